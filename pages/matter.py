@@ -18,7 +18,7 @@ from ui.matter.judgement import (
     worth_of_attention,
 )
 from ui.matter.words import surprise, who_decides, words_section
-from ui.player import export_bar, show_step_chart, show_words
+from ui.player import StepLook, export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -52,7 +52,7 @@ def matter_steps() -> None:
     with words:
         show_words(trace, step, 0, 0)
     with matrix:
-        show_step_chart(trace, step, 0, None, NAME)
+        show_step_chart(trace, step, 0, lambda _: StepLook(), NAME, stepper=STEPS)
 
 
 take_along(lambda: export_bar(trace, NAME, query=0))

@@ -3,11 +3,12 @@
 One player of a page plays at a time.
 """
 
+import math
 import re
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -380,27 +381,42 @@ def counted(n: int, name: str) -> str:
 
 
 _moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "moving_step", "moving_start"))
+MOST_AHEAD = 3000
+"""Numbers of a step that a browser has before anybody goes to it; it is shown without a round trip."""
+
+
+class StepLook(NamedTuple):
+    """How a step's numbers are drawn."""
+
+    query: int | None = None  # the row with a frame
+    column: int | None = None  # whose numbers move first, None = of the largest one in the row
+    size: int = STEP_SIZE  # screen pixels that the longer side has at most
+
+
+def at_query(trace: AttentionTrace, query: int) -> Callable[[Step], StepLook]:
+    """Return how steps are drawn of which a query's row has a frame."""
+    return lambda step: StepLook(query if step.row_axis is trace.story.query_axis else None)
 
 
 def show_step_chart(
     trace: AttentionTrace,
     step: Step,
     head: int,
-    query: int | None,
+    look: Callable[[Step], StepLook | None],
     name: str,
-    size: int = STEP_SIZE,
     *,
-    column: int | None = None,
+    stepper: Stepper | None = None,
     on_choose: Callable[[int, int], None] | None = None,
 ) -> None:
     """Draw the step's numbers, and let them move: how they come about; bars of a single row of probabilities.
 
-    The longer side has at most so many screen pixels. The numbers of the column, the largest of the row if None, move
-    first; on_choose is called with row and column of a number that is clicked.
+    The look is that of every step, None where the page draws it in another way. Where the stepper is given, the browser
+    shows a step as soon as somebody goes to it. on_choose is called with row and column of a number that is clicked.
     """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    chart = partial(step_chart, step, head, query=query, size=size, ink=ink_ramp())
-    if step.role is Role.OUTPUT and step.shape[0] == 1:
+    now = look(step) or StepLook()
+    chart = partial(step_chart, step, head, query=now.query, size=now.size, ink=ink_ramp())
+    if _has_bars(step):
         draw_chart(chart(), width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
         return
     note_picture(chart, words, step.name)
@@ -410,8 +426,18 @@ def show_step_chart(
         if on_choose and (chosen := component_message(key, "chosen")):
             on_choose(int(chosen["row"]), int(chosen["column"]))
 
-    data = step_data(trace, step, head, query) | {"size": size, "column": column}
+    ahead = MOST_AHEAD if stepper and not stepper.guesses.value else 0
+    steps, sent = steps_of(trace), {}
+    for one in steps:
+        is_sent = one.name == step.name or (math.prod(one.shape) <= ahead and not _has_bars(one))
+        if is_sent and (seen := look(one)):
+            sent[one.name] = step_data(trace, one, head, seen.query) | seen._asdict()
+    data = {"now": step.name, "names": [one.name for one in steps], "steps": sent, "stepper": stepper and stepper.name}
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
+
+
+def _has_bars(step: Step) -> bool:
+    return step.role is Role.OUTPUT and step.shape[0] == 1
 
 
 def query_row(trace: AttentionTrace, head: int, query: int, n: int, key_words: str) -> None:

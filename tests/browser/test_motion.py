@@ -1,11 +1,13 @@
 """A step whose numbers move: it plays when another step is chosen, can be scrubbed, and answers mouse and keys."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.browser.tools import moving_cell, moving_step, settle
+from tests.browser.tools import CHIP, moving_cell, moving_step, settle
 
 PICTURE = "canvas => canvas.toDataURL()"
 COUNT_FRAMES = """canvas => {
@@ -39,6 +41,51 @@ def test_the_next_step_plays_and_comes_to_rest(canvas):
     times = canvas.evaluate("canvas => canvas.parentNode.view.seen")
     assert sum(0 < time < 1 for time in times) >= 3
     assert times[-1] == 1
+
+
+@pytest.mark.parametrize("press", ["button", "key", "chip"])
+def test_a_step_is_shown_before_the_server_knows_of_it_and_plays_once(page, app_url, press):
+    held = []
+
+    def hold(socket):
+        server = socket.connect_to_server()
+        server.on_message(lambda message: held.append((socket, message)) if is_held else socket.send(message))
+
+    is_held = False
+    page.route_web_socket(re.compile("_stcore/stream"), hold)
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto(f"{app_url}/vectors?tab=steps&step=scores")
+    canvas, chip = page.locator("canvas.moving"), page.locator(CHIP)
+    canvas.wait_for()
+    moving_step(canvas)
+    settle(page)
+    is_held = True
+    canvas.evaluate(COUNT_FRAMES)
+    if press == "key":
+        page.keyboard.press("ArrowRight")
+    elif press == "button":
+        page.locator(".st-key-vectors_step_next button").click()
+    else:
+        page.locator(".st-key-vectors_step [role=radio]", has_text="Scaled").click()
+    page.wait_for_function(SCALED, arg=canvas.element_handle())
+    moving_step(canvas)
+    assert press == "chip" or "Scaled" not in chip.inner_text()
+    is_held = False
+    for socket, message in held:
+        socket.send(message)
+    settle(page)
+    expect(chip).to_contain_text("Scaled")
+    assert canvas.evaluate(SCALED)
+    assert canvas.evaluate("canvas => canvas.parentNode.view.seen.filter(time => time === 0).length") == 1
+
+
+def test_the_step_that_the_server_says_stands(canvas):
+    page = canvas.page
+    page.evaluate("addEventListener('click', event => event.stopPropagation(), { capture: true, once: true })")
+    page.locator(".st-key-vectors_step_next button").click()
+    page.wait_for_function(SCALED, arg=canvas.element_handle())
+    canvas.click(position=moving_cell(canvas, 1, 1))
+    page.wait_for_function(f"canvas => !({SCALED})(canvas)", arg=canvas.element_handle())
 
 
 def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(canvas):

@@ -386,8 +386,9 @@ def test_notebook_and_saved_picture_are_the_same(steps, monkeypatch, query):
     monkeypatch.setattr(player, "draw_chart", lambda chart, **more: saved.append(chart))
     monkeypatch.setattr(player, "note_picture", lambda make, *words: saved.append(make()))
     monkeypatch.setattr(player, "_moving_step", lambda **given: None)
+    look = player.StepLook(query, size=330)
     for step in steps.values():
-        player.show_step_chart(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, query, "page", 330)
+        player.show_step_chart(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, lambda _: look, "page")
         assert spec(step_chart(step, query=query, size=330)) == spec(saved[-1]), step.name
     assert spec(step_chart(steps["weights"], query=3)) != spec(step_chart(steps["weights"], query=3, size=330))
 

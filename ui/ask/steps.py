@@ -13,7 +13,7 @@ from attention_core.models.scene_question import SceneAnswer
 from attention_core.models.scene_question_steps import EMPTY
 from ui.ask.first_screen import NAME, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
-from ui.player import Stepper, export_bar, show_step_chart, show_words
+from ui.player import StepLook, Stepper, export_bar, show_step_chart, show_words
 from ui.state import Field, single_choice, whole_number
 
 STEPS = Stepper(NAME)
@@ -61,8 +61,12 @@ def _show(
         st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
         return
     n_regions, title = grid[0] * grid[1], step.title.lower().split(":")[0]
-    if n_regions + 1 not in step.shape:
-        show_step_chart(trace, step, 0, None, NAME)
+
+    def look(step: Step) -> StepLook | None:
+        return None if step.name == "picture" or n_regions + 1 in step.shape else StepLook()
+
+    if look(step):
+        show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
         return
     values = to_array(step.value().float())
     if len(values) == 1:

@@ -1,9 +1,42 @@
-// A click on a number chooses it.
+// A click on a number chooses it. The step to which somebody goes is shown at once where its numbers are here already; what the
+// server says then stands, but for its answers to what was done before.
+const PATIENCE = 400, KEYS = { ArrowLeft: "←", ArrowRight: "→" };
+
+// The button of a stepper that was clicked, or whose key Streamlit has taken.
+const pressedBy = ({ type, target, key, shiftKey, defaultPrevented }, stepper) => {
+  if (type === "click") return target.closest(`.st-key-${stepper}_stepper button:enabled`);
+  if (!defaultPrevented || !KEYS[key] || target.closest("[role=radio]")) return null;
+  return document.querySelector(`.st-key-${stepper}_stepper button:has([aria-label="Shortcut ${shiftKey ? "Shift + " : ""}${KEYS[key]}"])`);
+};
+
 class ChosenStep extends MovingStep {
-  constructor(root) { super(root, (row, column) => this.tell({ row, column })); }
+  constructor(root) {
+    super(root, (row, column) => this.tell({ row, column }));
+    const ends = new AbortController(), hear = (event) => (root.isConnected ? this.hear(event) : ends.abort());
+    window.addEventListener("click", hear, { capture: true, signal: ends.signal });
+    window.addEventListener("keydown", hear, { signal: ends.signal });  // after Streamlit, which has taken it or not
+  }
+
   adopt(data, tell) {
-    this.tell = tell;
-    super.adopt(data);
+    Object.assign(this, { said: data, tell });
+    clearTimeout(this.later);
+    if (!this.asked || this.asked === data.now) this.obey();
+    else this.later = setTimeout(() => this.obey(), PATIENCE);
+  }
+
+  obey() {
+    this.asked = null;
+    super.adopt(this.said.steps[this.said.now]);
+  }
+
+  hear(event) {
+    const { names, steps, now, stepper } = this.said, at = this.asked ?? now, pressed = pressedBy(event, stepper);
+    if (!pressed) return;
+    const chips = [...document.querySelectorAll(`.st-key-${stepper} [role=radio]`)], isOf = (way) => pressed.matches(`.st-key-${stepper}_${way} *`);
+    const asked = names[pressed.role === "radio" ? chips.indexOf(pressed) : names.indexOf(at) + isOf("next") - isOf("previous")];
+    if (!asked || asked === at) return;
+    this.asked = asked;
+    if (steps[asked]) super.adopt(steps[asked]);
   }
 }
 

@@ -14,7 +14,7 @@ from attention_core.topics.find.charts import channel_bars
 from ui.chart import click, draw_chart
 from ui.edits import show_outcome
 from ui.find.first_screen import EDITS, NAME, REGION, FindReading, mask_of
-from ui.player import Stepper, show_step_chart, show_words
+from ui.player import StepLook, Stepper, show_step_chart, show_words
 from ui.region import Region
 
 STEPS = Stepper(NAME)
@@ -61,7 +61,7 @@ def find_steps(reading: FindReading) -> None:
         elif step.name == "context":
             _context_bars(trace)
         else:
-            show_step_chart(trace, step, 0, None, NAME, size=SHEET - 40)
+            show_step_chart(trace, step, 0, lambda _: StepLook(size=SHEET - 40), NAME)
     with st.container(key="desk_find_photograph"):
         st.caption(
             f"These models know digits alone. Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small "

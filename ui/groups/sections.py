@@ -19,7 +19,7 @@ from attention_core.weights import read_card
 from ui.chart import click, draw_chart
 from ui.glossary import note
 from ui.labels import error_markdown
-from ui.player import Stepper, show_step_chart, show_words
+from ui.player import StepLook, Stepper, show_step_chart, show_words
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import TryThis
 
@@ -170,7 +170,11 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         if step.col_axis.grid:
             _pairs_of_query(trace, step, query, numbers)
         else:
-            show_step_chart(trace, step, 0, query, NAME, SIZE)
+
+            def look(step: Step) -> StepLook | None:
+                return None if step.col_axis.grid else StepLook(query, size=SIZE)
+
+            show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:

@@ -14,7 +14,7 @@ from ui.glossary import paragraph
 from ui.labels import literal
 from ui.layout import section, shaded_word
 from ui.lookup.table import NAME, LookupRequest
-from ui.player import Stepper, query_row, show_step_chart, show_words
+from ui.player import Stepper, at_query, query_row, show_step_chart, show_words
 
 STEPS = Stepper(NAME)
 
@@ -27,7 +27,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
     with words:
         show_words(trace, step, 0, query, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix:
-        show_step_chart(trace, step, 0, query if step.row_axis is trace.story.query_axis else None, NAME)
+        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS)
 
 
 def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:

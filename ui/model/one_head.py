@@ -34,7 +34,7 @@ from ui.model.glance import (
     clickable_chart,
     head_name,
 )
-from ui.player import export_bar, query_row, show_step_chart, show_words
+from ui.player import at_query, export_bar, query_row, show_step_chart, show_words
 from ui.state import Field, component_message, one_of, set_widget, single_choice, whole_number, widget_value
 
 _chips = component("token_chips")
@@ -259,8 +259,8 @@ def model_steps(run: ModelRun) -> None:
         if max(step.shape) > MAX_DRAWN:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
-        of_queries = step.row_axis is trace.story.query_axis
-        show_step_chart(trace, step, now.head, now.query if of_queries else None, f"model_step_{trace.story.name}")
+        look, name = at_query(trace, now.query), f"model_step_{trace.story.name}"
+        show_step_chart(trace, step, now.head, look, name, stepper=STEPS)
 
 
 def export_head(run: ModelRun) -> None:

@@ -8,7 +8,7 @@ from ui.chart import click, draw_chart
 from ui.digits import inked
 from ui.layout import ink_ramp
 from ui.pixels.first_screen import NAME, QUERY, STEPS, Reading
-from ui.player import show_step_chart, show_words
+from ui.player import StepLook, show_step_chart, show_words
 
 
 def pixels_steps(reading: Reading) -> None:
@@ -30,4 +30,4 @@ def pixels_steps(reading: Reading) -> None:
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
         show_words(trace, step, 0, query)
     with right:
-        show_step_chart(trace, step, 0, query, NAME)
+        show_step_chart(trace, step, 0, lambda _: StepLook(query), NAME, stepper=STEPS)

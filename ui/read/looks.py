@@ -12,7 +12,7 @@ from attention_core.topics.read.charts import region_chart
 from ui.chart import click, draw_chart
 from ui.digits import ink_image, inked
 from ui.layout import section
-from ui.player import Stepper, Walk, show_step_chart, show_words
+from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
 from ui.read.answer import figures
 from ui.read.first_screen import COLUMNS, NAME, maps_of, numbered
 from ui.state import Field, whole_number
@@ -115,4 +115,9 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
         )
         draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
     else:
-        show_step_chart(trace, step, 0, best if step.row_axis.grid else look, NAME, size=STEP_SIZE)
+
+        def drawn(step: Step) -> StepLook | None:
+            has_maps = step.name == "picture" or step.col_axis is trace.story.key_axis
+            return None if has_maps else StepLook(best if step.row_axis.grid else look, size=STEP_SIZE)
+
+        show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS)

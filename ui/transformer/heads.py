@@ -19,7 +19,7 @@ from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
-from ui.player import Stepper, export_bar, show_step_chart, show_words
+from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
 from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
 from ui.transformer.experiment import (
     CHOICES,
@@ -119,7 +119,8 @@ def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
     def take(row: int, _: int) -> None:
         QUERY.value = row
 
-    show_step_chart(trace, step_of(trace, "weights"), head.head, query, f"transformer_{head.kind}", on_choose=take)
+    step, look = step_of(trace, "weights"), at_query(trace, query)
+    show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", on_choose=take)
 
 
 def transformer_steps(experiment: Experiment) -> None:
@@ -135,8 +136,8 @@ def transformer_steps(experiment: Experiment) -> None:
         st.caption(f"Query: {literal(trace.story.query_axis.labels[query])}")
         show_words(trace, step, head.head, query)
     with matrix:
-        marked = query if step.row_axis is trace.story.query_axis else None
-        show_step_chart(trace, step, head.head, marked, f"transformer_{head.kind}")
+        look = at_query(trace, query)
+        show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", stepper=STEPS)
 
 
 def _arcs(trace: AttentionTrace, head: TransformerHead, query: int, cut: Callable[[int], None] | None = None) -> None:

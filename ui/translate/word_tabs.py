@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
+from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
@@ -15,7 +15,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation
 from ui.glossary import note, paragraph
 from ui.layout import section
-from ui.player import show_step_chart, show_step_heading, show_words
+from ui.player import StepLook, show_step_chart, show_step_heading, show_words
 from ui.state import Field, single_choice, whole_number
 from ui.translate.first_screen import STEPS
 from ui.translate.forcing import WORD, follow_first_screen
@@ -52,10 +52,16 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
         if shown.translator == "dot" and step.role is Role.SCORES:
             note(NO_WEIGHTS)
     with matrix:
-        shows_sum = step.name == "context" and trace.n_keys > 1
-        marked = query if step.row_axis is trace.story.query_axis else best
-        show_step_chart(trace, step, head, marked, NAME, size=240 if shows_sum else 330)
-        if shows_sum:
+
+        def shows_sum(step: Step) -> bool:
+            return step.name == "context" and trace.n_keys > 1
+
+        def look(step: Step) -> StepLook:
+            marked = query if step.row_axis is trace.story.query_axis else best
+            return StepLook(marked, size=240 if shows_sum(step) else 330)
+
+        show_step_chart(trace, step, head, look, NAME, stepper=STEPS)
+        if shows_sum(step):
             _multiplied(trace, head, query)
 
 

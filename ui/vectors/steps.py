@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
-from ui.player import show_step_chart, show_words
+from ui.player import StepLook, show_step_chart, show_words
 from ui.vectors.problem import CELL, NAME, STEPS, chosen_cell, column_kind, row_kind
 
 SIZE = 520
@@ -30,9 +30,8 @@ def step_by_step(trace: AttentionTrace) -> None:
 
 
 def _step_matrix(trace: AttentionTrace, step: Step) -> None:
-    row, column = chosen_cell(step)
-
     def take(row: int, column: int) -> None:
         CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-    show_step_chart(trace, step, 0, row, NAME, SIZE, column=column, on_choose=take)
+    look = lambda step: StepLook(*chosen_cell(step), SIZE)  # noqa: E731
+    show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, on_choose=take)
