@@ -117,7 +117,8 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention."
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
-    draw_chart(chart, width="content", alt=words, **click(f"groups_party_{head}", "guest", "guest", QUERY))
+    alt = f"The guests in a circle, and at whom the chosen one looks ({HEAD_WORDS[head]}); click another"
+    draw_chart(chart, width="content", alt=alt, **click(f"groups_party_{head}", "guest", "guest", QUERY))
     st.caption(words)
 
 

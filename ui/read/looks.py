@@ -34,17 +34,16 @@ def look_by_look(drawing: ReadDrawing) -> None:
     look = WALK.draw(drawing.labels)
     film, answer = st.columns(COLUMNS, gap="large")
     with film:
-        words = f"Where look {look + 1} of {len(drawing.labels)} goes, over the drawing"
         chart = overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH)
         with st.container(key="read_film"):
-            draw_chart(chart, width="content", alt=words)
+            draw_chart(chart, width="content", alt="Where the chosen look goes, over the drawing")
         st.markdown(_words_of_look(drawing.labels[look]))
         figures()
     with answer:
         section(f"Look {look + 1} says", Role.OUTPUT)
         row = to_array(drawing.reading.probabilities[look])
-        chart = probability_bars({f"look {look + 1}": row}, list(CLASSES), height=150, legend=False)
-        draw_chart(chart, key="read_said", alt=f"What look {look + 1} says")
+        chart = probability_bars({"the chosen look": row}, list(CLASSES), height=150, legend=False)
+        draw_chart(chart, key="read_said", alt="What the chosen look says")
 
 
 def _words_of_look(label: str) -> str:
@@ -68,7 +67,7 @@ def another_question(drawing: ReadDrawing) -> None:
             overlay(drawing.canvas, here, size=WIDTH, select="region", marked=region),
             **click("read_regions", "region", "position", REGION),
             width="content",
-            alt=f"Where look {look + 1} goes, over the drawing; click a region to follow it",
+            alt="Where the chosen look goes, over the drawing; click a region to follow it",
         )
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "
