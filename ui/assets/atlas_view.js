@@ -12,7 +12,7 @@ class MapView {
     this.left = narrow ? 74 : 92 * this.large;
     this.top = narrow ? 58 : 68 * this.large;
     const zoom = this.stage.currentCSSZoom ?? 1, square = width - this.left + this.top;
-    const room = `60vh / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
+    const room = `var(--map, 60vh) / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
     this.canvas.style.height = `clamp(300px, min(${square}px, ${room}), 780px)`;
     const height = this.canvas.clientHeight;
     this.ratio = (window.devicePixelRatio || 1) * zoom;
