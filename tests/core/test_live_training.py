@@ -15,6 +15,7 @@ from attention_core.models.pixel_notes import PixelNotes
 from attention_core.topics.train.digits import DigitLesson
 from attention_core.topics.train.lesson import ATTENTION, LABELS, POSITION, SCALE, UNIFORM, LiveSettings
 from attention_core.topics.train.live_run import SCRIPT, LiveRun, verdict
+from attention_core.topics.train.sentences import LENGTHS
 from attention_core.topics.train.triples import SINGLE
 
 DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
@@ -107,10 +108,12 @@ def test_what_is_broken_is_missing():
     assert len(DigitLesson(replace(DIGIT, share=1))._learned[1]) == 40
 
 
-def test_the_script_prints_the_same_numbers(monkeypatch, capsys):
-    monkeypatch.setattr(DigitLesson, "n_steps", 5)
-    run = advanced(LiveRun(DIGIT), 5)
-    exec(SCRIPT.format(settings=DIGIT), {})
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP], ids=lambda one: one.lesson)
+def test_the_script_prints_the_same_numbers(settings, monkeypatch, capsys):
+    monkeypatch.setitem(LENGTHS, "grammar", (LENGTHS["grammar"][0], 5, 1))
+    monkeypatch.setattr(type(LiveRun(settings).lesson), "n_steps", 5, raising=False)
+    run = advanced(LiveRun(settings), 5)
+    exec(SCRIPT.format(settings=settings), {})
     assert capsys.readouterr().out.splitlines() == [
         f"{step} {accuracies} {losses}" for step, losses, accuracies in told(run)
     ]
