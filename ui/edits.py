@@ -298,7 +298,7 @@ class WeightsRow(NamedTuple):
 
     @property
     def who(self) -> str:
-        return self.name or "".join(self.trace.story.query_axis.labels[query] for query in self.asks)
+        return self.name or "".join(self.trace.story.query_axis.labels[query] for query in self.asks).strip()
 
     @property
     def seen(self) -> list[int]:
@@ -406,10 +406,15 @@ def matrix_editor(row: WeightsRow, choose: Callable[[int], None]) -> None:
 
 
 def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> None:
-    """Draw the numbers that a query is handed, without the edits and with them."""
+    """Draw the numbers that a query is handed, without the edits and with them, and say which changes most."""
     contexts = [trace.context(0)[query].tolist() for trace in (before, after)]
     rows = [[name, *(number(value, ".3f") for value in row)] for name, row in zip(COMPUTED, contexts, strict=True)]
     columns = [str(place + 1) for place in range(len(contexts[0]))]
+    if after.edits:
+        changes = [abs(other - one) for one, other in zip(*contexts, strict=True)]
+        most = changes.index(max(changes))
+        moved = " to ".join(f"**{row[most + 1]}**" for row in rows)
+        st.markdown(f"Number {columns[most]} of what it is handed changes most: from {moved}.")
     figures_table([f"{after.story.query_axis.labels[query]} is handed", *columns], *rows)
 
 

@@ -13,7 +13,7 @@ import torch
 from attention_core.attention.edits import BlockKeys, DropHead, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
-from tests.app.tools import bodies, frames, given, open_tab, said
+from tests.app.tools import bodies, changes_of_weights, frames, given, open_tab, said
 from ui.edits import ListedEdit, _parse, _text, input_mark, what_changed
 
 PAGE = "pages/pixels.py"
@@ -182,8 +182,12 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
     wanted[0] *= 0.75 / (1 - wanted[0, key])
     wanted[0, key] = 0.25
     torch.testing.assert_close(after["weights"], wanted, atol=1e-5, rtol=0)
+    change = sorted((wanted - before["weights"]).flatten().tolist())
+    assert changes_of_weights(page) == pytest.approx(change, abs=1e-5)
     value = before["value" if "value" in before else "key"]  # in What a score measures the keys are the values
     shown, context = shown_after(page), sorted((wanted @ value)[0].tolist())
+    most = int((wanted[0] @ value - before["weights"][0] @ value).abs().argmax())
+    assert name == "lookup" or f"Number {most + 1} of what it is handed changes most" in said(page)
     assert sorted(shown) == pytest.approx(context[-len(shown) :], abs=1e-5 if name == "lookup" else 6e-4)
     address = {part: text if isinstance(text, str) else text[0] for part, text in page.query_params.items()}
     again = visit(name, **address)

@@ -11,7 +11,17 @@ from attention_core import load
 from attention_core.data.match3 import FIRST_NUMBERS, matching_pairs
 from attention_core.topics.groups.charts import LUCK, OPEN_LOCK, RIGHT
 from attention_core.weights import FOLDER
-from tests.app.tools import bodies, charts, frames, open_tab, opened, outcome, said, steps_to_the_end
+from tests.app.tools import (
+    bodies,
+    changes_of_weights,
+    charts,
+    frames,
+    open_tab,
+    opened,
+    outcome,
+    said,
+    steps_to_the_end,
+)
 
 PAGE, OTHER = "pages/groups.py", "pages/start.py"
 NUMBERS = "groups_text"
@@ -57,6 +67,7 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
     cut = page.selectbox(key="groups_weight_of").value
     assert float(weights[list(cut)].sum()) == pytest.approx(float(weights.max()) * len(cut), abs=1e-5), "the heaviest"
     page.button(key="groups_cut").click().run()
+    learned = weights.clone()
     weights[list(cut)] = 0
     own, everyone = model.vectors[numbers[1]], model.vectors[[*numbers, -1]]
     values = model.value(everyone)
@@ -67,6 +78,8 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
     opens = float(model.read_out(torch.cat((own, context))).softmax(-1)[1])
     assert "Ben no longer looks at" in page.checkbox[-1].label
     assert outcome(page)[1] == pytest.approx([1 - opens, opens], abs=1e-5)
+    change = [number for number in changes_of_weights(page) if number]
+    assert change == pytest.approx(sorted((weights / weights.sum() - learned)[learned > 0].tolist()), abs=1e-5)
     if head == "triples":
         assert opened_locks(page) == [(0, 3), (2, 3)]
         assert "The answer was opens and is now stays shut" in said(page)

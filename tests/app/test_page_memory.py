@@ -20,7 +20,7 @@ from attention_core.topics.memory.own_states import cut
 from attention_core.topics.translate.translation import read_source, translate
 from attention_core.topics.variants import variants_of
 from attention_core.weights import FOLDER, read_card, write_weights
-from tests.app.tools import bodies, frames, open_tab, opened, said, settled, there_and_back
+from tests.app.tools import bodies, changes_of_weights, frames, open_tab, opened, said, settled, there_and_back
 from ui.labels import as_percent
 from ui.memory.self_attention import ATTENTIVE, FIRST
 from ui.memory.wider import NARROW
@@ -304,7 +304,8 @@ def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     open_tab(page, "own")
     given = cut(FIRST)
     model = load(ATTENTIVE, "cpu")
-    heaviest = int(model.trace(given.ids, given.labels).weights(0, [len(given.ids) - 1])[0].argmax())
+    learned = model.trace(given.ids, given.labels).weights(0, [len(given.ids) - 1])[0]
+    heaviest = int(learned.argmax())
     assert page.selectbox(key="memory_weight_of").value == (heaviest,), "the state that it looks at most"
     page.button(key="memory_cut").click().run()
     states, _ = model.gru(model.embedding(torch.tensor([given.ids])))
@@ -315,6 +316,7 @@ def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     after = float((merged @ model.embedding.weight.T + model.bias).softmax(-1)[given.ids[heaviest]])
     before, told = re.search(r"\*\*guitar\*\* falls from (\d+)% to ([\d.]+%)", said(page)).groups()
     assert told == as_percent(after)
+    assert changes_of_weights(page)[0] == pytest.approx(-float(learned[heaviest]), abs=1e-5)
     assert after < float(before) / 200
     assert "Nothing is left" not in said(page), "<start> never saw anything"
     assert given.labels[heaviest] == " guitar"

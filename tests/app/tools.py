@@ -119,6 +119,12 @@ def outcome(page: AppTest) -> list[list[float]]:
     return [rows["probability"].tolist() for _, rows in data.groupby("when", observed=True)]
 
 
+def changes_of_weights(page: AppTest) -> list[float]:
+    """Return by how much weights changed, from the least, as the map of that shows it; [] without one."""
+    shown = (frame["value"] for frame in frames(page) if {"value", "row_label"} <= {*frame.columns})
+    return next((sorted(values) for values in shown if values.min() < 0), [])
+
+
 def read_both_ways(page: AppTest) -> list[tuple[int, str]]:
     """Return which digit is read with learned weights and with equal ones, each with its share as it is written."""
     found = re.findall(r'class="reads">.*?<b>(\d)</b> \((\d+%)\)', bodies(page))

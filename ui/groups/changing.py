@@ -6,9 +6,20 @@ import streamlit as st
 
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Role
+from attention_core.charts.heatmap import pair_map
+from attention_core.device import to_array
 from attention_core.models.match3 import Match3Head
 from ui.computed import by_model
-from ui.edits import EditList, WeightsRow, show_outcome, weight_editor
+from ui.edits import (
+    EditList,
+    WeightsRow,
+    difference,
+    show_difference,
+    show_outcome,
+    show_weights_difference,
+    weight_editor,
+)
 from ui.groups.sections import HEAD, HEAD_WORDS, HEADS, NAME, NAMES, written
 from ui.state import single_choice
 
@@ -38,6 +49,17 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
     with right:
         before, after = (step_of(one, "answer").value()[query].tolist() for one in (_trace(HEADS[head], numbers), now))
         show_outcome(NAME, ANSWERS, before, after)
+        if now.edits:
+            _difference(_trace(HEADS[head], numbers), now, names, query)
+
+
+def _difference(plain: AttentionTrace, now: AttentionTrace, names: Sequence[str], query: int) -> None:
+    """Draw where weight came and went: for everybody, or where pairs are keys, for one guest."""
+    if not (grid := now.story.key_axis.grid):
+        return show_weights_difference(NAME, plain, now)
+    change, colours = difference(*(to_array(trace.weights(0, [query])) for trace in (plain, now)))
+    axis, look = Axis("pair", [*names, "nobody"]), {"title": "change", "size": 330, "ramp": colours}
+    show_difference(NAME, pair_map(change.reshape(grid), axis, Role.WEIGHTS, **look), change)
 
 
 def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple[int, ...], str]:

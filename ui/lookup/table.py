@@ -16,7 +16,7 @@ from attention_core.topics.lookup.records import (
     read_records,
 )
 from attention_core.topics.lookup.soft_lookup import value_labels
-from ui.edits import COMPUTED, EditList, WeightsRow, show_outcome, weight_editor
+from ui.edits import COMPUTED, EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRIED
 
@@ -107,6 +107,7 @@ def change_weights(asked: LookupRequest, plain: AttentionTrace, trace: Attention
     EDITS.draw(trace, hint="Choose a record, then type its weight or cut it.")
     before, after = (one.context(0)[query].tolist() for one in (plain, trace))
     show_outcome(NAME, value_labels(asked.records), before, after, COMPUTED)
+    show_weights_difference(NAME, plain, trace)
 
 
 def edit_table(asked: LookupRequest) -> None:

@@ -17,7 +17,7 @@ from attention_core.topics.memory.own_states import (
 )
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_stop
-from ui.edits import EditList, WeightsRow, show_outcome, weight_editor
+from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
 from ui.labels import distinct, literal
 from ui.layout import section, shaded_word
 from ui.memory.networks import NAME
@@ -83,6 +83,7 @@ def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
         shown = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
         labels = distinct([_visible(piece_label(piece)) for piece in shown])
         show_outcome(NAME, labels, before[shown], after[shown])
+        show_weights_difference(NAME, now.replace(()), now)
 
 
 def _looks(given: TextPieces, trace: AttentionTrace, at: int) -> None:
