@@ -21,7 +21,12 @@ class ChosenStep extends MovingStep {
     Object.assign(this, { said: data, tell });
     clearTimeout(this.later);
     if (!this.asked || this.asked === data.now) this.obey();
-    else this.later = setTimeout(() => this.obey(), PATIENCE);
+    else this.wait();
+  }
+
+  wait() {
+    const isIdle = () => document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning";
+    this.later = setTimeout(() => (isIdle() ? this.obey() : this.wait()), PATIENCE);
   }
 
   obey() {
@@ -35,6 +40,7 @@ class ChosenStep extends MovingStep {
     const chips = [...document.querySelectorAll(`.st-key-${stepper} [role=radio]`)], isOf = (way) => pressed.matches(`.st-key-${stepper}_${way} *`);
     const asked = names[pressed.role === "radio" ? chips.indexOf(pressed) : names.indexOf(at) + isOf("next") - isOf("previous")];
     if (!asked || asked === at) return;
+    clearTimeout(this.later);
     this.asked = asked;
     if (steps[asked]) super.adopt(steps[asked]);
   }

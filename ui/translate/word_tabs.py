@@ -155,8 +155,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
     chart = unrolled_chart(source, target, query, lit, *numbers)
-    alt = f"The network unrolled, saying {target[query]}; lit is: {step.title}"
-    draw_chart(chart, width="content", key="translate_unrolled", alt=alt, on=picture)
+    draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", on=picture)
     with words:
         show_step_heading(step)
         fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
