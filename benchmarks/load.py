@@ -17,26 +17,23 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from benchmarks.report import processor_seconds, publish
 from benchmarks.server import free_port, serving, started
 from benchmarks.session import Answer, GoneError, Session
-from benchmarks.visits import FLOOR, TYPED, VISITS, Action, act
+from benchmarks.visits import FLOOR, VISITS, Action, act
 
 PATIENCE = 120.0
 """Seconds after which an action counts as unanswered."""
 FLOOR_PAGE = "(floor)"
-SECONDS_PER_SAMPLE = 10
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where visitors go: its address, those of its single processes, to warm each, and their ids if it is ours."""
+    """Where visitors go: its address, those of its single processes, to warm each, and their ids."""
 
     address: str
     doors: tuple[str, ...]
-    pids: tuple[int, ...] = ()
+    pids: tuple[int, ...]
 
     def seconds(self) -> float:
         """Return the processor time that its processes have used so far."""
@@ -77,7 +74,6 @@ class Tally:
     """Answers whose run Streamlit ended early for another one, see Answer.is_cut."""
 
     def n_faults(self, *pages: str) -> int:
-        """Return the number of faults on some pages."""
         return sum(n for (page, _), n in self.faults.items() if page in pages)
 
 
@@ -94,9 +90,6 @@ class Visitor:
         while time.monotonic() < until:
             page = pages[place % len(pages)]
             if await self._tried(page, "arrival", self._arrive(page)):
-                if self.options.look and page != FLOOR_PAGE:
-                    await asyncio.sleep(until - time.monotonic())
-                    break
                 for action in VISITS.get(page, FLOOR):
                     if time.monotonic() > until or not await self._tried(page, action.name, self._do(page, action)):
                         break
@@ -161,7 +154,7 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(options.visitors + 1))  # nobody waits to fetch
     pages = [page for page in VISITS if not options.pages or (page or "start") in options.pages]
     cold = [await warm(door, pages) for door in app.doors]
-    tally, memory = Tally(), []
+    tally = Tally()
     began, used, own = time.monotonic(), app.seconds(), time.process_time()
     until = began + options.ramp + options.seconds
 
@@ -169,17 +162,12 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
         await asyncio.sleep(options.ramp * number / options.visitors)
         await Visitor(app, tally, options, seed=number).visit(pages, until)
 
-    async def watch() -> None:
-        while True:
-            memory.append(sum(app.megabytes("VmRSS")))
-            await asyncio.sleep(SECONDS_PER_SAMPLE)
-
-    besides = [asyncio.create_task(one) for one in (watch(), *([train(app, Random(0))] if options.train else []))]
+    training = asyncio.create_task(train(app, Random(0))) if options.train else None
     empty = Visitor(floor, tally, options, seed=options.visitors)
     await asyncio.gather(empty.visit([FLOOR_PAGE], until), *map(arrive, range(options.visitors)))
-    trains = options.train and not besides[-1].done()
-    for one in besides:
-        one.cancel()
+    trains = training is not None and not training.done()
+    if training:
+        training.cancel()
     lasted, n = time.monotonic() - began, sum(done.page != FLOOR_PAGE for done in tally.done)
     return tally, {
         "first_opening_s": cold,
@@ -188,16 +176,7 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
         "cpu_per_answer_ms": round(1000 * (app.seconds() - used) / max(n, 1)),
         "driver_cores": round((time.process_time() - own) / lasted, 2),
         "peak_mb": app.megabytes("VmHWM"),
-        "resident_mb": memory[:: max(1, len(memory) // 60)],
-        "growth_mb_per_minute": growth(memory),
     }
-
-
-def growth(memory: Sequence[int]) -> float | None:
-    """Return by how many MB a minute the memory grows in the second half of the time; None for too short a time."""
-    later = memory[len(memory) // 2 :]
-    per_sample = np.polyfit(range(len(later)), later, 1)[0] if len(later) > 2 else np.nan
-    return None if np.isnan(per_sample) else round(float(per_sample) * 60 / SECONDS_PER_SAMPLE, 2)
 
 
 async def warm(door: str, pages: Sequence[str]) -> float:
@@ -271,33 +250,22 @@ def served(app: str, n_processes: int = 1) -> Iterator[Server]:
 
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visitors", type=int, default=25)
     parser.add_argument("--seconds", type=float, default=120, help="after the last has arrived")
     parser.add_argument("--ramp", type=float, default=10, help="seconds in which they arrive")
     parser.add_argument("--pause", type=float, nargs=2, default=(3, 9), help="seconds between two actions, from to")
     parser.add_argument("--pages", nargs="+", choices=[page or "start" for page in VISITS], help="only these")
-    parser.add_argument("--url", help="a running server instead of one of our own: no processor time, no memory")
     parser.add_argument("--processes", type=int, default=1, help="of the app, behind nginx if more than one")
-    parser.add_argument("--typed", action="store_true", help="type one new sentence after the other, see TYPED")
     parser.add_argument("--train", action="store_true", help="one more trains a network meanwhile")
-    parser.add_argument("--look", action="store_true", help="open one page each, at random, and click nothing")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Measure, print, write results/load_VISITORS.json, for several processes load_VISITORS_on_PROCESSES.json."""
     options = options_of()
-    if options.typed:
-        VISITS.update(TYPED)
-    with served("benchmarks/apps/load_floor_app.py") as floor:
-        if options.url:
-            app = Server(options.url.rstrip("/"), (options.url.rstrip("/"),))
-            tally, whole = asyncio.run(measure(app, floor, options))
-        else:
-            with served("app.py", options.processes) as app:
-                tally, whole = asyncio.run(measure(app, floor, options))
+    with served("benchmarks/apps/load_floor_app.py") as floor, served("app.py", options.processes) as app:
+        tally, whole = asyncio.run(measure(app, floor, options))
     pages: dict[str, dict[str, Any]] = {}
     for page in (*VISITS, FLOOR_PAGE):
         if found := [done for done in tally.done if done.page == page]:
@@ -308,7 +276,7 @@ def main() -> None:
     for name in ("faults", "missing"):
         whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
     name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")
-    name += "_training" if options.train else "_look" if options.look else "_typed" if options.typed else ""
+    name += "_training" if options.train else ""
     command = {"command": " ".join(["python -m benchmarks.load", *sys.argv[1:]])}
     publish(name, table(pages), {**command, "p50_p95_p99": pages, **whole})
     print(*(f"{name}: {value}" for name, value in whole.items() if value not in ({}, [])), sep="\n")

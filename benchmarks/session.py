@@ -151,18 +151,6 @@ class Session:
         value.uploaded_file_info.add(name=name, size=len(content), file_id=urls.file_id).file_urls.CopyFrom(urls)
         return value
 
-    async def save(self, widget: Drawn, seconds: float = 60.0) -> Answer:
-        """Download what a button offers; a file that is made when asked for is asked for."""
-        began, path = time.perf_counter(), widget.message.url
-        if file := widget.message.deferred_file_id:
-            request = BackMsg()
-            asked = request.backend_operation_request
-            asked.request_id, asked.session_id, asked.deferred_file.file_id = widget.id, self._id, file
-            await self._send(request)
-            path = (await asyncio.wait_for(self._replies.get(), seconds)).deferred_file.url
-        content = await self.fetch(path)
-        return Answer(time.perf_counter() - began, len(content))
-
     async def fetch(self, path: str, file: tuple[str, bytes] | None = None) -> bytes:
         """Return what lies at a path of the server, or put a file there."""
         try:

@@ -68,8 +68,7 @@ def press(name: str, part: str, listed: str) -> Given:
 def look(map: Any, random: Random) -> dict[str, Any]:
     """Move the atlas: ask for two tiles somewhere, as after a zoom."""
     content = map.bytes
-    skipped = 4 + struct.unpack_from("<I", content)[0]
-    data = json.loads(content[skipped + 4 : skipped + 4 + struct.unpack_from("<I", content, skipped)[0]])
+    data = json.loads(content[4 : 4 + struct.unpack_from("<I", content)[0]])
     level = random.randrange(min(3, data["levels"]))
     last = max(0, data["rows"]["n"] // (data["tile"] << level) - 1)
     row, column = (random.randint(0, last) for _ in range(2))
@@ -107,7 +106,6 @@ ENGLISH = (
 pressed, chosen, typed = (partial(Action, kind) for kind in ("button", "button_group", "text_area"))
 line_typed = partial(Action, "text_input")
 TAB = Action("tab_container", "*_tabs")
-TAKE_ALONG = (Action("popover", "take_along"), Action("download_button", "*_npz"))
 NEXT = pressed("*_step_next")
 STEP = chosen("*_step")
 CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
@@ -166,7 +164,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("translate_example_*"),
         chosen("translate_model_lower"),
         TAB,
-        *TAKE_ALONG,
     ),
     "transformer": (
         typed("transformer_text", ENGLISH),
@@ -185,7 +182,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         STEP,
         TAB,
         pressed("pixels_preset_*"),
-        *TAKE_ALONG,
     ),
     "find": (
         pressed("find_preset_*"),
@@ -227,7 +223,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("model_example_*"),
         Action("number_input", "model_head"),
         TAB,
-        *TAKE_ALONG,
     ),
     "atlas": (
         Action("bidi_component", "atlas_map", look),
@@ -240,24 +235,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
 }
 """What a visitor does on each page, by its path, in this order."""
 FLOOR = (pressed("press"),)
-
-WORDS = (
-    ADJECTIVES := ("old", "new", "small", "big", "red", "black", "young", "happy", "poor", "good"),
-    NOUNS := ("woman", "man", "child", "teacher", "doctor", "dog", "cat", "horse", "friend", "student"),
-    ("sees", "likes", "knows", "finds", "needs", "follows", "hears", "buys", "wants", "loves"),
-    ADJECTIVES,
-    NOUNS,
-    ("today", "tomorrow", "again", "now"),
-)
-
-
-def new_sentence(_: Any, random: Random) -> str:
-    """Return one of 400,000 English sentences of eight words, so that hardly any was typed before."""
-    return "The {} {} {} the {} {} {}.".format(*map(random.choice, WORDS))
-
-
-TYPED = {page: (typed(f"{page}_text", new_sentence),) * 1000 for page in ("translate", "transformer", "memory")}
-"""What a visitor does who stays on a page and types one sentence after the other."""
 
 
 FIELDS = {
@@ -297,9 +274,7 @@ def value_for(session: Session, widget: Drawn, given: Given | None, random: Rand
 
 
 async def act(session: Session, widget: Drawn, given: Given | None, random: Random, seconds: float) -> Answer:
-    """Give a widget another value, or a file, and wait for its run to end; or download what it offers."""
-    if widget.kind == "download_button":
-        return await session.save(widget, seconds)
+    """Give a widget another value, or a file, and wait for its run to end."""
     if widget.kind == "file_uploader":
         name, content = given(widget.message, random)  # type: ignore[operator, misc]
         value = await session.upload(widget, name, content)

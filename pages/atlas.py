@@ -14,14 +14,12 @@ from ui.try_this import try_this
 
 
 def how_to_read_it() -> None:
-    """Say how to move the map, and what its colours mean."""
     move, read = st.columns(2, gap="large")
     move.markdown("Rows look at columns. Drag, wheel, pinch, double-click; arrow keys, +, − and 0.")
     read.markdown("Pinker is larger, each step multiplies. Far out, a point shows the largest weight of many.")
 
 
 def why_it_fits(shared: SharedAtlas) -> None:
-    """Say how a matrix that no memory holds can be shown exactly."""
     atlas = shared.atlas
     words, formula = st.columns(2, gap="large")
     words.markdown(

@@ -1,6 +1,5 @@
 """What a score measures: eight ways to compare a query with a key."""
 
-import streamlit as st
 import torch
 
 from attention_core.attention.scores import all_scores
@@ -21,14 +20,11 @@ from ui.scoring.comparison import (
 from ui.scoring.controls import (
     ALL,
     NAME,
-    PLAIN,
     PLANE,
-    PRINTED,
     SCORE,
     arranged_vectors,
     examples,
-    parameters_in_use,
-    vector_editor,
+    learned_parameters,
 )
 from ui.scoring.learned import learned_section
 from ui.scoring.training import projections_section, trained_section
@@ -63,9 +59,8 @@ def comparison() -> None:
     place = PLANE.place()
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
-    is_plain, is_printed = PLAIN.value, PRINTED.value
-    trained = model.parameters_of(vectors.d)
-    functions = all_scores(parameters_in_use(vectors.d, trained))
+    trained = learned_parameters(model, vectors.d)
+    functions = all_scores(trained)
     traces = with_edits(compare(functions, query[None], key))
     examples(vectors)
     if ALL.value:
@@ -76,15 +71,13 @@ def comparison() -> None:
         Tab("field", "Score fields", lambda: fields_tab(functions, query, key)),
         Tab("try", "Try", lambda: change_weights(traces)),
         more=(
-            Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key, is_printed)),
-            Tab("parameters", "Learned scores", lambda: learned_section(query, key, trained, is_plain)),
+            Tab("printed", "A formula that cannot attend", lambda: printed_tab(query, key)),
+            Tab("parameters", "Learned scores", lambda: learned_section(query, key, trained)),
             Tab("scale", "Why divide by √dₖ", scale_tab),
             Tab("trained", "Does 1/√dₖ help to train?", trained_section),
             Tab("projections", "Do projections help over X Xᵀ?", projections_section),
         ),
     )
-    with st.container(key="desk_scoring_vectors"):
-        vector_editor(vectors)
     take_along(lambda: export(traces))
     with place:
         score_plane(vectors, traces)

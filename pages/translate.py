@@ -7,7 +7,7 @@ from ui.first_screen import last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.translate.additive import alignment_errors, any_length, training_tab
+from ui.translate.additive import any_length, training_tab
 from ui.translate.changing import change_arcs
 from ui.translate.first_screen import (
     NAME,
@@ -64,11 +64,11 @@ if models:
             "alignment",
             "Who looks where",
             lambda: alignments(models, text),
-            formerly=("meaning",),
+            formerly=("meaning", "errors"),
             below=Tab("grammar", "Is grammar caught?", lambda: grammar(models, text)),
         ),
         *([translation_doubts(NAME, text, shown)] if shown.view.source == shown.view.keys else []),
     ]
     take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
-more += [Tab("learned", "How it was learned", training_tab), Tab("errors", "How far to believe it", alignment_errors)]
-page_tabs(NAME, *tabs, more=tuple(more), players=(STEPS,))
+learned = Tab("learned", "How it was learned", training_tab)
+page_tabs(NAME, *tabs, more=(*more, learned), players=(STEPS,))

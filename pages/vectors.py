@@ -7,10 +7,10 @@ from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
 from ui.try_this import TryThis, try_this
 from ui.vectors.average import average_section
-from ui.vectors.experiments import change_weights, neuron_panel, softmax_panel
+from ui.vectors.experiments import change_weights, neuron_panel
 from ui.vectors.notations import notations_section
 from ui.vectors.pairs import PLANE, example_choice, shares_of_nothing, show_pairs, shrink_to_nothing
-from ui.vectors.problem import FIRST, NAME, PRESET, STEPS, attention, edited, follow_preset, typed_problem
+from ui.vectors.problem import FIRST, NAME, PRESET, STEPS, edited, follow_preset, typed_problem
 from ui.vectors.rules import rules
 from ui.vectors.steps import chosen_query, step_by_step
 
@@ -35,11 +35,10 @@ def workbench() -> None:
     trace = edited(problem)
     page_tabs(
         NAME,
-        Tab("steps", "Step by step", lambda: step_by_step(trace), ("cell", "ways", "pixels")),
+        Tab("steps", "Step by step", lambda: step_by_step(trace), ("cell", "ways", "pixels", "softmax")),
         Tab("try", "Try", lambda: change_weights(problem, trace)),
         Tab("pairs", "Pairs and a neuron", lambda: neuron_panel(problem)),
         more=(
-            Tab("softmax", "The softmax of a row", lambda: softmax_panel(attention(problem))),
             Tab("average", "A weighted average", lambda: average_section(trace)),
             Tab(NOTATIONS, "In other notations", notations_section),
         ),

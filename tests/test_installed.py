@@ -32,7 +32,7 @@ assert "torch" not in sys.modules
 from attention_core import load, load_recording
 from attention_core.files import find_file
 assert load("pixel-classifier", "cpu").trace(__import__("torch").eye(28)).n_keys == 784
-assert all(find_file(f"benchmarks/results/{name}.json").is_file() for name in ("alignments", "cost"))
+assert all(find_file(f"benchmarks/results/{name}.json").is_file() for name in ("grammar", "cost"))
 recording = load_recording("run.npz")
 print(attention_core.__file__, attention_core.__version__, recording.names, recording.text)
 """

@@ -1,7 +1,6 @@
 """A drawing pad: presets, undo, clear, light or dark paper; a drawing outlives page changes and reruns."""
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,8 +23,7 @@ from ui.state import Field, is_mounted, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
-DRAWN, ERASER, ANY_INK = "drawn", "eraser", "any"
-FIRST_ANY_INK = "#00A0A0"
+DRAWN, ERASER = "drawn", "eraser"
 
 _bare_pad = component("bare_pad")
 
@@ -82,9 +80,6 @@ class Pad:
         self.too_long = Field[dict[str, Any] | None](self.name, "too_long", None)
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
-            self.ink = Field(
-                self.name, "any_ink", FIRST_ANY_INK, address="colour", parse=_colour_of, text=lambda ink: ink[1:]
-            )
 
 
 def drawing_pad(pad: Pad) -> PadState:
@@ -197,19 +192,11 @@ def _draw_buttons(pad: Pad) -> None:
         for label in pad.presets:
             st.button(label, key=f"{name}_preset_{label}", on_click=_choose_preset, args=(pad, label))
     if pad.pens:
-        pen = single_choice("Pen", pad.pen, [*pad.pens, ANY_INK, ERASER], label_visibility="collapsed", wrap=True)
-        if pen == ANY_INK:
-            pad.ink.widget(st.color_picker, "Ink of any colour")
+        single_choice("Pen", pad.pen, [*pad.pens, ERASER], label_visibility="collapsed", wrap=True)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad, 1))
         st.button("Redo", key=f"{name}_redo", on_click=_undo, args=(pad, -1), disabled=not pad.undone.value)
         st.button("Clear", key=f"{name}_clear", on_click=_undo, args=(pad, math.inf))
-
-
-def _colour_of(digits: str) -> str:
-    if not re.fullmatch("[0-9a-fA-F]{6}", digits):
-        raise ValueError("a colour is six digits")
-    return f"#{digits}"
 
 
 def _current_ink(pad: Pad) -> str:
@@ -218,8 +205,6 @@ def _current_ink(pad: Pad) -> str:
         return INK[paper]
     if pad.pen.value == ERASER:
         return PAPER[paper]
-    if pad.pen.value == ANY_INK:
-        return pad.ink.value
     return PEN[pad.pen.value if pad.pen.value in pad.pens else pad.pens[0]]
 
 

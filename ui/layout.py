@@ -76,7 +76,6 @@ def attention_roles(query: str, key: str, value: str, here: str) -> None:
 
 
 def _icon(role: Role) -> str:
-    """Return a small symbol in its role's colour, for a query, a key or a value."""
     return f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{ICONS[role]}</span>'
 
 

@@ -43,6 +43,5 @@ def _give_back() -> None:
 
 @cache
 def _glibc() -> Any:
-    """Return the C library, or None where it is another one."""
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
     return library if hasattr(library, "malloc_trim") else None

@@ -129,7 +129,6 @@ def _screens_of(tabs: Iterable[Tab]) -> list[Tab]:
 
 
 def _screens(name: str, screens: list[Tab]) -> None:
-    """Draw a lecture's screen and the list of all."""
     opened, mark = OPEN_TAB[name], st.empty()
     with st.container(key=SCREENS):
         labels = {TOP: entry_of(name).title} | {screen.slug: screen.label for screen in screens}

@@ -50,7 +50,6 @@ def take_along_menu(entry: PageEntry) -> None:
 
 
 def _session_file(entry: PageEntry) -> None:
-    """Offer the file of all that the page shows, and open one."""
     values = ADDRESS_TEXTS.value
     st.download_button(
         "Save this session",

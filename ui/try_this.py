@@ -1,7 +1,5 @@
 """Try this: a button that asks for a guess, performs the page's surprise, and shows what came out beside the guess."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

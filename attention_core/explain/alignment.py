@@ -1,14 +1,10 @@
 """Alignments: weights between pieces merged to words, links between words, and how wrong they are."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-
-from attention_core.files import find_file, read_figures
-
-COMMITTED = find_file("benchmarks/results/alignments.json")
 
 Link = tuple[int, int]  # (source word, target word), positions from 0
 
@@ -65,12 +61,3 @@ def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) ->
     if not n_links or not n_sure:
         raise ValueError(f"links and sure links are needed, got {n_links} and {n_sure}")
     return AlignmentError(1 - (in_sure + in_possible) / (n_links + n_sure), in_possible / n_links, in_sure / n_sure)
-
-
-def committed_errors() -> dict[str, Any]:
-    """Return alignment errors of all translators that attend, on the same pairs; {} if their file is missing.
-
-    "by_score": name of the score -> its "aer", "precision", "recall"; "same_place": the error rate of linking every
-    word to the one at its place; "pairs": how many.
-    """
-    return read_figures(COMMITTED)

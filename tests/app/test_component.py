@@ -29,7 +29,7 @@ def test_a_script_gets_the_parts_that_it_uses_and_what_these_use_and_no_other():
 
 
 @pytest.mark.parametrize(
-    "names", [*COMPONENTS, ATLAS, ("atlas_start",), ("token_view", "token_start"), VIEW], ids=lambda names: names[-1]
+    "names", [*COMPONENTS, ATLAS, ("token_view", "token_start"), VIEW], ids=lambda names: names[-1]
 )
 def test_every_name_of_the_prelude_that_a_script_calls_is_there_once(names, tmp_path):
     script = script_of(*names)

@@ -34,7 +34,6 @@ WAYS = {
     "translate": [{}, {"translate_tab": "try"}],
     "groups": [{"groups_shows": True}],
     "memory": [{}, {"memory_tab": "own"}, {"memory_tab": "follows"}],
-    "scoring": [{"scoring_typing": True}],
     "transformer": [{}, {"transformer_tab": "positions"}],
     "model": [
         {},

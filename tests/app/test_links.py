@@ -24,7 +24,7 @@ from ui.model.glance import HeadChoice
 
 NAMES = [entry.name for entry in navigation.PAGES]
 KINDS = ("toggle", "slider", "select_slider", "selectbox", "number_input", "text_area", "text_input", "multiselect")
-KINDS += ("button_group", "radio", "color_picker")
+KINDS += ("button_group", "radio")
 COMMANDS = ("_asked", "_picked", "read_typed")
 """Boxes that say what to do next and not what is shown: a model to load, a number to write, a cell to go to."""
 PRESSED = re.compile("preset|example|next|previous|switch|random|scatter|compose|shuffle|reverse|undo|clear|more|fewer")
@@ -101,8 +101,6 @@ def set_at_random(widget, kind: str, chance: random.Random) -> None:
     elif kind == "multiselect":
         widget.__class__ = PickedBoxes
         widget.set_value(chance.sample(widget.options, min(2, len(widget.options))))
-    elif kind == "color_picker":
-        widget.set_value(f"#{chance.randrange(1 << 24):06x}")
     elif kind == "button_group":
         widget.__class__ = Picked
         widget.picked = chance.sample(widget.options, 1 if widget._is_single_select else chance.randint(0, 2))

@@ -34,8 +34,6 @@ def page(app):
 def message(page) -> dict:
     """What the map was sent last."""
     content = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
-    (script,) = struct.unpack("<I", content[:4])
-    content = content[4 + script :]
     (length,) = struct.unpack("<I", content[:4])
     header = json.loads(content[4 : 4 + length])
     assert len(content) == 4 + length + sum(tile["length"] for tile in header["tiles"])
@@ -92,20 +90,6 @@ def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
     ask(page, ["0/3/3"], sequence=2)
     assert keys(page) == ["0/3/3"]
     assert all(tile["whole"] for tile in message(page)["tiles"])
-
-
-def test_script_of_the_map_comes_with_the_first_message_only(page):
-    def n_bytes():
-        return struct.unpack("<I", page.get("bidi_component")[0].proto.bytes[:4])[0]
-
-    assert n_bytes() > 10_000
-    assert len(page.get("bidi_component")[0].proto.js_content) < 2_000
-    ask(page, ["0/3/2"])
-    assert n_bytes() == 0
-    page.session_state[f"{NAME}_map"] = {"asked": {"script": "the present one"}}
-    settled(page)
-    assert n_bytes() > 10_000
-    assert keys(page) == ["3/0/0"]
 
 
 def test_answer_does_not_wait_for_tiles_that_take_long(app, monkeypatch):

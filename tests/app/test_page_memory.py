@@ -91,7 +91,7 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
     assert "GRU" in said(page)
     assert "plain RNN" in said(page)
     assert "Word 23 of 23" in said(page)
-    assert n_charts(page) == 1 + 3
+    assert n_charts(page) == 1 + 2
     assert not page.error
 
 

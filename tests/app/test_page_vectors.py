@@ -85,7 +85,7 @@ def test_the_softmax_is_switched_off_and_told_in_the_address(page):
     choose(page, "toggle", "softmax", False)
     assert any("A = S'" in formula.value for formula in page.latex)
     assert page.query_params["softmax"] in ("0", ["0"])
-    assert "The softmax is off" in said(open_tab(page, "softmax"))
+    assert "The softmax is off" in said(open_tab(page, "try"))
 
 
 @pytest.mark.parametrize("scoring", SCORES)
@@ -156,15 +156,6 @@ def test_lecture_mode_shows_the_same_pairs(page):
     page.session_state["lecture"] = True
     assert sound(page.run()).get("html")
     assert len(pairs(page)["arrows"]) == 3
-
-
-@pytest.mark.parametrize(
-    ("widget", "key", "value", "words"),
-    [("slider", "constant", 2.0, "the shares are the same"), ("toggle", "nothing", True, "the shares sum to 100")],
-)
-def test_the_softmax_shows_what_a_constant_and_no_relevance_do(page, widget, key, value, words):
-    open_tab(show(page, "weights"), "softmax")
-    assert words in said(choose(page, widget, key, value))
 
 
 def test_a_non_linearity_lets_one_vector_change_what_another_does(page):

@@ -1,14 +1,13 @@
-"""What the page of scoring functions remembers: dragged arrows, typed numbers, formulas in place of learned ones."""
+"""What the page of scoring functions remembers of a drag, and what a table takes of what is typed into it."""
 
 import math
 
 import pandas as pd
 import pytest
 import streamlit as st
-import torch
 
-from ui import number_table
 from ui.scoring import controls
+from ui.vectors import number_table
 
 
 @pytest.fixture
@@ -48,31 +47,6 @@ def test_a_message_from_before_a_preset_comes_too_late(state):
     send(state, revision=state["scoring_revision"] - 1)
     assert vectors() == before
     assert state["scoring_answered"] == 8
-
-
-def test_tables_are_drawn_anew_when_a_drag_ends_and_not_while_it_lasts(state):
-    version = state["scoring_version"]
-    send(state, moving=True)
-    assert state["scoring_version"] == version
-    send(state)
-    assert state["scoring_version"] == version + 1
-
-
-def test_typed_numbers_move_the_arrows_and_leave_the_table_alone(state):
-    version, revision = state["scoring_version"], state["scoring_revision"]
-    controls.read_typed([[3.0, 1.0], [0.5, 0.5], [1.0, 2.0]])
-    assert vectors() == ([3.0, 1.0], [[0.5, 0.5], [1.0, 2.0]])
-    assert (state["scoring_version"], state["scoring_revision"]) == (version, revision + 1)
-
-
-def test_formulas_stand_in_the_place_of_learned_ones_while_they_are_wanted(state):
-    trained = {"additive.v": torch.zeros(8), "concat.v": torch.zeros(8)}
-    assert controls.parameters_in_use(2, trained)["concat.v"].tolist() == [0] * 8
-    controls.PLAIN.value = controls.PRINTED.value = True
-    used = controls.parameters_in_use(2, trained)
-    assert used["additive.v"].tolist() == [1, 1]
-    assert used["additive.W_q"].tolist() == [[1, 0], [0, 1]]
-    assert used["concat.v"].tolist() == [1, -0.5, 1, -0.5]
 
 
 def type_into(state, cells):

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab, settle
+from tests.browser.tools import settle
 
 SENTENCE = "[data-testid=stMarkdown] p:has-text('Largest weight to')"
 
@@ -125,10 +125,7 @@ def test_what_was_dragged_and_chosen_is_there_after_another_page(plane):
     drag_to(plane, 0, -2.0, 3.0)
     plane.mouse.up()
     plane.wait_for_timeout(400)
-    open_tab(plane, "More")
-    plane.locator("summary", has_text="Learned scores").click()
-    plane.get_by_text("in place of additive").click()
-    plane.locator(SENTENCE).wait_for()
+    show_all(plane)
     plane.locator("table[aria-label^=Score] .value").last.wait_for()
     settle(plane)
     bars = plane.locator("table[aria-label^=Score] .value").all_inner_texts()

@@ -6,7 +6,6 @@ import pytest
 from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.charts.overlay import glow_ramp
 from attention_core.topics.ask.charts import nothing_weights
-from attention_core.topics.find.charts import channel_bars
 from attention_core.topics.read.charts import columns_chart, region_chart
 from tests.charts.tools import rows_of, rows_with, valid
 
@@ -19,8 +18,6 @@ CHARTS = {
     "columns": lambda: columns_chart(COLUMNS, LABELS, 600),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
     "nothing": lambda: nothing_weights([0, 1], EMPTY, BARE, ["0", "1"]),
-    "channels": lambda: channel_bars(CHANNELS, [2, 1, 0, 3], title="weight"),
-    "channels beside": lambda: channel_bars(CHANNELS, [0, 1, 2, 3], title="context", beside=CHANNELS / 2),
 }
 
 
@@ -63,13 +60,7 @@ def test_what_matches_nothing_is_the_empty_key_and_the_bare_paper():
     assert len(drawn) == 8
 
 
-CHANNELS = np.array([0.5, -1.0, 2.0, 0.0])
 PICTURES = np.random.default_rng(0).normal(size=(3, 5, 5))
-
-
-def test_bars_stand_in_the_order_asked_for_with_their_channels_values():
-    rows = rows_with(channel_bars(CHANNELS, [2, 1, 0, 3], title="weight"), "counted")
-    assert [(row["counted"], row["value"]) for row in rows] == [(3, 2.0), (2, -1.0), (1, 0.5), (4, 0.0)]
 
 
 def test_layers_without_an_axis_come_before_those_with_one():

@@ -16,6 +16,7 @@ from attention_core.topics.memory.charts import (
     over_time,
     spread_out,
 )
+from attention_core.topics.memory.influence import MemoryOverview
 from attention_core.topics.translate.charts import ACROSS, LIT, STEPS, alignment_chart, collapse_chart, unrolled_chart
 from attention_core.topics.translate.training import ByLength
 from tests.charts.tools import rows_of, valid
@@ -26,15 +27,9 @@ CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
 
 
 def states(**more):
-    settings = {
-        "title": "state",
-        "bar": "number",
-        "columns": {"word": WORDS, "size": [1.0, 2.0, 3.0, 4.0]},
-        "read": [True] * 4,
-        "now": 2,
-        "size": (480, 192),
-    }
-    return over_time(np.random.default_rng(0).random((30, 4)), WORDS, signed_ramp(np.ones(1)), **settings | more)
+    memory = MemoryOverview(WORDS, {"forward": np.random.default_rng(0).random((30, 4))}, {})
+    settings = {"title": "state", "read": [True] * 4, "now": 2, "size": (480, 192)}
+    return over_time(memory, "forward", signed_ramp(np.ones(1)), **settings | more)
 
 
 def lengths(**more):
@@ -43,7 +38,7 @@ def lengths(**more):
 
 MEMORY_CHARTS = {
     "states": states,
-    "gate": lambda: states(words=False, size=(100, 10)),
+    "low states": lambda: states(size=(100, 10)),
     "lengths": lengths,
     "marked lengths": lambda: lengths(marked={BLEU.groups[0]: "3 words"}),
 }

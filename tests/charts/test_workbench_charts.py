@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
-from attention_core.topics.vectors.charts import column_bars, hull_chart
+from attention_core.topics.vectors.charts import hull_chart
 from tests.charts.tools import valid
 
 GENERATOR = np.random.default_rng(0)
@@ -20,7 +19,6 @@ CHARTS = {
     "neuron": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"]),
     "neuron with a tanh": lambda: neuron_chart(LEFT, LEFT, ["a", 'b"', "c"], bent="0.5"),
     "two layers": lambda: layers_chart(NODES, np.stack([LEFT, -LEFT]), NODES[:2], [1.2, -0.8], NODES[0]),
-    "bars": lambda: column_bars(np.array([1, 2, 0]), ["a", 'b"', "c"], role=Role.SCORES, title="s", marked=1),
 }
 
 

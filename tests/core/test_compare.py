@@ -13,11 +13,10 @@ from attention_core.topics.scoring.compare import (
     favourites,
     measure_scale,
     nearest_key,
-    random_scores,
     score_field,
     softmax_jacobian_norm,
 )
-from attention_core.topics.scoring.presets import VECTOR_PRESETS, random_vectors
+from attention_core.topics.scoring.presets import VECTOR_PRESETS
 
 SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance")
 
@@ -122,15 +121,6 @@ def test_equal_lengths_are_equal_and_right_angles_are_right():
     assert (torch.tensor(right.keys[:2]) @ torch.tensor(right.query)).tolist() == [0, 0]
 
 
-def test_random_vectors_lie_where_the_parameters_were_trained():
-    query, keys = random_vectors(8, 6, seed=5)
-    numbers = torch.tensor([query, *keys])
-    assert numbers.shape == (7, 8)
-    assert numbers.abs().max() <= 4
-    assert numbers[:, -1].min() >= 0
-    assert random_vectors(8, 6, seed=5) == (query, keys)
-
-
 @pytest.fixture(scope="module")
 def rows():
     return measure_scale()
@@ -159,8 +149,3 @@ def test_the_gradient_is_the_norm_of_the_jacobian_that_autograd_gives():
     scores = torch.randn(7, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
     assert softmax_jacobian_norm(scores.softmax(-1)).item() == pytest.approx(jacobian.norm().item(), abs=1e-12)
-
-
-def test_the_same_seed_draws_the_same_vectors():
-    assert torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5))
-    assert not torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5, seed=1))

@@ -163,13 +163,6 @@ def test_word_has_the_state_after_its_last_piece_that_was_read(memory):
     np.testing.assert_allclose(np.sort(memory.states["backward"][:, 1]), np.sort(states[first, 7:]), rtol=1e-5)
 
 
-def test_mouse_is_told_the_word_and_a_number(memory):
-    for kind, told in (("states", "length of h"), ("update", "mean of the gate")):
-        facts = memory.column_facts(kind, "backward")
-        assert facts["word"] == memory.labels
-        assert len(facts[told]) == len(memory)
-
-
 def test_plain_network_has_no_gates():
     memory = memory_overview(small("rnn", d_embedding=9), read_source(SENTENCE))
     assert memory.update == {}

@@ -16,7 +16,7 @@ from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
 from attention_core.topics.vectors.charts import convex_hull
-from attention_core.topics.vectors.experiments import feed_forward, softmax_parts
+from attention_core.topics.vectors.experiments import feed_forward
 from attention_core.topics.vectors.plane import pair_map, planar_tables
 from attention_core.topics.vectors.problem import linked_tables, mask_of, neighbours, resized, table_dimensions
 
@@ -247,20 +247,6 @@ def test_what_is_no_number_in_bounds_is_refused(wrong):
         linked_tables({"Q": [[1]], "K": [[wrong]], "V": [[1]]})
     with pytest.raises(ValueError, match="at most"):
         linked_tables({"Q": [[1]] * 7, "K": [[1]], "V": [[1]]})
-
-
-@given(st.lists(st.floats(-20, 20), min_size=1, max_size=32), st.floats(-10, 10))
-def test_a_constant_changes_exponentials_and_sum_but_no_share(scores, constant):
-    plain, moved = softmax_parts(np.array(scores)), softmax_parts(np.array(scores), constant)
-    np.testing.assert_allclose(moved.shares, plain.shares, atol=1e-12)
-    assert moved.total == pytest.approx(plain.total * math.exp(constant), rel=1e-9)
-    assert plain.shares.sum() == pytest.approx(1)
-
-
-def test_scores_too_large_for_an_exponential_are_lowered_and_told():
-    parts = softmax_parts(np.array([5000.0, 4999.0, -np.inf]))
-    assert parts.lowered == 5000
-    np.testing.assert_allclose(parts.shares, [1 / (1 + math.exp(-1)), math.exp(-1) / (1 + math.exp(-1)), 0])
 
 
 X = PRESETS["pairs"].problem().tables["X"]

@@ -15,7 +15,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import QUESTION_BOX_LETTERS
 from attention_core.charts import overlay
 from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
-from attention_core.data.colours import COLOURS, PEN, hex_to_rgb, nearest_names
+from attention_core.data.colours import PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
@@ -136,11 +136,9 @@ def _compose() -> None:
 
 
 def _pen_dots() -> str:
-    """Return the colours of the dots on the pens' buttons, as a style."""
-    rainbow = f"conic-gradient({', '.join(PEN[name] for name in COLOURS[:7])}, {PEN['red']})"
     dots = "".join(
-        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {colour}; }}"
-        for place, colour in enumerate([*(PEN[name] for name in PENS), rainbow], 1)
+        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {PEN[name]}; }}"
+        for place, name in enumerate(PENS, 1)
     )
     return f"<style>{dots}</style>"
 
@@ -221,7 +219,6 @@ def answer_part(
 
 
 def _three_looks() -> TryThis:
-    """Return the page's surprise: a question that takes three looks, about the scene that is there on arrival."""
 
     def act() -> None:
         put_strokes(PAD, PRESETS[PAD.first](), preset=PAD.first)

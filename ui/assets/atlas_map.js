@@ -45,12 +45,12 @@ class AtlasMap extends MapDrawing {
     return node;
   }
 
-  async adopt(data, message, tell) {
+  async adopt(data, tell) {
     this.readTheme();
     this.request();
     if (data === this.seen) return;  // called again for another reason, such as a change of the theme
     this.seen = data;
-    const header = readMessage(message);
+    const header = readMessage(data);
     this.desk ??= new Desk(() => this.settle(true));
     this.desk.tell = tell;
     const isNew = header.atlas !== this.data?.atlas;
@@ -330,13 +330,13 @@ const atOnce = (act) => {
   try { act(); } finally { window.setTimeout = setTimeout; }
 };
 
-export function show({ data, parentElement, setStateValue }, message) {
+export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".root");
   const send = (asked) => {
     const wait = used + JOINED - performance.now();
     if (wait > 0) setTimeout(send, wait, asked); else atOnce(() => setStateValue("asked", asked));
   };
   root.map ??= new AtlasMap(root);
-  root.map.adopt(data, message, (asked) => setTimeout(send, 0, asked));
+  root.map.adopt(data, (asked) => setTimeout(send, 0, asked));
   return () => root.map.leave();
 }

@@ -1,6 +1,5 @@
 """A matrix of any size as a map: the browser asks for the tiles that it lacks; what moves it, what surveys it."""
 
-import hashlib
 import json
 import math
 import re
@@ -24,14 +23,12 @@ from ui.state import Field, component_message, plain_text, whole_number
 from ui.try_this import ASKED, TRIED
 
 MAP = "atlas_map"
-SCRIPT = script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map").encode()
-START = script_of("atlas_start").replace("{version}", hashlib.sha256(SCRIPT).hexdigest()[:16])
 MAX_BLOCKS = 512
 """Along a side of the map when it is saved as a picture."""
 MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
-_component = component(MAP, START)
+_component = component(MAP, script_of("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map"))
 
 
 def _rest_of(text: str) -> tuple[float, ...]:
@@ -62,7 +59,6 @@ def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     follow_address(atlas)
     view = VIEW.value
     note_picture(lambda: _picture(shared, view), f"{title}: what is in view")
-    script = SCRIPT if _lacks_script() else b""
     places, labels, answered = _question(shared)
     tiles, contents, later = shared.answer(places)
     header = {
@@ -88,7 +84,7 @@ def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     head = json.dumps(header).encode()
     _component(
         key=MAP,
-        data=b"".join((struct.pack("<I", len(script)), script, struct.pack("<I", len(head)), head, *contents)),
+        data=b"".join((struct.pack("<I", len(head)), head, *contents)),
         default={"asked": None},
         on_asked_change=lambda: _take_view(shared.key),
     )
@@ -179,7 +175,7 @@ def _take_view(key: str) -> None:
 def _question(shared: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
     """Return the tiles that the browser asks for, the axes and first positions of labels, and which question it was."""
     message, before = _message(), ANSWERED.value
-    if _lacks_script() or OVERVIEW_OF.value != shared.key:  # the overview comes unasked
+    if not message or OVERVIEW_OF.value != shared.key:  # the overview comes unasked
         OVERVIEW_OF.value = shared.key
         return [(shared.atlas.n_levels - 1, 0, 0)], [], before
     answered = [str(message.get("who"))[:20], message.get("sequence")]
@@ -195,10 +191,6 @@ def _question(shared: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], 
             case ["rows" | "columns" as axis, int(start)] if start >= 0:
                 labels.append((axis, start))
     return tiles, labels, answered
-
-
-def _lacks_script() -> bool:
-    return not _message() or "script" in _message()
 
 
 def _list(message: dict[str, Any], name: str, most: int) -> list[Any]:

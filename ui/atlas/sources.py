@@ -43,7 +43,6 @@ LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
 
 
 def book_source() -> MatrixSource:
-    """Return the sentences that come along, read by the small language model."""
     return _read_source("book", _book())
 
 

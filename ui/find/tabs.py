@@ -1,6 +1,5 @@
 """The tabs: the steps from a drawing to its mask and answer, and the mask changed by hand."""
 
-import numpy as np
 import streamlit as st
 from torch import Tensor
 
@@ -10,7 +9,6 @@ from attention_core.device import to_array
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
 from attention_core.topics.find import channel_maps, order_of, score_formula
-from attention_core.topics.find.charts import channel_bars
 from ui.chart import click, draw_chart
 from ui.edits import show_outcome
 from ui.find.first_screen import EDITS, NAME, REGION, FindReading, mask_of
@@ -46,8 +44,6 @@ def find_steps(reading: FindReading) -> None:
         if step.name == "key":
             _channels(trace, maps, region)
             st.caption("The channels that move the mask most.")
-        elif step.name == "query":
-            _query_bars(trace)
         elif step.name == "scores":
             scores = to_array(trace.scores()[0].reshape(maps.shape[1:]))
             chart = picture(scores, signed_ramp(scores), title="score", size=SHEET - 60, marked=region)
@@ -58,8 +54,6 @@ def find_steps(reading: FindReading) -> None:
         elif step.name == "masked":
             _channels(trace, maps * trace.weights()[0].reshape(maps.shape[1:]), None)
             st.caption("Each channel under the mask; its sum is one number of the context.")
-        elif step.name == "context":
-            _context_bars(trace)
         else:
             show_step_chart(trace, step, 0, lambda _: StepLook(size=SHEET - 40), NAME)
     with st.container(key="desk_find_photograph"):
@@ -84,20 +78,6 @@ def _channels(trace: AttentionTrace, maps: Tensor, marked: int | None) -> None:
         pictures, labels, signed_ramp(pictures), title="feature", columns=COLUMNS, size=size, marked=marked
     )
     draw_chart(chart, width="content", key=f"find_channels_{marked is None}", alt="Feature channels")
-
-
-def _query_bars(trace: AttentionTrace) -> None:
-    query = to_array(trace.query[0, 0])
-    up = int((query > 0).sum())
-    draw_chart(channel_bars(query, np.argsort(-query), title="weight"), key="find_query_bars", alt="Query, by channel")
-    st.caption(f"{up} channels lift a region's score, {len(query) - up} lower it, whatever you draw.")
-
-
-def _context_bars(trace: AttentionTrace) -> None:
-    plain = to_array(trace.value[0].mean(0))
-    chart = channel_bars(to_array(trace.context()[0]), order_of(trace), title="context", beside=plain)
-    draw_chart(chart, key="find_context_bars", alt="Context, by channel")
-    st.caption("All that the classifier gets. Grey: the plain average, clutter and paper included.")
 
 
 def change_section(reading: FindReading) -> None:

@@ -1,7 +1,5 @@
 """A guided lecture goes through its items: each is a page as its link has it, with a sentence for the hall."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 
@@ -41,7 +39,6 @@ def read(text: str) -> GuidedLecture:
 
 
 def _present() -> tuple[GuidedLecture, LectureItem] | None:
-    """Return the lecture that is given and its present item."""
     text = lecture_text(GUIDED.value) if GUIDED.value else ""
     if not text or not 0 < NUMBER.value <= len((lecture := read(text)).items):
         return None

@@ -37,7 +37,6 @@ def _opened() -> str | None:
 
 
 def _is_own(host: str) -> bool:
-    """Return whether a host's name means this machine alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -45,7 +44,6 @@ def _is_own(host: str) -> bool:
 
 
 def _of_network(base: str) -> str | None:
-    """Return this machine's address in its network, if the server listens there."""
     listens_at = st.get_option("server.address")
     if listens_at and _is_own(listens_at):
         return None

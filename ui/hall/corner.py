@@ -1,7 +1,5 @@
 """The lower right corner of a lecture: a room for the hall's phones, with the address that they open."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -46,7 +44,6 @@ def hall_corner() -> None:
 
 @lru_cache(16)
 def _qr(url: str) -> str:
-    """Return an address as the SVG of a QR code."""
     import segno  # here: a server starts without it
 
     return segno.make(url, error="m").svg_inline(scale=4, border=1)

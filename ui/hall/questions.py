@@ -1,7 +1,5 @@
 """Questions that go to the hall's phones, and what came back, on the lecturer's screen."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Sequence
@@ -156,6 +154,5 @@ def _count_hands(room: Room, question: HallQuestion) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return the words of a text in Markdown."""
     words = re.sub(r":material/\w+:|:[a-z-]+\[", "", text)
     return re.sub(r"(?<!\\)[*_`\]]|\\(?=\W)", "", words).strip()

@@ -3,8 +3,6 @@
 They lie in a file of SQLite, which all processes of a machine share: phones and lecturer may meet different ones.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -309,7 +307,6 @@ def _is_over(opened: float, seen: float) -> bool:
 
 
 def default_path() -> Path:
-    """Return where the rooms of this machine lie."""
     own = Path(tempfile.gettempdir()) / f"attention-explorer-{getattr(os, 'getuid', int)()}"
     return Path(os.environ.get(FILE) or own / "rooms.sqlite")
 

@@ -68,7 +68,6 @@ def _visible(label: str) -> str:
 
 
 def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
-    """Let a person change where it looks back after a piece, and draw what it foresees then."""
     section("Let it look elsewhere")
     left, right = st.columns([1, 1.25], gap="large")
     with left:

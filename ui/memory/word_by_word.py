@@ -1,10 +1,9 @@
-"""Word by word: what states hold, and what gates let through."""
+"""Word by word: what states hold, and how much of them is kept."""
 
 import numpy as np
 import streamlit as st
 
 from attention_core.charts import signed_ramp
-from attention_core.charts.vega import VIRIDIS, Ramp
 from attention_core.topics.memory.charts import over_time
 from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOverview, memory_overview
 from attention_core.topics.translate.translation import read_source
@@ -15,13 +14,13 @@ from ui.labels import literal
 from ui.memory.networks import WALK, choose_reading, networks
 
 CHART_WIDTH = 470
-STATE_RAMP, GATE_RAMP = signed_ramp(np.array([-1.0, 1.0])), Ramp(VIRIDIS, 0.0, 1.0)
+RAMP = signed_ramp(np.array([-1.0, 1.0]))
 
 _remember = cached_computation(spinner="Reading the sentence", by_model=True)(memory_overview)
 
 
 def walk_tab(text: str) -> None:
-    """Walk through the reading: states and gates of both networks fill up column by column."""
+    """Walk through the reading: the states of both networks fill up column by column."""
     both = choose_reading()
     memories = {label: _remember(model, read_source(text)) for label, model in networks().items()}
     at = WALK.draw(next(iter(memories.values())).labels)
@@ -31,10 +30,7 @@ def walk_tab(text: str) -> None:
             paragraph(f"**{label}**")
             paragraph("  \n".join(_kept_in_words(memory, *reading) for reading in places.items()))
             for direction, now in places.items():
-                _over_time(label, memory, "states", direction, now)
-            if memory.update and not both:
-                with st.container(key=f"desk_memory_{label}"):
-                    _over_time(label, memory, "update", "forward", at)
+                _over_time(label, memory, direction, now)
     with column, st.container(key="desk_memory_formulas"):
         place = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
         for label in memories if place.open else ():
@@ -48,19 +44,8 @@ def _kept_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
     return f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}: {does}."
 
 
-def _over_time(label: str, memory: MemoryOverview, kind: str, direction: str, now: int) -> None:
-    is_state = kind == "states"
-    title = f"state, read {direction}s" if is_state else "share of the old state that is kept, dark 0 to bright 1"
-    chart = over_time(
-        getattr(memory, kind)[direction],
-        memory.labels,
-        STATE_RAMP if is_state else GATE_RAMP,
-        title=title,
-        bar="number in the state" if is_state else None,
-        columns=memory.column_facts(kind, direction),
-        read=[place <= now if direction == "forward" else place >= now for place in range(len(memory))],
-        now=now,
-        size=(CHART_WIDTH, 128 if is_state else 48),
-        words=is_state,
-    )
-    draw_chart(chart, width="content", key=f"memory_{label}_{kind}_{direction}", alt=f"{label}, {title}")
+def _over_time(label: str, memory: MemoryOverview, direction: str, now: int) -> None:
+    title = f"state, read {direction}s"
+    read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
+    chart = over_time(memory, direction, RAMP, title=title, read=read, now=now, size=(CHART_WIDTH, 128))
+    draw_chart(chart, width="content", key=f"memory_{label}_states_{direction}", alt=f"{label}, {title}")

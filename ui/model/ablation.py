@@ -53,7 +53,6 @@ TRYING = Field(NAME, "out_trying", False)
 
 
 def _without(group: str, layer: int, head: int, model: str = "") -> ListedEdit:
-    """Return the edit that switches a head off, for all inputs of a model."""
     says = f"{head_name(group, layer, head)}: switched off"
     return ListedEdit(DropHead(head), says, where_in_stack(group, layer), input_mark(model))
 
@@ -115,7 +114,6 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict
 
 
 def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
-    """Draw what switches the chosen head off and changes the chosen query's weights there, and the list of changes."""
     name, ways = head_name(*now[:3]), [_without(*now[:3], model) for model in (run.model, "")]  # "": of an old link
     off = next((way for way in ways if way in EDITS.changes), None)
     trace, where = changed.groups[now.group][now.layer], where_in_stack(now.group, now.layer)
@@ -254,7 +252,6 @@ def _tokens(before: Tensor, after: Tensor, asked: LatestRun) -> None:
 
 
 def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str]) -> None:
-    """Draw the probabilities of what is likeliest as learned and of what is changed, by logits (n_outputs,)."""
     one, other, n = before.float().softmax(-1), after.float().softmax(-1), min(N_SHOWN, len(before))
     numbers = sorted({*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()}, key=lambda at: -float(one[at]))
     show_outcome(NAME, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())

@@ -142,7 +142,6 @@ def _in_units(value: float, word: Any) -> str:
 
 
 def _state_map(run: ModelRun, values: list[list[float]], now: Selection, title: str) -> None:
-    """Draw one number for each word's state after each layer; a click chooses the layer and the word."""
     select = "cell" if max(map(len, values)) <= MAX_RECT_SIDE else None
     layers = Axis("layers", [str(layer + 1) for layer in range(len(values))])
     matrix = np.array(values)

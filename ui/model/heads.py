@@ -78,7 +78,6 @@ def _number(field: str, value: float) -> str:
 
 
 def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> None:
-    """List the heads that look most like the chosen one; a click chooses one."""
     apart = cached_with_run(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
     places = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads)]
     if len(places) == 1:

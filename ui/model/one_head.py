@@ -272,7 +272,6 @@ def export_head(run: ModelRun) -> None:
 
 
 def _head(run: ModelRun) -> tuple[Selection, AttentionTrace]:
-    """Draw the name of the chosen head; return what is chosen and the trace of its layer."""
     now, layers = chosen_layers(run)
     section(head_name(*now).capitalize(), Role.WEIGHTS)
     return now, layers[now.layer]

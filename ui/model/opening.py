@@ -62,13 +62,11 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
 
 
 def _shares(run: ModelRun, now: Selection) -> list[float]:
-    """Return how much "it" gives to each candidate, in the chosen head of a run."""
     weights = run.groups[now.group][now.layer].weights(now.head, [run.tokens.index(ASKS)])[0]
     return [float(weights[run.tokens.index(word)]) for word in CANDIDATES]
 
 
 def _surprise(run: ModelRun, trace: AttentionTrace, now: Selection) -> TryThis:
-    """Return the guess what a head that seemed to know the meaning does with another."""
 
     def act() -> None:
         TEXT[NAME, ModelKind.ENCODER].value = SECOND_TEXT

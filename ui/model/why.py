@@ -141,7 +141,6 @@ def _opened(run: ModelRun, score: tuple[Any, ...], table: Why) -> Why:
 
 
 def _side(role: Role, place: str, margin: dict[str, float]) -> None:
-    """Draw what the sources of the query, or of the key, add to the score; a click takes one apart."""
     largest = sorted(margin, key=lambda name: abs(margin[name]), reverse=True)[:N_BARS]
     names = {in_words(name): name for name in margin if name in largest}
     values = [margin[name] for name in names.values()]
@@ -189,7 +188,6 @@ def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why
 
 
 def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) -> None:
-    """Say what the look, and what is said next, become without a head."""
     trace, head, query, key = cell
     try:
         both = run, run_of(*asked, drop_heads([off]))

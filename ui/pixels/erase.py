@@ -70,7 +70,6 @@ def _reads(now: Answer, before: Answer) -> str:
 
 
 def _case(title: str, image: Tensor, answer: Answer, moving: Tensor, words: str) -> None:
-    """Draw how much is taken from each pixel, how much each moves the feed-forward network, and what is read."""
     st.markdown(f"**{title}**")
     given, felt = to_array(attention_received(answer.traces[0], image).abs()), to_array(moving)
     glow = map_chart(answer.traces[0], given, to_array(image), size=SIZE, bar=False)

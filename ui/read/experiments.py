@@ -16,7 +16,6 @@ from ui.state import Field, single_choice, whole_number
 
 
 def _without(look: int) -> ListedEdit:
-    """Return the edit that withholds the glimpse of a look."""
     return ListedEdit(DropHead(0, query=look), f"look {look + 1} hands over nothing")
 
 

@@ -17,17 +17,14 @@ from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
-from attention_core.topics.scoring.charts import scale_chart, score_fields, weights_chart
+from attention_core.topics.scoring.charts import scale_chart, score_fields
 from attention_core.topics.scoring.compare import (
-    DIMENSIONS,
     ScaleRow,
     compare,
     favourites,
     measure_scale,
     nearest_key,
-    random_scores,
     score_field,
-    softmax_jacobian_norm,
 )
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
@@ -41,24 +38,15 @@ from ui.scoring.controls import (
     ALL,
     EDITS,
     NAME,
-    PLAIN,
     PLANE,
-    PRINTED,
     SCORE,
     VECTORS,
     arrange,
-    formula_toggle,
     key_name,
-    printed_vector,
     take_move,
 )
-from ui.state import Field, one_of, whole_number
 
 TWO = ("dot", "L2 distance")
-PLAIN_FORMULA = "v<sup>⊤</sup>tanh(q + k)"
-D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(DIMENSIONS))
-DRAWN = Field(NAME, "drawn", 0, address="draw", parse=whole_number)
-"""Width of the random vectors whose weights are drawn; how often others were asked for."""
 
 
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
@@ -69,7 +57,7 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
     rows = [
         {
             "name": name,
-            "formula": PLAIN_FORMULA if PLAIN.value and name == "additive" else trace.score.short,
+            "formula": trace.score.short,
             "scores": trace.scores(0)[0].tolist(),
             "weights": trace.weights(0)[0].tolist(),
         }
@@ -161,7 +149,7 @@ def change_weights(traces: Mapping[str, AttentionTrace]) -> None:
 def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> None:
     """Draw every function as a field over all key positions; query (d,), key (n_keys, d)."""
     if len(query) != 2:
-        st.info("A field needs a plane: choose 2 numbers per vector.")
+        st.info("A field needs vectors of two numbers.")
         return
     st.caption("A key (dot) scores high on orange, low on blue. Learned scores know only the upper half.")
     fields = {name: to_array(score_field(function, query, extent=EXTENT)) for name, function in functions.items()}
@@ -175,9 +163,9 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
             draw_chart(chart, key=f"scoring_fields_{half}", width="content", alt=alt)
 
 
-def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
-    """Show why v^T tanh([q; k]) gives every query the same weights, on three queries; whether the page uses it."""
-    score = printed_concat(printed_vector(len(query)))
+def printed_tab(query: Tensor, key: Tensor) -> None:
+    """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
+    score = printed_concat(torch.tensor([1.0, -0.5] * len(query), dtype=torch.float64))
     weights = score(torch.stack([query, query.flip(0), -query]), key).softmax(-1)
     words, numbers = st.columns([1, 1], gap="large", vertical_alignment="center")
     with words:
@@ -187,7 +175,6 @@ def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         paragraph("Query and key never meet inside the tanh: **every query gets the same weights**.")
-        formula_toggle(PRINTED, "Put it in the place of concat", is_printed)
     with numbers:
         names, places = ("q", "q reversed", "−q"), range(len(key))
         rows = [[name, *(f"{weight:.0%}" for weight in row)] for name, row in zip(names, weights.tolist(), strict=True)]
@@ -195,35 +182,18 @@ def printed_tab(query: Tensor, key: Tensor, is_printed: bool) -> None:
 
 
 def scale_tab() -> None:
-    """Draw one row of weights at a chosen d_k, and variance and gradient over d_k, with and without the division."""
+    """Draw variance and gradient over d_k, with and without the division."""
     paragraph(
         "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
         "vanishes. Divided by √dₖ, scores keep their size."
     )
-    row, *places = st.columns([1.15, 1, 1], gap="medium")
-    with row:
-        _one_row()
+    places = st.columns(2, gap="large")
     panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
     for (field, title), column in zip(panels, places, strict=True):
         with column:
             alt = f"{title} over d_k, with and without the division by its square root"
             draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt)
     note("Curves: 512 random queries with 16 keys each. Source: Vaswani et al. 2017, section 3.2.1.")
-
-
-def _one_row() -> None:
-    """Draw the weights of a random query over eight random keys, which a visitor draws anew."""
-    d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", DIMENSIONS)
-    raw = random_scores(d_k, n_queries=1, n_keys=8, seed=DRAWN.value)[0]
-    weights = [scores.softmax(-1) for scores in (raw, raw / math.sqrt(d_k))]
-    draw_chart(weights_chart(*(one.tolist() for one in weights)), key="scoring_row", alt="Weights of eight random keys")
-    plain, divided = (f"{one.max():.0%}, gradient {softmax_jacobian_norm(one):.2f}" for one in weights)
-    st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
-    st.button("Other random vectors", key="scoring_redraw", on_click=_draw_others)
-
-
-def _draw_others() -> None:
-    DRAWN.value += 1
 
 
 @cached_computation(spinner="Drawing random vectors")

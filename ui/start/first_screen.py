@@ -82,7 +82,6 @@ def translation_part() -> None:
 
 
 def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
-    """Draw what else can be asked, and the way to the page that tells more."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"start_{field.address}_examples"):
         for place, text in enumerate(texts):
             if text != field.value:
@@ -104,7 +103,6 @@ def _translated(text: str) -> dict[str, Any]:
 
 
 def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
-    """Return what stands above the translations, Markdown: what is lost, and which words attention alone says."""
     looks = ", ".join(f"*{as_markdown(french)}* looks at *{as_markdown(english)}*" for french, english in only)
     lost = "the cat is lost." if text == SENTENCE else "everything passes through one vector."
     return f"**Without attention** {lost}", f"**With attention** {looks or 'the words are the same this time'}."
@@ -172,7 +170,6 @@ def sent_drawing(message: Any) -> tuple[str, float]:
 
 
 def strokes_now() -> list[Stroke]:
-    """Return what is on the drawing."""
     if DRAWING.value:
         return unpack_strokes(DRAWING.value)
     return [

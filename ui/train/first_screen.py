@@ -166,7 +166,6 @@ def draw_whole_page_if(is_old: bool) -> None:
 
 
 def _buttons(training: Training) -> None:
-    """Draw Start, or what can be done with a training that has begun, and how long it takes."""
     is_own, takes = training is TRAINING.value, f"takes about {training.run.lesson.seconds} seconds."
     if training.is_on:
         st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.rest)

@@ -1,7 +1,5 @@
 """A visitor's training, in a thread of its own: one at a time on a server, and only while its visitor is there."""
 
-from __future__ import annotations
-
 import threading
 import time
 from enum import Enum

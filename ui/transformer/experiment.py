@@ -1,7 +1,5 @@
 """A sentence and the transformer that reads it, perhaps with its attention changed: what it says, its traces."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from attention_core.attention.edits import DropHead

@@ -1,7 +1,5 @@
 """The first screen: a sentence in two orders, for a transformer without positions and with them."""
 
-from __future__ import annotations
-
 import base64
 import html
 

@@ -1,7 +1,5 @@
 """The heads of the transformer: all of them, one by its steps, one changed by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import product
@@ -48,7 +46,6 @@ _probabilities = cached_computation(by_model=True)(piece_probabilities)
 
 
 def _looked_at(experiment: Experiment) -> tuple[TransformerHead, AttentionTrace, int]:
-    """Return the head, the trace of its layer, the query."""
     EDITS.follow()
     head = CHOSEN.value
     trace = traces(experiment)[head[:2]]
@@ -185,7 +182,6 @@ def change_heads(experiment: Experiment) -> None:
 
 
 def _what_became_of_it(experiment: Experiment) -> None:
-    """Draw the translation as trained and changed, and the next word where most has changed."""
     source, made = read_source(experiment.text), translation(TRANSLATOR, experiment.text)
     st.markdown(f"As trained: *{error_markdown(made.text)}*")
     if not experiment.edits:

@@ -1,11 +1,10 @@
-"""What holds for every word: n states collapse into one vector, attention being learned, how often it is right."""
+"""What holds for every word: n states collapse into one vector, and attention being learned."""
 
 from typing import cast
 
 import streamlit as st
 
 from attention_core.device import to_array
-from attention_core.explain.alignment import committed_errors
 from attention_core.models import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart
 from attention_core.topics.translate.collapse import LONGEST, collapse
@@ -16,7 +15,7 @@ from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown
 from ui.layout import figures_table
 from ui.state import Field, between, whole_number
-from ui.translate.models import NAME, TRANSLATORS
+from ui.translate.models import NAME
 
 MODEL = "translator-additive"
 _collapsed = cached_computation(by_model=True)(collapse)
@@ -84,27 +83,3 @@ def training_tab() -> None:
 @cached_computation()
 def _learned() -> list[Learning]:
     return learning_of(load_snapshots(MODEL))
-
-
-def alignment_errors() -> None:
-    """Draw how often the alignments are right, for every way to score, and say how that was measured."""
-    errors = committed_errors()
-    if not errors:
-        st.info("No figures were measured beforehand.")
-        return
-    table, words = st.columns([1.1, 1], gap="large")
-    with table:
-        figures_table(
-            ("model", "error rate", "precision", "recall"),
-            *(
-                (TRANSLATORS[name], f"{one['aer']:.3f}", f"{one['precision']:.0%}", f"{one['recall']:.0%}")
-                for name, one in sorted(errors["by_score"].items(), key=lambda item: item[1]["aer"])
-            ),
-            ("none: word for word, in order", f"{errors['same_place']:.3f}", "", ""),
-        )
-    with words:
-        st.markdown(
-            f"{errors['pairs']} short pairs were aligned by hand. Is each French word's largest weight on the right "
-            "English word?"
-        )
-        st.caption("Error rate: 0 = no mistake (Och and Ney 2003).")

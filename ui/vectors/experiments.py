@@ -1,6 +1,4 @@
-"""Experiments: other weights, a row's softmax, and a neuron beside the pairs."""
-
-import html
+"""Experiments: other weights, and a neuron beside the pairs."""
 
 import numpy as np
 import streamlit as st
@@ -10,23 +8,17 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.bounds import as_markdown
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
-from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
-from attention_core.topics.vectors.charts import column_bars
-from attention_core.topics.vectors.experiments import FeedForward, feed_forward, softmax_parts
+from attention_core.topics.vectors.experiments import FeedForward, feed_forward
 from ui.chart import draw_chart
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
-from ui.glossary import abbr, paragraph
+from ui.glossary import paragraph
 from ui.labels import number
 from ui.layout import section
-from ui.state import Field, between
+from ui.state import Field
 from ui.vectors.problem import CELL, EDITS, NAME, attention, chosen_cell, rows_in_words
 
-NOTHING = -9.0
-"""The score that every key gets when nothing is relevant."""
 BENDS, DEEP = Field(NAME, "bends", False, address="bends"), Field(NAME, "deep", False, address="deep")
-CONSTANT = Field(NAME, "constant", 0.0, address="constant", parse=between(-5.0, 5.0))
-NOTHING_RELEVANT = Field(NAME, "nothing", False, address="nothing")
 
 
 SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *Change the rules*."
@@ -49,36 +41,6 @@ def change_weights(problem: Problem, trace: AttentionTrace) -> None:
     with right:
         show_contexts(plain, trace, query)
         show_weights_difference(NAME, plain, trace)
-
-
-def softmax_panel(trace: AttentionTrace) -> None:
-    """Draw one row's softmax: exponentials, then shares; with a constant added, or with nothing relevant."""
-    if not trace.has_softmax:
-        st.caption(SOFTMAX_IS_OFF)
-        return
-    query, key = chosen_cell(step_of(trace, "weights"))
-    labels = list(trace.story.key_axis.labels)
-    section(f"The {abbr('softmax')} of {html.escape(trace.story.query_axis.labels[query])}", Role.WEIGHTS)
-    scores = to_array(trace.masked_scores(0, [query]))[0]
-    left, right = st.columns(2, gap="large", vertical_alignment="bottom")
-    constant = CONSTANT.widget(left.slider, "Add a constant to every score", -5.0, 5.0, step=0.5)
-    nothing = NOTHING_RELEVANT.widget(right.toggle, "Let nothing be relevant")
-    if nothing:
-        scores = np.where(np.isfinite(scores), NOTHING, scores)
-    parts = softmax_parts(scores, constant)
-    lowered = f", each score first lowered by {parts.lowered:.3g}" if parts.lowered else ""
-    exponentials = column_bars(parts.exponentials, labels, role=Role.SCORES, title="exp", marked=key)
-    shares = column_bars(parts.shares, labels, role=Role.WEIGHTS, title="share", marked=key, share=True)
-    with left:
-        draw_chart(exponentials, key="vectors_softmax_exp", width="content", alt="The exponential of every score")
-        st.caption(f"exp(score){lowered}. Together: {parts.total:.4g}.")
-    with right:
-        draw_chart(shares, key="vectors_softmax_share", width="content", alt="Each exponential divided by their sum")
-        st.caption(f"Each divided by {parts.total:.4g}: the shares sum to 100%.")
-    if nothing:
-        paragraph("Nothing fits, and still the shares sum to 100%: the softmax cannot say *none of them*.")
-    elif constant:
-        st.markdown(f"All exponentials are {np.exp(constant):.3g} times what they were, so the shares are the same.")
 
 
 def neuron_panel(problem: Problem) -> None:

@@ -99,7 +99,6 @@ def _neuron(problem: Problem) -> list[str]:
 
 
 def take_drag() -> None:
-    """Take over vectors that are dragged."""
     moved = PLANE.message()
     if moved is None:
         return

@@ -21,8 +21,8 @@ from attention_core.topics.vectors.problem import (
     table_dimensions,
 )
 from ui.layout import role_colour
-from ui.number_table import number_table
 from ui.state import Field, expander, multiple_choice, set_widget, widget_value
+from ui.vectors.number_table import number_table
 from ui.vectors.problem import CELLS, EDITION, NAME, SETTINGS, Rows, typed_problem, write_tables
 
 RULES = Field(NAME, "rules", False, address="rules")

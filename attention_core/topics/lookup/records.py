@@ -14,8 +14,6 @@ MAX_LETTERS = 2 * MAX_RECORDS * MAX_TEXT  # of all records
 
 
 class ValidRecords(NamedTuple):
-    """What can be computed with."""
-
     records: Records | None  # None when nothing is left
     remarks: tuple[str, ...]  # what was left out or changed, for people; the reason when nothing is left
 

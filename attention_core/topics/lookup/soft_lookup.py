@@ -72,8 +72,6 @@ def soft_lookup(
 
 
 class WeighedWord(NamedTuple):
-    """A word of the keys."""
-
     text: str
     key: int  # in which key it stands
     weight: float  # of all words' weights, which sum to 1

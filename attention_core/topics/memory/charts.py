@@ -9,48 +9,44 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import block, matrix_png
 from attention_core.charts.words import text_width
+from attention_core.topics.memory.influence import MemoryOverview
 from attention_core.topics.translate.training import ByLength
 
 PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 
 
 def over_time(
-    values: np.ndarray,
-    labels: Sequence[str],
+    memory: MemoryOverview,
+    direction: str,
     ramp: vl.Ramp,
     *,
     title: str,
-    bar: str,
-    columns: Mapping[str, Sequence[Any]],
     read: Sequence[bool],
     now: int,
     size: tuple[int, int],
-    words: bool = True,
 ) -> vl.Chart:
-    """Draw numbers (d, n) that change while a sentence is read: time runs to the right, dimensions downwards.
+    """Draw the states of a reading in one direction: time runs to the right, dimensions downwards.
 
-    More rows than screen pixels are averaged in whole blocks. Columns are what the mouse tells, name -> n values, of
-    those that are read by now; the word that is read at this moment is framed. The title stands above the chart, the
-    words, if wanted, and the colour bar with its title below.
+    More rows than screen pixels are averaged in whole blocks. Words that are read by now are shown, and the one that is
+    read at this moment is framed.
     """
+    values, labels = memory.states[direction], memory.labels
     n = len(labels)
     width, height = size
     there = np.asarray(read, dtype=bool)
     rows = -(-len(values) // height), 1
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
     middles = [place + 0.5 for place in range(n)]
-    axis = dict(values=middles, labelAngle=-45, **_word_labels(labels, width)) if words else None
+    axis = dict(values=middles, labelAngle=-45, **_word_labels(labels, width))
     x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
     space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
-    data = {name: np.asarray(some)[there] for name, some in vl.rectangles(range(n), 0, **columns).items()}
-    tooltip = [
-        (f"{name}:N",) if isinstance(some[0], str) else (f"{name}:Q", "", ".3g") for name, some in columns.items()
-    ]
+    told = vl.rectangles(range(n), 0, word=labels, length=np.linalg.norm(values, axis=0))
+    data = {name: np.asarray(some)[there] for name, some in told.items()}
     url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
     layers = [
         vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True),
-        vl.hover_cells(data, space, *tooltip),
-        vl.colour_bar_layer(ramp, bar, min(width, 200)),
+        vl.hover_cells(data, space, ("word:N",), ("length:Q", "length of h", ".3g")),
+        vl.colour_bar_layer(ramp, "number in the state", min(width, 200)),
         *vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2)),
     ]
     heading = dict(text=title, anchor="start", fontSize=12, fontWeight="normal", offset=4)

@@ -168,13 +168,6 @@ class MemoryOverview:
         """Return the mean of the update gate while a word was read; None without gates."""
         return float(self.update[direction][:, place].mean()) if direction in self.update else None
 
-    def column_facts(self, kind: str, direction: str) -> dict[str, list]:
-        """Return the tooltip columns for each column of "states" or "update"."""
-        values: np.ndarray = getattr(self, kind)[direction]
-        if kind == "states":
-            return {"word": self.labels, "length of h": np.linalg.norm(values, axis=0).tolist()}
-        return {"word": self.labels, "mean of the gate": values.mean(0).tolist()}
-
 
 def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview:
     """Read a sentence in both directions; a word's state is the one after its last piece that was read."""

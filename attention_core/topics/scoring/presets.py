@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
 Vector = Sequence[float]
 DIMENSIONS = (2, 3, 4, 8)
+"""Numbers of a vector; only links of the first version have more than two."""
 MIN_KEYS, MAX_KEYS = 2, 6
 EXTENT = 4.0
 """Largest absolute value of a number in a vector."""
@@ -67,11 +66,3 @@ VECTOR_PRESETS = (
         "Right angles",
     ),
 )
-
-
-def random_vectors(d: int, n_keys: int, seed: int) -> tuple[Vector, tuple[Vector, ...]]:
-    """Return a query and keys of d even numbers in [-4, 4], the last one of each in [0, 4], as in the training task."""
-    points = torch.rand(n_keys + 1, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * 8 - 4
-    points[:, -1] = points[:, -1].abs()
-    query, *keys = [tuple(round(number, 2) for number in row) for row in points.tolist()]
-    return query, tuple(keys)

@@ -47,8 +47,6 @@ while True:
 
 
 class Frame(NamedTuple):
-    """What is known after a step."""
-
     step: int
     losses: dict[str, float]  # of each model, the mean since the frame before; none before the first step
     accuracies: dict[str, float]  # on examples that are never learned from

@@ -13,8 +13,6 @@ from attention_core.topics.translate.translation import SourceSentence
 
 
 class OrderComparison(NamedTuple):
-    """What the encoder makes of a sentence and of the same words in another order."""
-
     order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
     states: Tensor  # (n, d_model) of the original
     shuffled_states: Tensor  # (n, d_model) of the shuffled sentence

@@ -14,8 +14,6 @@ LONGEST = MAX_WORDS
 
 
 class Collapse(NamedTuple):
-    """n encoder states and the vector that became of them."""
-
     words: list[str]  # n texts
     states: Tensor  # (n, d)
     weights: Tensor  # (n,), the first decoder state's; they sum to 1

@@ -1,4 +1,4 @@
-"""One row's softmax, and a mixture of values."""
+"""A mixture of values."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,36 +9,6 @@ from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 
 FONT_SIZE = 12
-SIZE = (330, 160)
-
-
-def column_bars(
-    values: np.ndarray, labels: Sequence[str], *, role: Role, title: str, marked: int, share: bool = False
-) -> vl.Chart:
-    """Draw positive numbers (n,), one per label, as upright bars in the role's colour with their numbers above.
-
-    The marked bar gets a frame; shares are written as percentages on an axis up to 1.
-    """
-    n, form = len(values), ".1%" if share else ".3g"
-    data = {
-        "place": range(n),
-        "label": labels,
-        "value": values,
-        "text": [format(one, form) for one in values],
-        "edge": [2 if place == marked else 0 for place in range(n)],
-    }
-    high = max(float(values.max()), float(share))
-    places = dict(labelExpr=vl.label_expression(labels), labelAngle=0, labelLimit=70, ticks=False)
-    scale = vl.exact_scale(0.0, high + 0.16 * max(high, 1e-12))
-    space = {
-        "x": vl.field("place:O", title=None, axis=places),
-        "y": vl.field("value:Q", title=title, scale=scale, axis=dict(tickCount=3, format="%" if share else "~g")),
-    }
-    edge = vl.field("edge:Q", scale=None)
-    style = {"color": vl.ROLE_COLOURS[role], "stroke": vl.TEXT_COLOUR, "cornerRadiusEnd": 1}
-    bars = vl.mark("bar", data, space, "label:N", "text:N", strokeWidth=edge, **style)
-    numbers = vl.texts(data, space, baseline="bottom", dy=-3, fontSize=FONT_SIZE, color=vl.TEXT_COLOUR)
-    return vl.fixed_size([bars, numbers], *SIZE)
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:

@@ -1,29 +1,8 @@
-"""A softmax in its steps, and a small network of neurons."""
+"""A small network of neurons."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-
-LARGEST_EXPONENT = 300.0
-"""Scores above this are lowered by their row's maximum before the exponential, which changes no weight."""
-
-
-class SoftmaxParts(NamedTuple):
-    lowered: float  # what was taken off every score before the exponential, 0 unless they are too large for it
-    exponentials: np.ndarray  # float (n,), exp(scores - lowered)
-    total: float  # their sum
-    shares: np.ndarray  # float (n,), exponentials / total
-
-
-def softmax_parts(scores: np.ndarray, constant: float = 0.0) -> SoftmaxParts:
-    """Take a row of scores (n,), not all -inf (may not be seen), with a constant added, through the softmax."""
-    moved = np.asarray(scores, dtype=np.float64) + constant
-    seen = moved[np.isfinite(moved)]
-    lowered = float(seen.max()) if np.abs(seen).max() > LARGEST_EXPONENT else 0.0
-    exponentials = np.exp(moved - lowered)
-    total = float(exponentials.sum())
-    return SoftmaxParts(lowered, exponentials, total, exponentials / total)
 
 
 @dataclass(frozen=True, eq=False)

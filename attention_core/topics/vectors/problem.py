@@ -1,7 +1,5 @@
 """An attention problem of small tables that a person types, and its trace with every step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

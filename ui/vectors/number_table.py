@@ -1,4 +1,4 @@
-"""Tables of numbers to type into, which keep what was typed when their page is left."""
+"""A table of numbers to type into, which keeps what was typed when the page is left."""
 
 from collections.abc import Callable, Sequence
 
