@@ -433,10 +433,11 @@ def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -
     """Return what changed most in an answer, in a sentence."""
     change, best, now = after - before, int(before.argmax()), int(after.argmax())
     most = int(np.abs(change).argmax())
-    if abs(change[most]) < LEAST:
+    shares = [as_percent(one[most]) for one in (before, after)]
+    if best == now and (abs(change[most]) < LEAST or shares[0] == shares[1]):
         return f"The answer stays **{error_markdown(labels[best])}** ({as_percent(before[best])})."
     way = "rises" if change[most] > 0 else "falls"
-    moved = f"**{error_markdown(labels[most])}** {way} from {as_percent(before[most])} to {as_percent(after[most])}"
+    moved = f"**{error_markdown(labels[most])}** {way} from {shares[0]} to {shares[1]}"
     answer = (
         f"The answer stays {labels[now]}" if now == best else f"The answer was {labels[best]} and is now {labels[now]}"
     )

@@ -143,6 +143,8 @@ def test_a_link_with_anything_else_is_refused(row):
 def test_what_changed_most_is_said_in_a_sentence():
     labels, before = ["cat", "dog", "cow"], np.array([0.7, 0.2, 0.1])
     assert what_changed(labels, before, before) == "The answer stays **cat** (70%)."
+    assert what_changed(labels, before, np.array([0.695, 0.203, 0.102])) == "The answer stays **cat** (70%)."
+    assert "is now dog" in what_changed(labels, np.array([0.501, 0.499, 0]), np.array([0.499, 0.501, 0]))
     assert what_changed(labels, before, np.array([0.1, 0.7, 0.2])) == (
         "**cat** falls from 70% to 10%. The answer was cat and is now dog."
     )
