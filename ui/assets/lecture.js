@@ -8,7 +8,7 @@ const KEYS = [
   ["C", "controls in sight, or only while the pointer moves"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
-const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 3, STRIP = 62;  // the list of screens
+const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
 const CORNER = 248, APART = 16;  // pixels of the lower right corner that stay free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
