@@ -51,5 +51,5 @@ def workbench() -> None:
         show_pairs(problem, trace)
 
 
-page_frame(NAME, "Attention makes a weight for every pair of inputs: move one, and all nine change. Drag an arrow.")
+page_frame(NAME, "Attention makes a weight for every pair of inputs: move one, and the others change. Drag an arrow.")
 live(workbench)

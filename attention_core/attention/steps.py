@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.scores import Pair, Stage, number
+from attention_core.attention.scores import Pair, ScaledDot, Score, Stage, number
 from attention_core.attention.trace import AttentionTrace, at_least_float32, zero_where_masked
 from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
 from attention_core.device import to_array
@@ -91,6 +91,8 @@ CONTEXT = Text(
 CONTEXT_WITHOUT_SOFTMAX = replace(
     CONTEXT, explanation="Every query receives the sum of all values, each times its weight; a negative one takes away."
 )
+WHOLE = r"C = A V = \operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V, \qquad c_i = \sum_j A_{ij}\, v_j"
+"""Formula of a context where nothing but this has happened."""
 BLIND = ".nan_to_num()  # a query that sees no key gives nothing"
 WEIGHTS_ALONE = "weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known"
 
@@ -165,6 +167,10 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     )
 
 
+def _is_plain(score: Score) -> bool:
+    return score.to_plain() == ScaledDot().to_plain()
+
+
 def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return the steps from the first score to the context, as this trace's scoring function and mask have them.
 
@@ -192,6 +198,8 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         context = CONTEXT_WITHOUT_SOFTMAX
     elif trace.sinks is None and trace.has_mask:
         weights = replace(weights, code=weights.code + BLIND)
+    elif not trace.edits and trace.sinks is None and len(steps) == 2 and _is_plain(trace.score):
+        context = replace(context, formula=WHOLE)
     if "weights" in _targets(trace):
         weights = replace(weights, code=f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)")
     steps.append(weights.step(trace.weights, *pairs, names))

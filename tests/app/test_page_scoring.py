@@ -59,6 +59,21 @@ def test_all_eight_functions_and_their_fields(page):
     assert "Nearest to q is **k₁**" in text(page)
 
 
+def test_one_row_of_weights_is_drawn_at_a_width_undivided_and_divided(page):
+    open_tab(page, "scale")
+
+    def largest(d_k):
+        page.select_slider(key="scoring_d_k").set_value(d_k).run()
+        return [int(share) for share in re.findall(r"\*\*(\d+)%", said(page))]
+
+    narrow, wide = largest(1), largest(1024)
+    assert narrow[0] == narrow[1], "the root of 1 changes nothing"
+    assert wide[0] > 90 > wide[1]
+    page.button(key="scoring_redraw").click().run()
+    assert largest(1024) != wide
+    assert len(page.get("vega_lite_chart")) == 3
+
+
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
 def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
     other = "Mixed" if name == "Right angles" else "Right angles"

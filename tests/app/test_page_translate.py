@@ -117,7 +117,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
 def test_whether_attention_follows_the_likeness_of_words_is_told_where_it_is_drawn(app):
     app.query_params["tab"] = "meaning"
     told = said(opened(app, PAGE))
-    assert "It is the heaviest for 3 of 7." in told
+    assert "It is the heaviest for 3 of 7: closeness alone does not say where it looks." in told
     assert "*voiture rouge* looks at *red car* the other way round" in told
     assert "car the other" not in said(write(app, "I am tired."))
 

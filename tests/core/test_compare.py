@@ -13,6 +13,7 @@ from attention_core.topics.scoring.compare import (
     favourites,
     measure_scale,
     nearest_key,
+    random_scores,
     score_field,
     softmax_jacobian_norm,
 )
@@ -149,3 +150,8 @@ def test_the_gradient_is_the_norm_of_the_jacobian_that_autograd_gives():
     scores = torch.randn(7, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
     assert softmax_jacobian_norm(scores.softmax(-1)).item() == pytest.approx(jacobian.norm().item(), abs=1e-12)
+
+
+def test_the_same_seed_draws_the_same_vectors():
+    assert torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5))
+    assert not torch.equal(random_scores(8, n_queries=3, n_keys=5), random_scores(8, n_queries=3, n_keys=5, seed=1))

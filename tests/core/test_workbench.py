@@ -147,6 +147,13 @@ def test_without_softmax_the_context_is_the_product_of_all_three():
     assert "softmax(" not in trace_to_code(trace)
 
 
+@pytest.mark.parametrize("given", [{}, {"causal": True}, {"softmax": False}, {"scaled": False}, {"temperature": 2.0}])
+def test_the_context_has_the_whole_formula_where_nothing_else_has_happened(given):
+    trace = trace_of(replace(PRESETS["pairs"].problem(), settings=Settings(**given)))
+    whole = r"\operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V"
+    assert (whole in step_of(trace, "context").formula) == (not given)
+
+
 def test_without_a_softmax_no_step_says_that_weights_are_proportions():
     problem = PRESETS["pairs"].problem()
     with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))

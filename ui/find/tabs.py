@@ -63,7 +63,7 @@ def find_steps(reading: FindReading) -> None:
         )
         st.page_link(
             "pages/model.py",
-            label="Take a photograph of your own",
+            label="Look at a photograph with another model",
             query_params={"picture": "upload"},
             icon=":material/arrow_forward:",
         )

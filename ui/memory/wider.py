@@ -20,7 +20,7 @@ WIDTH = Field(NAME, "width", 512, address="width", parse=one_of(WIDTHS))
 def wider_vector(text: str) -> None:
     """Draw what a context of a chosen width holds of each word, and the BLEU of translators of several widths."""
     source = read_source(text)
-    width, n = single_choice("Numbers in a context", WIDTH, WIDTHS), len(source.words)
+    width, n = single_choice("Divide your sentence by", WIDTH, WIDTHS), len(source.words)
     figures_table(
         (f"Your sentence: {n} words and marks", "numbers handed over", "for each of them"),
         ("one vector", f"{width:,}", f"{width / n:,.0f}"),
@@ -35,7 +35,7 @@ def wider_vector(text: str) -> None:
     narrowest, *_, widest = sorted(by_width)
     long = {numbers: card["test"]["bleu_long"] for numbers, card in by_width.items()}
     paragraph(
-        f"**{widest / narrowest:g} times the numbers** raise BLEU of long sentences from {long[narrowest]:.1f} to "
+        f"**From {narrowest} to {widest} numbers**, BLEU of long sentences rises from {long[narrowest]:.1f} to "
         f"{long[widest]:.1f} after two passes."
     )
     widths = {f"{SAYS[WITHOUT]}, {numbers:,} numbers": by_width[numbers] for numbers in sorted(by_width)}
@@ -53,7 +53,8 @@ def wider_vector(text: str) -> None:
 def _say(source: SourceSentence) -> None:
     """Draw the French that is made of contexts of two widths."""
     rows = []
-    for label, name in ((f"{NARROW_WIDTH} numbers", NARROW), (LONGER[0].partition(", ")[2], WITHOUT)):
-        model, fault = model_or_none(name)
-        rows.append((label, str(fault) if model is None else translated(model, source).text))
+    for width, name in ((NARROW_WIDTH, NARROW), (384, WITHOUT)):
+        (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
+        french = str(fault) if model is None else translated(model, source).text
+        rows.append((f"{width} numbers, {passes:g} passes of training", french))
     figures_table(("one vector of", "says in French"), *rows)

@@ -17,14 +17,17 @@ from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import Bars, bar_table
 from attention_core.device import to_array
-from attention_core.topics.scoring.charts import scale_chart, score_fields
+from attention_core.topics.scoring.charts import scale_chart, score_fields, weights_chart
 from attention_core.topics.scoring.compare import (
+    DIMENSIONS,
     ScaleRow,
     compare,
     favourites,
     measure_scale,
     nearest_key,
+    random_scores,
     score_field,
+    softmax_jacobian_norm,
 )
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
@@ -45,8 +48,12 @@ from ui.scoring.controls import (
     key_name,
     take_move,
 )
+from ui.state import Field, one_of, whole_number
 
 TWO = ("dot", "L2 distance")
+D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(DIMENSIONS))
+DRAWN = Field(NAME, "drawn", 0, address="draw", parse=whole_number)
+"""Width of the random vectors whose weights are drawn; how often others were asked for."""
 
 
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
@@ -151,7 +158,7 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
     if len(query) != 2:
         st.info("A field needs vectors of two numbers.")
         return
-    st.caption("A key (dot) scores high on orange, low on blue. Learned scores know only the upper half.")
+    st.caption("A key (dot) scores high on orange, low on blue. Learned scores were trained in the upper half alone.")
     fields = {name: to_array(score_field(function, query, extent=EXTENT)) for name, function in functions.items()}
     names, middle = list(fields), math.ceil(len(fields) / 2)
     for half, (place, some) in enumerate(
@@ -182,18 +189,35 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
 
 
 def scale_tab() -> None:
-    """Draw variance and gradient over d_k, with and without the division."""
+    """Draw one row of weights at a chosen d_k, and variance and gradient over d_k, with and without the division."""
     paragraph(
         "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
         "vanishes. Divided by √dₖ, scores keep their size."
     )
-    places = st.columns(2, gap="large")
+    row, *places = st.columns([1.15, 1, 1], gap="medium")
+    with row:
+        _one_row()
     panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
     for (field, title), column in zip(panels, places, strict=True):
         with column:
             alt = f"{title} over d_k, with and without the division by its square root"
             draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt)
     note("Curves: 512 random queries with 16 keys each. Source: Vaswani et al. 2017, section 3.2.1.")
+
+
+def _one_row() -> None:
+    """Draw the weights of a random query over eight random keys, which a visitor draws anew."""
+    d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", DIMENSIONS)
+    raw = random_scores(d_k, n_queries=1, n_keys=8, seed=DRAWN.value)[0]
+    weights = [scores.softmax(-1) for scores in (raw, raw / math.sqrt(d_k))]
+    draw_chart(weights_chart(*(one.tolist() for one in weights)), key="scoring_row", alt="Weights of eight random keys")
+    plain, divided = (f"{one.max():.0%}, gradient {softmax_jacobian_norm(one):.2f}" for one in weights)
+    st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
+    st.button("Other random vectors", key="scoring_redraw", on_click=_draw_others)
+
+
+def _draw_others() -> None:
+    DRAWN.value += 1
 
 
 @cached_computation(spinner="Drawing random vectors")

@@ -47,7 +47,7 @@ def _measured(translator: str) -> None:
     learned, noun, heaviest, alone = found["right"].values()
     paragraph(
         "**Gender is caught by the states, not by a look at the noun**: read both ways, the state of *the* "
-        "knows its noun."
+        "mostly knows its noun."
     )
     note(
         f"{TRANSLATORS[translator].capitalize()}, {found['n']} articles of held-out sentences in the right gender: "

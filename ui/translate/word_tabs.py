@@ -122,9 +122,10 @@ def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, tuple[int, floa
     view, looked = shown.view, shown.view.weights.argmax(1).tolist()
     n = sum(looked[row] == word for row, (word, _) in alike.items())
     pairs = ", ".join(f"{view.target[row]}–{view.keys[word]} {cosine:.2f}" for row, (word, cosine) in alike.items())
+    so = "" if n == len(alike) else ": closeness alone does not say where it looks"
     note(
         "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
-        f"heaviest for {n} of {len(alike)}. Cosines: {as_markdown(pairs)}."
+        f"heaviest for {n} of {len(alike)}{so}. Cosines: {as_markdown(pairs)}."
     )
     turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
     if (row := next(turns, None)) is None:

@@ -17,6 +17,6 @@ def notations_section() -> None:
     rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
     st.markdown("\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows]))
     st.caption(
-        "Some texts write α for scores and weights alike. Slips that are met: 28 × 28 pixels are 784, not 748; a mask "
-        "is high, not low, where it matters; the paper of 2017 is called *Attention is all you need*."
+        "Some texts write α for scores and weights alike. Slips that you may meet: 28 × 28 pixels are 784, not 748; a "
+        "mask is high, not low, where it matters; the paper of 2017 is called *Attention is all you need*."
     )

@@ -167,10 +167,10 @@ PRESETS = {
     ),
     "Papers": LookupPreset(
         "\n".join(f"{title}. {says} = {title}" for title, says in zip(LINES[::2], LINES[1::2], strict=True)),
-        ("titles and abstracts", "title"),
+        ("titles and summaries", "title"),
         ("translation without recurrence", "regions of an image", "a memory addressed by content"),
         0.05,
-        "An archive: the key is title and abstract, the value is the title alone.",
+        "An archive: the key is a title and a summary of ours, the value is the title alone.",
     ),
     "Phone book": LookupPreset(
         PHONE_BOOK,

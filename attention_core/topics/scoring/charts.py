@@ -42,6 +42,21 @@ def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> vl.Chart:
     return line.properties(height=300, title=dict(text=title, anchor="start", fontSize=13, fontWeight="normal"))
 
 
+def weights_chart(plain: Sequence[float], divided: Sequence[float]) -> vl.Chart:
+    """Draw one query's weights over the same keys, without the division of its scores and with it."""
+    data = vl.long_form(
+        ("scores", "key", "weight"), {WITHOUT: plain, WITH: divided}, [f"k{n + 1}" for n in range(len(plain))]
+    )
+    space = {
+        "x": vl.field("key:N", sort=None, title=None, axis=dict(labelAngle=0, ticks=False)),
+        "y": vl.percent_axis("weight"),
+        "xOffset": vl.field("scores:N", sort=[WITHOUT, WITH]),
+        "color": COLOUR,
+    }
+    bar = vl.mark("bar", data, space, "scores:N", "key:N", ("weight:Q", "", ".1%"), cornerRadiusEnd=1)
+    return bar.properties(height=190)
+
+
 def training_chart(
     losses: Mapping[str, Sequence[float]], every: int, limits: tuple[float, float], title: str
 ) -> vl.Chart:

@@ -95,6 +95,14 @@ class ScaleRow:
     gradient: float  # Frobenius norm of the softmax's Jacobian, mean over queries; 0 = nothing can be learned any more
 
 
+def random_scores(d_k: int, *, n_queries: int, n_keys: int, seed: int = 0) -> Tensor:
+    """Return q . k for random queries with n_keys random keys each, (n_queries, n_keys); numbers have variance 1."""
+    generator = torch.Generator().manual_seed(seed * 4099 + d_k)
+    query = torch.randn(n_queries, 1, d_k, generator=generator)
+    key = torch.randn(n_queries, n_keys, d_k, generator=generator)
+    return (query * key).sum(-1)
+
+
 def softmax_jacobian_norm(weights: Tensor) -> Tensor:
     """Return the Frobenius norm of d weights / d scores = diag(w) - w w^T, for weights (..., n_keys)."""
     squares = weights.square().sum(-1)
@@ -102,15 +110,10 @@ def softmax_jacobian_norm(weights: Tensor) -> Tensor:
 
 
 def measure_scale() -> list[ScaleRow]:
-    """Measure scores and softmax for each of DIMENSIONS, without and with the division by sqrt(d_k).
-
-    Scores are those of 512 random queries with 16 random keys each, whose numbers have variance 1.
-    """
+    """Measure scores and softmax for each of DIMENSIONS, without and with the division by sqrt(d_k)."""
     rows = []
     for d_k in DIMENSIONS:
-        generator = torch.Generator().manual_seed(d_k)
-        query, key = (torch.randn(512, n, d_k, generator=generator) for n in (1, 16))
-        raw = (query * key).sum(-1)
+        raw = random_scores(d_k, n_queries=512, n_keys=16)
         for scaled in (False, True):
             scores = raw / math.sqrt(d_k) if scaled else raw
             weights = scores.softmax(-1)
