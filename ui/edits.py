@@ -401,6 +401,11 @@ def matrix_editor(row: WeightsRow, choose: Callable[[int], None]) -> None:
     chart = matrix_chart(masked_weights(trace, head), *axes, Role.WEIGHTS, select="cell", **look)
     clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
     draw_chart(chart, width="content", alt="The weights; click one", **clicks)
+    if trace.n_queries > 1:  # for who has no pointer
+        labels, asks = dict(enumerate(axes[0].labels)), f"{page}_asks"
+        set_widget(asks, row.asks[0])
+        take_row = lambda: choose(widget_value(asks))  # noqa: E731
+        st.selectbox("Row", list(labels), key=asks, format_func=labels.get, on_change=take_row, width=190)
     weight_editor(row, {(place,): axes[1].labels[place] for place in row.seen})
     row.edits.draw(trace, hint="Click a weight, then type a number or cut it.")
 
