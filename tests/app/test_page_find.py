@@ -167,7 +167,7 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
 def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
     assert "Take `facebook/deit-tiny-patch16-224` (23 MB) from *Small models to try*" in said(page)
     link = next(one for one in page.get("page_link") if "photograph" in one.proto.label)
-    assert link.proto.query_string == "picture=upload"
+    assert link.proto.query_string == "model=digit-vit&picture=upload"
 
 
 def test_channels_are_shown_by_what_they_do_to_the_map(page):

@@ -64,7 +64,7 @@ def find_steps(reading: FindReading) -> None:
         st.page_link(
             "pages/model.py",
             label="Look at a photograph with another model",
-            query_params={"picture": "upload"},
+            query_params={"model": "digit-vit", "picture": "upload"},
             icon=":material/arrow_forward:",
         )
 
