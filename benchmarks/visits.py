@@ -124,7 +124,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
     ),
     "vectors": (
         NEXT,
-        Action("vega_lite_chart", "vectors_matrix_*"),
         STEP,
         Action("dataframe", "vectors_*", edit(("1", "2"), ("0.5", "2", "-1", "1.5"))),
         Action("selectbox", "vectors_preset"),

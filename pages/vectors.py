@@ -51,5 +51,5 @@ def workbench() -> None:
         show_pairs(problem, trace)
 
 
-page_frame(NAME, "Attention makes a weight for every pair of inputs: move one, and the others change. Drag an arrow.")
+page_frame(NAME, "A weight for every pair of inputs: drag an arrow, and weights in all of the table change.")
 live(workbench)

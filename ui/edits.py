@@ -415,7 +415,7 @@ def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> 
     contexts = [trace.context(0)[query].tolist() for trace in (before, after)]
     rows = [[name, *(number(value, ".3f") for value in row)] for name, row in zip(COMPUTED, contexts, strict=True)]
     columns = [str(place + 1) for place in range(len(contexts[0]))]
-    if after.edits:
+    if rows[0][1:] != rows[1][1:]:
         changes = [abs(other - one) for one, other in zip(*contexts, strict=True)]
         most = changes.index(max(changes))
         moved = " to ".join(f"**{row[most + 1]}**" for row in rows)
@@ -442,11 +442,11 @@ def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -
     if best == now and (abs(change[most]) < LEAST or shares[0] == shares[1]):
         return f"The answer stays **{error_markdown(labels[best])}** ({as_percent(before[best])})."
     way = "rises" if change[most] > 0 else "falls"
-    moved = f"**{error_markdown(labels[most])}** {way} from {shares[0]} to {shares[1]}"
+    moved = f"**{error_markdown(labels[most])}** {way} from {shares[0]} to {shares[1]}. "
     answer = (
         f"The answer stays {labels[now]}" if now == best else f"The answer was {labels[best]} and is now {labels[now]}"
     )
-    return f"{moved}. {error_markdown(answer)}."
+    return f"{moved if shares[0] != shares[1] else ''}{error_markdown(answer)}."
 
 
 def difference(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Ramp]:

@@ -381,8 +381,8 @@ def counted(n: int, name: str) -> str:
 
 
 _moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "moving_step", "moving_start"))
-MOST_AHEAD = 3000
-"""Numbers of a step that a browser has before anybody goes to it; it is shown without a round trip."""
+MOST_AHEAD, MOST_ROWS = 3000, 100
+"""Numbers of a step, and its rows or columns, that a browser has before anybody goes to it, without a round trip."""
 
 
 class StepLook(NamedTuple):
@@ -423,13 +423,16 @@ def show_step_chart(
     key = f"{name}_moving_step"
 
     def take() -> None:
-        if on_choose and (chosen := component_message(key, "chosen")):
+        chosen = component_message(key, "chosen")
+        if on_choose and chosen and chosen.get("step") == step.name:  # not of one that the browser shows ahead
             on_choose(int(chosen["row"]), int(chosen["column"]))
 
     ahead = MOST_AHEAD if stepper and not stepper.guesses.value else 0
     steps, sent = steps_of(trace), {}
     for one in steps:
-        is_sent = one.name == step.name or (math.prod(one.shape) <= ahead and not _has_bars(one))
+        is_sent = one.name == step.name or (
+            math.prod(one.shape) <= ahead and max(one.shape) <= MOST_ROWS and not _has_bars(one)
+        )
         if is_sent and (seen := look(one)):
             sent[one.name] = step_data(trace, one, head, seen.query) | seen._asdict()
     data = {"now": step.name, "names": [one.name for one in steps], "steps": sent, "stepper": stepper and stepper.name}

@@ -41,7 +41,7 @@ class Assessment:
     deletion: dict[str, Curve] = field(default_factory=dict)
     # curves of deletion, by the map and at random, where units are made unknown instead of left out
     blanked: dict[str, Curve] = field(default_factory=dict)
-    insertion: dict[str, Curve] = field(default_factory=dict)  # the same where units come
+    insertion: dict[str, Curve] = field(default_factory=dict)  # as deletion, where units come
     # how far the answer moves without a head, by attention and head, the farthest first
     heads: dict[tuple[str, int], float] = field(default_factory=dict)
     shuffled: Tensor | None = None  # how far the answer moves for each of a hundred random orders of the keys

@@ -1,4 +1,4 @@
-"""What a score measures, without a browser: presets, typed and dragged vectors, parameters, what survives."""
+"""What a score measures, without a browser: presets, dragged vectors, learned scores, what survives."""
 
 import json
 import re
@@ -94,6 +94,7 @@ def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
     table = body_with(open_tab(page, "printed"), "figures")
     rows = [re.findall(r"(\d+)%", row) for row in table.split("<tr>")[2:]]
     assert len(rows) == 3
+    assert rows[0]
     assert rows[0] == rows[1] == rows[2]
 
 

@@ -32,12 +32,13 @@ from ui.state import Field, named, single_choice
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
 REGIONS = Region(NAME, EDITS, "regions", beside={EMPTY_KEY: "the empty key"})
 TELLER, TOGETHER = "scene-caption", "scene-caption-together"
-ENCODERS = {TELLER: "trained beforehand", TOGETHER: "learned along"}
+ENCODERS = {TELLER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=TELLER, along=TOGETHER))
 LEARNED = {
     TELLER: "The picture's keys and values were trained beforehand, to answer questions, and frozen; where to look was "
     "learned with the telling.",
-    TOGETHER: "Keys, values, looks and words were all learned with the telling.",
+    TOGETHER: "Keys, values, looks and words were all learned with the telling, with a reward at first for looking at the "
+    "digit that is told.",
 }
 WALK = Walk(NAME, label="Look")
 MAX_NAMED = 3
@@ -102,7 +103,7 @@ def change_section(drawing: AskedDrawing, reading: ParsedQuestion, now: SceneAns
 
 def caption_tab(drawing: AskedDrawing) -> None:
     """Draw the sentence, the look of the present word, and the looks of all words."""
-    teller = single_choice("What sees the picture was", ENCODER, ENCODERS)
+    teller = single_choice("The part that sees", ENCODER, ENCODERS)
     told = tell(teller, drawing.picture)
     grid, labels = grid_of(told.trace), list(told.trace.story.query_axis.labels)
     words = sentence(told.words)

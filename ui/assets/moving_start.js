@@ -1,6 +1,6 @@
 // A click on a number chooses it. The step to which somebody goes is shown at once where its numbers are here already; what the
 // server says then stands, but for its answers to what was done before.
-const PATIENCE = 400, KEYS = { ArrowLeft: "←", ArrowRight: "→" };
+const PATIENCE = 400, LATEST = 5000, KEYS = { ArrowLeft: "←", ArrowRight: "→" };
 
 // The button of a stepper that was clicked, or whose key Streamlit has taken.
 const pressedBy = ({ type, target, key, shiftKey, defaultPrevented }, stepper) => {
@@ -11,7 +11,7 @@ const pressedBy = ({ type, target, key, shiftKey, defaultPrevented }, stepper) =
 
 class ChosenStep extends MovingStep {
   constructor(root) {
-    super(root, (row, column) => this.tell({ row, column }));
+    super(root, (row, column) => this.tell({ row, column, step: this.asked ?? this.said.now }));
     const ends = new AbortController(), hear = (event) => (root.isConnected ? this.hear(event) : ends.abort());
     window.addEventListener("click", hear, { capture: true, signal: ends.signal });
     window.addEventListener("keydown", hear, { signal: ends.signal });  // after Streamlit, which has taken it or not
@@ -42,7 +42,9 @@ class ChosenStep extends MovingStep {
     if (!asked || asked === at) return;
     clearTimeout(this.later);
     this.asked = asked;
-    if (steps[asked]) super.adopt(steps[asked]);
+    this.later = setTimeout(() => this.wait(), LATEST);
+    const isGuessed = document.querySelector(`.st-key-${stepper}_guess input:checked`);
+    if (steps[asked] && !isGuessed) super.adopt(steps[asked]);
   }
 }
 

@@ -20,7 +20,7 @@ WIDTH = Field(NAME, "width", 512, address="width", parse=one_of(WIDTHS))
 def wider_vector(text: str) -> None:
     """Draw what a context of a chosen width holds of each word, and the BLEU of translators of several widths."""
     source = read_source(text)
-    width, n = single_choice("Divide your sentence by", WIDTH, WIDTHS), len(source.words)
+    width, n = single_choice("Numbers in the one vector", WIDTH, WIDTHS), len(source.words)
     figures_table(
         (f"Your sentence: {n} words and marks", "numbers handed over", "for each of them"),
         ("one vector", f"{width:,}", f"{width / n:,.0f}"),
@@ -29,7 +29,7 @@ def wider_vector(text: str) -> None:
     _say(source)
     measured = {NARROW_WIDTH: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(WITHOUT).items()}
     by_width = {numbers: card for numbers, card in measured.items() if card}
-    if not by_width:
+    if len(by_width) < 2:
         st.info("The figures of wider vectors are not there.")
         return
     narrowest, *_, widest = sorted(by_width)
@@ -58,3 +58,4 @@ def _say(source: SourceSentence) -> None:
         french = str(fault) if model is None else translated(model, source).text
         rows.append((f"{width} numbers, {passes:g} passes of training", french))
     figures_table(("one vector of", "says in French"), *rows)
+    note("Width is not all that differs here; below it is, after two passes each.")

@@ -33,5 +33,7 @@ def _step_matrix(trace: AttentionTrace, step: Step) -> None:
     def take(row: int, column: int) -> None:
         CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-    look = lambda step: StepLook(*chosen_cell(step), SIZE)  # noqa: E731
+    def look(step: Step) -> StepLook:
+        return StepLook(*chosen_cell(step), SIZE)
+
     show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, on_choose=take)
