@@ -37,7 +37,7 @@ ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=T
 LEARNED = {
     TELLER: "The picture's keys and values were trained beforehand, to answer questions, and frozen; where to look was "
     "learned with the telling.",
-    TOGETHER: "Keys, values, looks and words were all learned with the telling, with a reward at first for looking at the "
+    TOGETHER: "Keys, values, looks and words were all learned with the telling, rewarded at first for looking at the "
     "digit that is told.",
 }
 WALK = Walk(NAME, label="Look")
