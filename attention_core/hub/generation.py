@@ -126,7 +126,7 @@ def grow(generation: Generation, token: int) -> Generation:
 
 
 def _grow_by_cache(generation: Generation, token: int) -> Generation:
-    cache = copy.deepcopy(generation.cache)  # the run changes it
+    cache = _own_cache(generation.cache)
     with as_model_errors(generation.pretrained, "go on with its cache", UnsupportedError):
         recording, output = run_model(generation.pretrained.model, _step_inputs(generation, token, cache))
         if any(trace.n_queries != 1 for trace in recording.traces):
@@ -171,6 +171,20 @@ def _is_plain(cache: Any) -> bool:
         return _is_plain(cache.self_attention_cache) and _is_plain(cache.cross_attention_cache)
     layers = getattr(cache, "layers", None) or []
     return bool(layers) and all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers)
+
+
+def _own_cache(cache: Any) -> Any:
+    """Return a cache that a step may change; its keys and values are shared, since steps only put new ones in place."""
+    from transformers.cache_utils import EncoderDecoderCache
+
+    own = copy.copy(cache)
+    if isinstance(cache, EncoderDecoderCache):
+        own.self_attention_cache = _own_cache(cache.self_attention_cache)
+        own.cross_attention_cache = _own_cache(cache.cross_attention_cache)
+        own.is_updated = dict(cache.is_updated)
+    else:
+        own.layers = [copy.copy(layer) for layer in cache.layers]
+    return own
 
 
 class KeyValueCache(NamedTuple):

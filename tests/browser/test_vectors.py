@@ -75,9 +75,12 @@ def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit,
 def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
     page = visit(f"{app_url}/vectors?step=scores&rules=1")
     wait_for_formula(page, "S_{1,2}")
+    settle(page, 600)
     before = shares(page)
     type_into(page, 0, 0.55, "3")
     page.wait_for_url("**cells=*")
+    expect(page.locator("td.cell b")).not_to_have_text(before)
+    settle(page, 600)
     expect(page.locator(".count")).to_have_text("9 of 9 weights changed. A neuron's 3 never do.")
     after = shares(page)
     assert after != before
