@@ -404,8 +404,8 @@ def matrix_editor(row: WeightsRow, choose: Callable[[int], None]) -> None:
     if trace.n_queries > 1:  # for who has no pointer
         labels, asks = dict(enumerate(axes[0].labels)), f"{page}_asks"
         set_widget(asks, row.asks[0])
-        take_row = lambda: choose(widget_value(asks))  # noqa: E731
-        st.selectbox("Row", list(labels), key=asks, format_func=labels.get, on_change=take_row, width=190)
+        settings = {"format_func": labels.get, "on_change": lambda: choose(widget_value(asks)), "width": 190}
+        st.selectbox("Row", list(labels), key=asks, **settings)
     weight_editor(row, {(place,): axes[1].labels[place] for place in row.seen})
     row.edits.draw(trace, hint="Click a weight, then type a number or cut it.")
 
