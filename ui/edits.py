@@ -21,7 +21,7 @@ belong: another sentence's words stand elsewhere.
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -44,7 +44,7 @@ from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import before_after_chart
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.vega import Chart, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
@@ -115,7 +115,7 @@ class EditList:
         attention: AttentionTrace,
         where: str = "",
         of: str | Sequence[str] = "",
-        runs: Callable[[RunHead], AttentionTrace] | None = None,
+        runs: Callable[[RunHead], Any] | None = None,
         grows: bool = False,
     ) -> Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot.
@@ -124,7 +124,7 @@ class EditList:
             attention: without edits.
             where: its name, where the page has several.
             of: its input, see ListedEdit; or several things of which an edit may be, such as input and model.
-            runs: finds what an edit takes from another run.
+            runs: finds what an edit takes from another run, see with_runs.
             grows: whether queries may come that it has not; their edits are returned too.
         """
         fit: Edits = ()
@@ -306,10 +306,20 @@ class WeightsRow(NamedTuple):
         allowed = self.trace.mask_before_edits(self.head or 0, [self.asks[0]])
         return list(range(self.trace.n_keys)) if allowed is None else allowed[0].nonzero().flatten().tolist()
 
+    @property
+    def heads(self) -> Sequence[int]:
+        return range(self.trace.n_heads) if self.head is None else [self.head]
+
     def weights(self, query: int) -> Tensor:
         """Return a query's weights, (n_keys,) float64."""
-        heads = range(self.trace.n_heads) if self.head is None else [self.head]
-        return torch.stack([self.trace.weights(one, [query])[0].double() for one in heads]).mean(0)
+        return torch.stack([self.trace.weights(one, [query])[0].double() for one in self.heads]).mean(0)
+
+    def chosen(self, words: Mapping[tuple[int, ...], str]) -> tuple[str, tuple[int, ...]]:
+        """Return the key of the box that chooses whose weight is set, and the present choice: the heaviest at first."""
+        key, weights = f"{self.edits.page}_weight_of", self.weights(self.asks[0])
+        if widget_value(key) not in words:
+            set_widget(key, max(words, key=lambda keys: float(weights[list(keys)].sum())))
+        return key, widget_value(key)
 
     def set_weight(self, keys: Sequence[int], weight: float | None, name: str = "") -> None:
         """Give keys, the pieces of a word, this weight together, as far as others that were set leave it.
@@ -361,7 +371,7 @@ def weight_editor(
         others: queries whose row can be taken, with their names.
     """
     page, weights, who = row.edits.page, row.weights(row.asks[0]), error_markdown(row.who)
-    at, named = f"{page}_weight_of", {keys: f"{number}: {word}" for number, (keys, word) in enumerate(words.items(), 1)}
+    named = {keys: f"{number}: {word}" for number, (keys, word) in enumerate(words.items(), 1)}
 
     def take(key: str) -> None:
         other = widget_value(key)
@@ -369,10 +379,9 @@ def weight_editor(
             row.take(other, others[other])  # type: ignore[index]
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
-        if widget_value(at) not in words:
-            set_widget(at, max(words, key=lambda keys: float(weights[list(keys)].sum())))
+        at, chosen = row.chosen(words)
         label = "Weight of" if row.trace.n_queries == 1 else f"What {who} gives"
-        chosen = st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
+        st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
         weight, percent = float(weights[list(chosen)].sum()), f"{page}_weight"
         set_widget(percent, round(100 * weight, 2))
         set_to = partial(lambda: row.set_weight(chosen, float(widget_value(percent)) / 100, words[chosen]))
@@ -386,28 +395,39 @@ def weight_editor(
             st.selectbox(label, list(others), None, others.get, key, **look)
 
 
-def matrix_editor(row: WeightsRow, choose: Callable[[int], None]) -> None:
-    """Draw a small attention's weights; a click chooses one, whose query `choose` gets, and a number sets it."""
-    page, trace, head = row.edits.page, row.trace, row.head or 0
-    key = f"{page}_weights_{trace.n_queries}_{trace.n_keys}"
+def matrix_editor(
+    row: WeightsRow,
+    choose: Callable[[int], None],
+    others: Mapping[int, str] | None = None,
+    hint: str = "Click a weight, then type a number or cut it.",
+) -> None:
+    """Draw a small attention's weights; a click chooses one, whose query `choose` gets, and a number sets it.
+
+    For `others` see weight_editor; the hint stands there while there is no edit. Of a large one no map is drawn.
+    """
+    page, trace, axes = row.edits.page, row.trace, (row.trace.story.query_axis, row.trace.story.key_axis)
+    key, words = f"{page}_weights_{trace.n_queries}_{trace.n_keys}", axes[1].labels
+    named = {(place,): words[place].strip() or words[place] for place in row.seen}
+    at, chosen = row.chosen(named)
 
     def take() -> None:
         for cell in chart_selection(key, "cell"):
             choose(int(cell["row"]))
-            set_widget(f"{page}_weight_of", (int(cell["col"]),))
+            set_widget(at, (int(cell["col"]),))
 
-    look: dict = {"ramp": weights_ramp(trace.n_keys), "title": "weight", "size": 250, "marked_row": row.asks[0]}
-    axes = trace.story.query_axis, trace.story.key_axis
-    chart = matrix_chart(masked_weights(trace, head), *axes, Role.WEIGHTS, select="cell", **look)
-    clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
-    draw_chart(chart, width="content", alt="The weights; click one", **clicks)
+    if max(trace.n_queries, trace.n_keys) <= MAX_RECT_SIDE:
+        look: dict = {"ramp": weights_ramp(trace.n_keys), "title": "weight", "size": 250, "select": "cell"}
+        weights = np.mean([masked_weights(trace, head) for head in row.heads], 0)
+        chart = matrix_chart(weights, *axes, Role.WEIGHTS, marked_row=row.asks[0], marked_col=chosen[0], **look)
+        clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
+        draw_chart(chart, width="content", alt="The weights; click one", **clicks)
     if trace.n_queries > 1:  # for who has no pointer
         labels, asks = dict(enumerate(axes[0].labels)), f"{page}_asks"
         set_widget(asks, row.asks[0])
         settings = {"format_func": labels.get, "on_change": lambda: choose(widget_value(asks)), "width": 190}
         st.selectbox("Row", list(labels), key=asks, **settings)
-    weight_editor(row, {(place,): axes[1].labels[place] for place in row.seen})
-    row.edits.draw(trace, hint="Click a weight, then type a number or cut it.")
+    weight_editor(row, named, others)
+    row.edits.draw(trace, hint=hint)
 
 
 def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> None:

@@ -144,10 +144,12 @@ def chosen_row(name: str) -> int | None:
     return row if isinstance(row, int) else None
 
 
-def chosen_source(name: str) -> int | None:
-    """Return the source word that was clicked last; None if it was a target word."""
-    cut = (component_message(f"{name}_words", "chosen") or {}).get("cut")
-    return cut if isinstance(cut, int) else None
+def chosen_arc(name: str) -> tuple[int, float | None] | None:
+    """Return the source word whose arc was changed last, and its new weight, None = cut; None if it was no arc."""
+    message = component_message(f"{name}_words", "chosen") or {}
+    cut, weight = message.get("cut"), message.get("weight")
+    is_weight = weight is None or (isinstance(weight, int | float) and 0 <= weight <= 1)
+    return (cut, weight) if isinstance(cut, int) and is_weight else None
 
 
 def aligned_words(
@@ -171,8 +173,8 @@ def aligned_words(
     without attention has what is `single` on its one vector. Plain lower words are not said one after the other, and
     have no probabilities. The axes' names are those of the trace that the page goes through, None = it is of another:
     what is pointed at in one view of a trace is lit in all. The note is a line below; on_choose is called after a click
-    on a target word, see chosen_row, and with cuts after one on a source word, see chosen_source: the arc between it
-    and the active word is to be cut.
+    on a target word, see chosen_row, and with cuts when the arc between a source word and the active one is changed,
+    see chosen_arc.
     """
     row = -1 if active is None else min(active, len(view.target) - 1)
     title = model if active is None else f"{model}: where “{view.target[row]}” looks"

@@ -109,10 +109,13 @@ class DigitReader(RegionEncoder):
         return self.looks(self.encode(pictures), n_looks or self.config.most_looks, edits)
 
     @torch.inference_mode()
-    def read(self, picture: Tensor, *, start: Tensor | None = None, edits: Edits = ()) -> DigitReading:
+    def read(
+        self, picture: Tensor, *, start: Tensor | None = None, edits: Edits = (), goes_on: bool = False
+    ) -> DigitReading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
-        The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out.
+        The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out. A reader
+        that goes on looks most_looks times, also after the end.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
@@ -127,7 +130,7 @@ class DigitReader(RegionEncoder):
             states.append(state)
             glimpses.append(glimpse)
             logits.append(answer)
-            if int(answer.argmax()) == END:
+            if int(answer.argmax()) == END and not goes_on:
                 break
         answers, all_states = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()

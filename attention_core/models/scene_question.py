@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, GivenWeights
+from attention_core.attention.edits import Edit, Edits, GivenWeights, PatternFrom
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace
@@ -42,6 +42,10 @@ class SceneAnswer(NamedTuple):
     probabilities: Tensor  # (n_answers,), in the order of ANSWERS
     looks: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the regions and the empty key as keys
     words: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the question's words as keys
+
+    def weights(self, head: int = 0) -> Tensor:
+        """Return the weights of all looks, (n_looks, n_regions + 1)."""
+        return torch.cat([look.weights(head) for look in self.looks])
 
 
 class SceneEncoder(RegionEncoder):
@@ -125,7 +129,8 @@ class SceneQuestion(SceneEncoder):
         """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
         The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
-        Returns logits (batch, n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        An edit holds in every look, but a pattern of several rows has one for each. Returns logits (batch, n_answers)
+        and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
         return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
@@ -191,9 +196,8 @@ class SceneQuestion(SceneEncoder):
             word_query = to_word_query(context)
             word_output = attend(word_query, states, states, mask=is_word, with_weights=True)
             query = to_query(torch.cat((word_output.context, context), -1)).view(together)
-            if given is not None:
-                edits = (GivenWeights(given[..., number : number + 1, :]),)
-            output = attend(query, keys, values, score=score, mask=mask, edits=edits, with_weights=True)
+            its = _of_look(edits, number) if given is None else (GivenWeights(given[..., number : number + 1, :]),)
+            output = attend(query, keys, values, score=score, mask=mask, edits=its, with_weights=True)
             before, context = context, output.context.view(context.shape)
             weights = output.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
             yield ReasoningStep(word_query, word_output, before, query, AttentionOutput(context, weights=weights))
@@ -223,11 +227,20 @@ class SceneQuestion(SceneEncoder):
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
-            glimpse_trace(steps, number, encoded, self.where, probabilities, score, edits, {**named, "mlp": mlp})
+            glimpse_trace(
+                steps, number, encoded, self.where, probabilities, score, _of_look(edits, number), {**named, "mlp": mlp}
+            )
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
         read = tuple(word_trace(steps, number, labels, question[0]) for number in range(len(steps)))
         return SceneAnswer(probabilities, looks, read)
+
+
+def _of_look(edits: Edits, number: int) -> Edits:
+    def has_rows(edit: Edit) -> bool:
+        return isinstance(edit, PatternFrom) and edit.pattern is not None and len(edit.pattern) > 1
+
+    return tuple(edit.for_queries(number, 1, 1)[0] if has_rows(edit) else edit for edit in edits)
 
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:

@@ -256,6 +256,18 @@ def test_a_model_that_may_look_at_no_place_counts_nothing_and_says_so(page):
     assert page.checkbox(key=f"{NAME}_edit_1").label.endswith("257 regions, the empty key among them")
 
 
+def test_it_looks_as_in_a_ready_scene_look_by_look(page):
+    open_tab(page, "try")
+    page.pills(key=f"{NAME}_region_copy").set_value("Five colours").run()
+    assert answers(page) == ["7"], "the scene that is there"
+    page.pills(key=f"{NAME}_region_copy").set_value("Threes").run()
+    assert page.checkbox(key=f"{NAME}_edit_1").label == "It looks as it does in the ready drawing Threes"
+    assert answers(page) != ["7"]
+    assert "changed under *Try*; as learned: **7**" in said(page)
+    asks(page, "which digit is below the one right of the blue one?")  # three looks, each with its own pattern
+    assert "Not applied" not in said(page)
+
+
 def test_counting_is_measured_on_this_drawing(page):
     assert "how many digits are there?" in said(open_tab(page, "count"))
     page.button(key=f"{NAME}_preset_Four red").click().run()

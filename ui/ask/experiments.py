@@ -19,7 +19,7 @@ from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask.charts import nothing_weights
 from attention_core.topics.variants import variants_of
-from ui.ask.first_screen import EDITS, MODEL, NAME, AskedDrawing, answer_one, grid_of
+from ui.ask.first_screen import EDITS, MODEL, NAME, PRESETS, AskedDrawing, answer_one, grid_of
 from ui.chart import draw_chart
 from ui.computed import by_model, card_or_empty
 from ui.digits import framed
@@ -30,7 +30,7 @@ from ui.region import Region
 from ui.state import Field, named, single_choice
 
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
-REGIONS = Region(NAME, EDITS, "regions", beside={EMPTY_KEY: "the empty key"})
+REGIONS = Region(NAME, EDITS, "regions", beside={EMPTY_KEY: "the empty key"}, copies=tuple(PRESETS))
 TELLER, TOGETHER = "scene-caption", "scene-caption-together"
 ENCODERS = {TELLER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=TELLER, along=TOGETHER))

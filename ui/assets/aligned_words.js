@@ -1,7 +1,9 @@
 // Two lines of words, source above target, and an arc for every weight. Hovering a word shows where it looks (a target
-// word) or who looks at it (a source word); a click or Enter on a target word tells Python, and where arcs can be cut, on a
-// source word too. A line stays one line, for in two rows the arcs of the upper one would seem to come from the lower
-// one's words: it shrinks, then scrolls sideways.
+// word) or who looks at it (a source word); a click or Enter on a target word tells Python. Where arcs can be cut, a click on
+// a source word or on its arc to the active word does so; the arc is dragged up and down to another weight, or moved by
+// arrow keys on the word. A line stays one line, for in two rows the arcs of the upper one would seem to come from the
+// lower one's words: it shrinks, then scrolls sideways.
+const DRAGGED = 150;  // pixels from a weight of 0 to 1
 const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.74, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
 
 class AlignedWords {
@@ -46,7 +48,11 @@ class AlignedWords {
       return node;
     });
     const cut = (place) => { if (cuts && this.data.active >= 0) this.tell({ row: this.data.active, cut: place }); };
-    inLine(this.sources, (place, event) => this.look(1, place, event), cut);
+    const weigh = (place, more) => {
+      const row = this.data.active, weight = clamp((this.data.weights[row]?.[place] ?? 0) + more, 0, 1);
+      if (cuts && row >= 0) this.tell({ row, cut: place, weight });
+    };
+    inLine(this.sources, (place, event) => this.look(1, place, event), cut, weigh);
     this.targets = target.map((word, place) => {
       const node = make(lower, "button", `word${place < forced ? " forced" : ""}`);
       make(node, "span", place === target.length - 1 ? "label" : "", word);
@@ -58,7 +64,11 @@ class AlignedWords {
     });
     this.waist = single ? make(this.stage, "div", "waist", single) : null;
     this.paths = [];
-    const add = (row, col, weight) => this.paths.push({ path: make(this.arcs, "svg:path"), row, col, weight });
+    const add = (row, col, weight) => {
+      const arc = { path: make(this.arcs, "svg:path"), row, col, weight };
+      if (cuts && !single) this.grip(arc, cut);
+      this.paths.push(arc);
+    };
     if (single) {
       source.forEach((_, col) => add(null, col, 1));
       target.forEach((_, row) => add(row, null, 1));
@@ -67,6 +77,25 @@ class AlignedWords {
     }
     this.fit();
     if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
+  }
+
+  grip(arc, cut) {
+    const { row, col, path } = arc;
+    let from = null, weight;
+    arc.grip = make(this.arcs, "svg:path", "grip");
+    dragged(arc.grip, {
+      begin: ({ clientY }) => { from = clientY; weight = arc.weight; },
+      go: ({ clientY }) => {
+        weight = clamp(arc.weight + (from - clientY) / DRAGGED, 0, 1);
+        path.style.strokeWidth = `${1 + 4 * weight}px`;
+        this.tip.replaceChildren(bold(this.data.source[col]), ` gets ${asPercent(weight)} from `, bold(this.data.target[row]));
+      },
+      end: () => {
+        if (from !== null && Math.abs(weight - arc.weight) * DRAGGED < 3) cut(col);
+        else if (from !== null) this.tell({ row, cut: col, weight });
+        from = null;
+      },
+    });
   }
 
   // A word of several pieces begins at the first of them.
@@ -110,10 +139,11 @@ class AlignedWords {
     const half = this.waist ? this.waist.offsetWidth / 2 + 4 : 0;
     const [x, y] = [clamp(middle, half, box.width - half), (upperEnd + lowerStart) / 2];
     if (this.waist) Object.assign(this.waist.style, { left: `${x}px`, top: `${y}px` });
-    for (const { path, row, col } of this.paths) {
+    for (const { path, grip, row, col } of this.paths) {
       const a = col === null ? [x, y + 12] : from[col], b = row === null ? [x, y - 12] : to[row];
       const bend = Math.max(18, (b[1] - a[1]) * 0.5);
-      set(path, { d: `M${a[0]} ${a[1]}C${a[0]} ${a[1] + bend} ${b[0]} ${b[1] - bend} ${b[0]} ${b[1]}` });
+      const d = `M${a[0]} ${a[1]}C${a[0]} ${a[1] + bend} ${b[0]} ${b[1] - bend} ${b[0]} ${b[1]}`;
+      for (const line of [path, grip]) if (line) set(line, { d });
     }
   }
 
@@ -133,7 +163,8 @@ class AlignedWords {
       node.style.setProperty("--w", weight);
       node.share.textContent = weight >= 0.005 ? asPercent(weight) : told ? "·" : "";
     });
-    for (const { path, row: from, col: to, weight } of this.paths) {
+    for (const { path, grip, row: from, col: to, weight } of this.paths) {
+      grip?.classList.toggle("now", from === active);
       if (single) {
         const isIn = from === null, lit = isIn || from === row;
         path.style.strokeOpacity = isIn || row < 0 ? 0.35 : lit ? 0.95 : 0.15;

@@ -8,17 +8,11 @@ class Brush {
     this.canvas = make(root, "canvas", { tabindex: 0, role: "application", "aria-label": ABOUT, title: ABOUT });
     const { canvas } = this;
     this.at = [0, 0];
-    canvas.onpointerdown = (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      this.move(event);
-      this.begin();
-    };
-    canvas.onpointermove = (event) => {
-      if (this.adds === undefined) return;
-      this.move(event);
-      this.brush();
-    };
-    canvas.onpointerup = canvas.onpointercancel = () => this.end();
+    dragged(canvas, {
+      begin: (event) => { this.move(event); this.begin(); },
+      go: (event) => { this.move(event); this.brush(); },
+      end: () => this.end(),
+    });
     canvas.onkeydown = (event) => this.key(event);
     canvas.onkeyup = ({ key }) => { if (key === "Shift") this.end(); };
     canvas.onfocus = () => this.paint();

@@ -16,12 +16,7 @@ class StartScene {
     this.sent = 0;
     this.hand = [SIDE / 2, SIDE / 2];
     const at = (event) => pointIn(this.paper, event).map((way) => Math.round(way * SIDE / boxOf(this.paper).width));
-    this.paper.onpointerdown = (event) => {
-      this.paper.setPointerCapture(event.pointerId);
-      this.begin(at(event));
-    };
-    this.paper.onpointermove = (event) => this.go(at(event));
-    this.paper.onpointerup = this.paper.onpointercancel = () => this.end();
+    dragged(this.paper, { begin: (event) => this.begin(at(event)), go: (event) => this.go(at(event)), end: () => this.end() });
     this.paper.onkeydown = (event) => this.press(event);
   }
 

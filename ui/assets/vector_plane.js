@@ -92,15 +92,14 @@ class Plane {
       "aria-label": this.data.names[place], "aria-roledescription": "arrow in a plane",
       "aria-valuemin": -this.extent, "aria-valuemax": this.extent,
     });
-    tip.onpointerdown = (event) => {
+    const begin = (event) => {
       event.preventDefault();
-      tip.setPointerCapture(event.pointerId);
       tip.focus({ preventScroll: true });
       this.held = place;
       this.take(place);
       this.measuredAt = -Infinity;
     };
-    tip.onpointermove = (event) => {
+    const go = (event) => {
       if (this.held !== place) return;
       if (event.timeStamp - this.measuredAt > 250) {  // not at every move: asking forces a layout
         this.box = this.svg.getBoundingClientRect();
@@ -110,12 +109,13 @@ class Plane {
       this.move(place, (event.clientX - box.x - box.width / 2) / perUnit,
         1.1 * this.extent - (event.clientY - box.y) / perUnit);
     };
-    tip.onpointerup = tip.onpointercancel = () => {
+    const end = () => {
       if (this.held !== place) return;
       this.held = null;
       this.say();
       this.send(true);
     };
+    dragged(tip, { begin, go, end });
     tip.onfocus = () => { if (this.held === null) this.take(place); };
     tip.onkeydown = (event) => {
       const way = arrowOf(event);

@@ -1,7 +1,6 @@
 // A sentence; above each word a bar for its weight, hanging below it one for what the answer does when the word is deleted.
 // Both have one scale: if weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to cut it; its bar is dragged, or moved by arrow keys up
 // and down, to another weight.
-const STEP = 0.05;
 const points = (change) => minus(`${change >= 0.0005 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < 0.0095 ? 1 : 0)}`);
 
 class WeighedWords {
@@ -48,25 +47,20 @@ class WeighedWords {
     });
     const buttons = this.cells.map((cell) => cell.querySelector("button"));
     const look = (place, event) => (place === null ? this.pointed.leave(event) : this.pointed.look([["words", place]]));
-    inLine(buttons, look, (place) => this.tell({ place }));
-    buttons.forEach((button, place) => button.addEventListener("keydown", (event) => {
-      const steps = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-      if (steps && arrowOf(event)) this.tell({ place, weight: clamp(weights[place] + steps * STEP, 0, 1) });
-    }));
+    const weigh = (place, more) => this.tell({ place, weight: clamp(weights[place] + more, 0, 1) });
+    inLine(buttons, look, (place) => this.tell({ place }), weigh);
     this.light(placeOn(this.pointed.places(), "words", true));
   }
 
   drag(bar, told, place, most) {
     let weight = null;
-    bar.onpointerdown = (event) => bar.setPointerCapture(event.pointerId);
-    bar.onpointermove = (event) => {
-      if (!bar.hasPointerCapture(event.pointerId)) return;
+    const go = (event) => {
       const half = bar.parentElement, tall = boxOf(half).height - boxOf(told).height;
       weight = clamp(most * (boxOf(half).height - pointIn(half, event)[1]) / tall, 0, 1);
       bar.style.setProperty("--share", weight / most);
       told.textContent = asPercent(weight);
     };
-    bar.onpointerup = bar.onpointercancel = () => { if (weight !== null) this.tell({ place, weight }); };
+    dragged(bar, { go, end: () => { if (weight !== null) this.tell({ place, weight }); } });
   }
 
   light(place) {

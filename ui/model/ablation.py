@@ -19,9 +19,9 @@ from ui.edits import (
     ListedEdit,
     WeightsRow,
     input_mark,
+    matrix_editor,
     show_outcome,
     show_weights_difference,
-    weight_editor,
     where_in_stack,
 )
 from ui.glossary import paragraph
@@ -32,6 +32,7 @@ from ui.model.glance import (
     NAME,
     Selection,
     cached_with_run,
+    choose,
     chosen,
     head_map,
     head_name,
@@ -125,9 +126,10 @@ def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
     begins = f"{now.group}, layer {now.layer + 1}, every head: " if every else f"{name}: "
     asks = trace.story.query_axis.labels[now.query].strip()
     row = WeightsRow(EDITS, trace, [now.query], None if every else now.head, where, _input_of(run), begins, asks)
-    labels = trace.story.key_axis.labels
-    weight_editor(row, {(key,): labels[key].strip() or labels[key] for key in row.seen})
-    EDITS.draw(trace, hint="Switch the head off, or choose a token that it looks at: cut it, or set its weight.")
+    asking = range(trace.n_queries if len(row.seen) == trace.n_keys else now.query)  # who sees no more than it does
+    others = {query: trace.story.query_axis.labels[query].strip() for query in asking if query != now.query}
+    hint = "Switch the head off, or choose a token that it looks at: cut it, or set its weight."
+    matrix_editor(row, lambda query: choose(query=query), others, hint)
 
 
 def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:

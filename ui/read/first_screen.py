@@ -96,11 +96,11 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
     if isinstance(drawing, ReadDrawing):
         LAST.value = drawing
         return drawing, True, place
-    return LAST.value or _first_drawing(), False, place
+    return LAST.value or ready_drawing(PAD.first), False, place
 
 
-def _first_drawing() -> ReadDrawing:
-    canvas = render_strokes(PRESETS[PAD.first](), SIZE, "light")
+def ready_drawing(number: str) -> ReadDrawing:
+    canvas = render_strokes(PRESETS[number](), SIZE, "light")
     return read_drawing(MODEL, canvas, True, 0.0)  # type: ignore[return-value]
 
 

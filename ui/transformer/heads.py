@@ -33,7 +33,7 @@ from ui.transformer.experiment import (
     traces,
 )
 from ui.translate.models import show_next_word, translation
-from ui.words import aligned_words, chosen_row, chosen_source
+from ui.words import aligned_words, chosen_arc, chosen_row
 
 ASKS = {
     "encoder": "Each English piece asks all English pieces",
@@ -137,7 +137,12 @@ def transformer_steps(experiment: Experiment) -> None:
         show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", stepper=STEPS)
 
 
-def _arcs(trace: AttentionTrace, head: TransformerHead, query: int, cut: Callable[[int], None] | None = None) -> None:
+def _arcs(
+    trace: AttentionTrace,
+    head: TransformerHead,
+    query: int,
+    change: Callable[[int, float | None], None] | None = None,
+) -> None:
     queries, keys = trace.story.query_axis, trace.story.key_axis
     labels = list(queries.labels)
     view = WordView(
@@ -150,16 +155,16 @@ def _arcs(trace: AttentionTrace, head: TransformerHead, query: int, cut: Callabl
         first_key=list(range(len(keys))),
         pieces_of=[[label] for label in labels],
     )
-    look = {"axes": (queries.name, keys.name), "plain": True, "cuts": cut is not None}
-    aligned_words(NAME, view, model=head.label, active=query, **look, on_choose=_take_query, args=(cut,))
+    look = {"axes": (queries.name, keys.name), "plain": True, "cuts": change is not None}
+    aligned_words(NAME, view, model=head.label, active=query, **look, on_choose=_take_query, args=(change,))
 
 
-def _take_query(cut: Callable[[int], None] | None) -> None:
-    row, key = chosen_row(NAME), chosen_source(NAME)
+def _take_query(change: Callable[[int, float | None], None] | None) -> None:
+    row, arc = chosen_row(NAME), chosen_arc(NAME)
     if row is not None:
         QUERY.value = row
-    if cut and key is not None:
-        cut(key)
+    if change and arc:
+        change(*arc)
 
 
 def change_heads(experiment: Experiment) -> None:
@@ -169,7 +174,7 @@ def change_heads(experiment: Experiment) -> None:
     row = WeightsRow(EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
     left, right = st.columns(2, gap="large")
     with left:
-        _arcs(trace, head, query, lambda key: row.set_weight([key], None) if key in row.seen else None)
+        _arcs(trace, head, query, lambda key, weight: row.set_weight([key], weight) if key in row.seen else None)
         others = range(query if head.kind == "decoder" else len(queries))
         names = {other: queries[other] for other in others if other != query}
         weight_editor(row, {(key,): keys[key] for key in row.seen}, names)

@@ -19,9 +19,9 @@ def _row(shown: ShownTranslation, row: int, text: str) -> WeightsRow:
     return WeightsRow(EDITS, shown.trace, shown.view.pieces(row), None, shown.translator, text)
 
 
-def cut_arc(shown: ShownTranslation, row: int, column: int, text: str) -> None:
-    """Cut what a French word gives an English one, or give it back; for a callback."""
-    _row(shown, row, text).set_weight(_keys_of(text)[column], None)
+def change_arc(shown: ShownTranslation, row: int, column: int, weight: float | None, text: str) -> None:
+    """Set what a French word gives an English one; None = cut it, or give it back; for a callback."""
+    _row(shown, row, text).set_weight(_keys_of(text)[column], weight)
 
 
 def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:

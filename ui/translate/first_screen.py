@@ -14,7 +14,7 @@ from ui.player import Player, Stepper
 from ui.read_back import read_back
 from ui.skeleton import live
 from ui.state import Field, one_of, set_widget, widget_value
-from ui.translate.changing import cut_arc
+from ui.translate.changing import change_arc
 from ui.translate.forcing import WORD, force_what_comes_with, forced_pieces
 from ui.translate.models import (
     LISTED,
@@ -28,8 +28,8 @@ from ui.translate.models import (
 from ui.try_this import TryThis
 from ui.words import (
     aligned_words,
+    chosen_arc,
     chosen_row,
-    chosen_source,
     readable_sentence,
     reading_remarks,
     sentence_box,
@@ -220,11 +220,11 @@ def _on_model(slot: str, key: str) -> None:
 
 
 def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
-    row, cut = chosen_row(f"translate_{slot}"), chosen_source(f"translate_{slot}")
+    row, arc = chosen_row(f"translate_{slot}"), chosen_arc(f"translate_{slot}")
     if row is not None and row < len(shown.view.target):
         WORD.value, FOCUS.value = row, slot
-        if cut is not None and cut < len(shown.view.source):
-            cut_arc(shown, row, cut, text)
+        if arc and arc[0] < len(shown.view.source):
+            change_arc(shown, row, *arc, text)
 
 
 def _word_controls(rows: Sequence[int]) -> None:

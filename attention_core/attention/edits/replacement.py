@@ -209,6 +209,8 @@ class PatternFrom(Edit):
         if self.pattern is None:
             raise EditError(f"the weights of {self.run} are not here yet: with_runs() fills them in")
         pattern = self.pattern.to(attention.query.device)
+        if pattern.shape[1] == attention.n_keys:
+            pattern = pattern[: attention.n_queries]  # the others' queries may never come, such as a reader's looks
         future = pattern[:, attention.n_keys :]  # keys that a decoder, going word by word, has not reached yet
         return pattern[:, : attention.n_keys] if future.numel() and not future.any() else pattern
 

@@ -127,13 +127,25 @@ const pointedIn = (node, light) => {
 // The index of a place along an axis, the first or the last of them; null if there is none.
 const placeOn = (places, axis, isLast = false) => places[isLast ? "findLast" : "find"](([name]) => name === axis)?.[1] ?? null;
 
-// Buttons in a line: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours.
-const inLine = (buttons, look, choose) => buttons.forEach((button, place) => {
+// What is dragged by mouse, pen or finger: `begin` and `go` get the pointer's events.
+const dragged = (handle, { begin, go, end }) => {
+  handle.onpointerdown = (event) => {
+    handle.setPointerCapture(event.pointerId);
+    begin?.(event);
+  };
+  handle.onpointermove = (event) => { if (handle.hasPointerCapture(event.pointerId)) go(event); };
+  handle.onpointerup = handle.onpointercancel = end;
+};
+
+// Buttons in a line: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours, up and
+// down weigh it, if they can: by how much is told.
+const inLine = (buttons, look, choose, weigh) => buttons.forEach((button, place) => {
   button.onpointerenter = button.onfocus = () => look(place);
   button.onpointerleave = button.onblur = (event) => look(null, event);
   button.onclick = () => choose(place);
   button.onkeydown = (event) => {
     if (["ArrowLeft", "ArrowRight"].includes(event.key)) buttons[place + arrowOf(event)[0]]?.focus();
+    if (weigh && ["ArrowUp", "ArrowDown"].includes(event.key)) weigh(place, -0.05 * arrowOf(event)[1]);
   };
 });
 
