@@ -340,8 +340,9 @@ def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int,
 
 
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
-    gentle = [p for name, p in model.named_parameters() if name.startswith(recipe.gentle)]
-    others = [p for name, p in model.named_parameters() if not name.startswith(recipe.gentle)]
+    learned = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    gentle = [p for name, p in learned if name.startswith(recipe.gentle)]
+    others = [p for name, p in learned if not name.startswith(recipe.gentle)]
     groups = [
         {"params": others, "share": 1.0, "weight_decay": recipe.weight_decay},
         {"params": gentle, "share": 0.3, "weight_decay": 0.0},

@@ -13,8 +13,8 @@ from attention_core.data.lessons import DIGITS, PAIRS, grammar, short_pairs, sma
 from attention_core.files import find_file
 from attention_core.models.pixel_notes import PixelNotes
 from attention_core.topics.train.digits import DigitLesson
-from attention_core.topics.train.lesson import ATTENTION, LABELS, POSITION, SCALE, UNIFORM, LiveSettings
-from attention_core.topics.train.live_run import SCRIPT, LiveRun, verdict
+from attention_core.topics.train.lesson import ATTENTION, BEFOREHAND, LABELS, POSITION, SCALE, UNIFORM, LiveSettings
+from attention_core.topics.train.live_run import RECORDED, SCRIPT, LiveRun, verdict
 from attention_core.topics.train.sentences import LENGTHS
 from attention_core.topics.train.triples import SINGLE
 
@@ -58,6 +58,17 @@ def test_attention_learns_what_equal_weights_cannot():
     assert before.passed > 0.99
     broken = advanced(LiveRun(LiveSettings(broken=SCALE)), 130)
     assert broken.look(broken.frames[-1], given).passed < 0.1 < after.passed, "large sums pick single pixels"
+
+
+def test_looks_learned_beforehand_stay_and_the_rest_is_learned_sooner():
+    recorded = LiveRun.from_checkpoint(RECORDED.read_bytes())
+    run = advanced(LiveRun(LiveSettings(size="small", seed=1, broken=BEFOREHAND)), 40)
+    again = advanced(LiveRun.from_checkpoint(run.checkpoint()), 23)
+    given = small_digits()[1].images[0] / 255
+    looks = [one.look(one.frames[-1], given).weights for one in (recorded, run, again)]
+    np.testing.assert_allclose(looks[1], looks[0], rtol=0.02, atol=1e-3, err_msg="kept in two bytes each")
+    np.testing.assert_array_equal(looks[2], looks[1])
+    assert again.frames[-1].accuracies[ATTENTION] > 0.5 > recorded.frames[len(again.frames) - 1].accuracies[ATTENTION]
 
 
 def test_only_attention_to_pairs_finds_triples():

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.bounds import CHECKPOINT_BYTES
-from attention_core.topics.train.lesson import LABELS, POSITION, SCALE, LiveSettings
+from attention_core.topics.train.lesson import BEFOREHAND, LABELS, POSITION, SCALE, LiveSettings
 from attention_core.topics.train.live_run import LESSONS, SCRIPT, LiveRun, verdict
 from ui.glossary import paragraph
 from ui.labels import error_markdown
@@ -20,6 +20,7 @@ BREAKS = {
     LABELS: "shuffle the labels",
     POSITION: "leave out positions",
     SCALE: "do not divide by √d (d = 64)",
+    BEFOREHAND: "do not learn where to look",
 }
 SAYS = {
     "": "Take one part away, and train again.",
@@ -31,6 +32,8 @@ SAYS_OF_DIGITS = SAYS | {
     POSITION: "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
     SCALE: "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
     "so what was picked early stays.",
+    BEFOREHAND: "Where pixels look was learned beforehand, by the recorded training, and stays. What to make of it is "
+    "learned anew, and sooner: 77% are right after 100 batches, not 44%.",
 }
 """What is to be seen, measured with the usual settings."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")

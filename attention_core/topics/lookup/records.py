@@ -91,30 +91,42 @@ class LookupPreset:
 PAPERS = """\
 Sequence to sequence learning with neural networks
 One recurrent network reads a sentence into a single vector, a second one writes the translation from it.
+arXiv:1409.3215 (Sutskever, Vinyals and Le, 2014)
 Neural machine translation by jointly learning to align and translate
 The decoder looks back at all words of the source sentence and learns where to look for each new word.
+arXiv:1409.0473 (Bahdanau, Cho and Bengio, 2014)
 Neural Turing machines
 A network with a memory that it reads and writes by attention, addressed by content and by place.
+arXiv:1410.5401 (Graves, Wayne and Danihelka, 2014)
 Show, attend and tell
 A caption is written word by word while attention moves over the regions of the image.
+arXiv:1502.03044 (Xu and others, 2015)
 Effective approaches to attention-based neural machine translation
 Global and local attention, and several ways to score a query against a key, are compared.
+arXiv:1508.04025 (Luong, Pham and Manning, 2015)
 Attention is all you need
 Translation without recurrence and without convolution: layers of self-attention with several heads.
+arXiv:1706.03762 (Vaswani and others, 2017)
 Graph attention networks
 Every node of a graph weighs its neighbours by attention.
+arXiv:1710.10903 (Veličković and others, 2017)
 BERT: pre-training of deep bidirectional transformers
 Words are hidden in large amounts of text and guessed from both sides; the model is then tuned to tasks.
+arXiv:1810.04805 (Devlin and others, 2018)
 An image is worth 16 x 16 words
 Pictures are cut into patches, and a plain transformer classifies them.
+arXiv:2010.11929 (Dosovitskiy and others, 2020)
 Attention is not explanation
 Weights can often be changed a great deal without a change of the answer.
+arXiv:1902.10186 (Jain and Wallace, 2019)
 Logic and the 2-simplicial transformer
 Attention over pairs of entities, for reasoning that needs three at once.
+arXiv:1909.00668 (Clift and others, 2019)
 FlashAttention
 Exact attention, computed tile by tile in fast memory, without writing the matrix down.
+arXiv:2205.14135 (Dao and others, 2022)
 """
-"""The title of a paper, and below it what it says."""
+"""The title of a paper, below it an abstract of ours, and where the paper itself is."""
 LINES = PAPERS.splitlines()
 PHONE_BOOK = """\
 Ada Lovelace = 555-0118
@@ -166,11 +178,13 @@ PRESETS = {
         "meaning",
     ),
     "Papers": LookupPreset(
-        "\n".join(f"{title}. {says} = {title}" for title, says in zip(LINES[::2], LINES[1::2], strict=True)),
-        ("titles and summaries", "title"),
+        "\n".join(
+            f"{title}. {says} = {paper}" for title, says, paper in zip(*(LINES[n::3] for n in range(3)), strict=True)
+        ),
+        ("titles and abstracts", "paper"),
         ("translation without recurrence", "regions of an image", "a memory addressed by content"),
         0.05,
-        "An archive: the key is a title and a summary of ours, the value is the title alone.",
+        "An archive is a database: the key is a title with an abstract of ours, the value is where the paper is.",
     ),
     "Phone book": LookupPreset(
         PHONE_BOOK,

@@ -18,6 +18,8 @@ from attention_core.train.loop import TrainingProgress
 
 BATCH_SIZE = 32
 PIXELS = Axis.picture("pixels", SIDE, SIDE)
+LOOKS = ("ink", "position", "query", "key")
+"""Names that the parameters begin with on which the weights depend."""
 
 
 class DigitLesson(lesson.Lesson):
@@ -41,7 +43,7 @@ class DigitLesson(lesson.Lesson):
 
     def models(self) -> dict[str, nn.Module]:
         broken = self.settings.broken
-        d_k = 64 if broken == lesson.SCALE else OFFER.size[self.settings.size]
+        d_k = {lesson.SCALE: 64, lesson.BEFOREHAND: OFFER.size["medium"]}.get(broken, OFFER.size[self.settings.size])
         plain = NotesConfig(side=SIDE, pool=SIDE // 2, d_k=d_k, d_v=min(d_k, 16), hidden=64, dropout=0.0)
         config = replace(plain, has_positions=broken != lesson.POSITION, is_scaled=broken != lesson.SCALE)
         controls = {lesson.UNIFORM: "uniform", lesson.WITHOUT: "identity"}
@@ -70,5 +72,5 @@ OFFER = Offer(
     DigitLesson,
     size={"small": 8, "medium": 16, "large": 32},  # d_k
     rate={"low": 0.005, "usual": 0.02, "high": 0.05},
-    broken=("", lesson.LABELS, lesson.POSITION, lesson.SCALE),
+    broken=("", lesson.LABELS, lesson.POSITION, lesson.SCALE, lesson.BEFOREHAND),
 )

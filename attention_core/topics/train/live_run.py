@@ -17,7 +17,7 @@ from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.device import choose_device
 from attention_core.files import find_file, read_json
 from attention_core.topics.train import digits, lookup, triples
-from attention_core.topics.train.lesson import ATTENTION, Lesson, LiveSettings, Look, Offer
+from attention_core.topics.train.lesson import ATTENTION, BEFOREHAND, Lesson, LiveSettings, Look, Offer
 from attention_core.topics.train.sentences import OFFERS
 from attention_core.train.loop import training_steps
 
@@ -78,6 +78,8 @@ class LiveRun:
             torch.manual_seed(self.settings.seed)
             self.lesson: Lesson = LESSONS[self.settings.lesson].make(self.settings)
             self.models = {name: model.to(choose_device()) for name, model in self.lesson.models().items()}
+            if self.settings.broken == BEFOREHAND:
+                self._keep_looks()
         self._viewer = copy.deepcopy(self.watched).requires_grad_(False).eval()
         self.n_steps, self.step = self.lesson.n_steps, 0
         self._trainings = {
@@ -88,6 +90,13 @@ class LiveRun:
         self._losses = dict.fromkeys(self.models, 0.0)
         self._since, self.frames = 0, list[Frame]()
         self._keep()
+
+    def _keep_looks(self) -> None:
+        """Take over where the recorded training looks in the end, and learn it no further."""
+        state = LiveRun.from_checkpoint(RECORDED.read_bytes()).frames[-1].state
+        for name, parameter in self.watched.named_parameters():
+            if name.startswith(digits.LOOKS):
+                parameter.requires_grad_(False).copy_(state[name])
 
     @property
     def is_done(self) -> bool:
