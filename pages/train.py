@@ -24,6 +24,12 @@ page_frame(
 ROLES = {
     "digits": ("a pixel", "all pixels", "their ink and position", "Every pixel asks all pixels."),
     "lookup": ("a word that you type", "eight words", "the number beside each", "Each word you type asks all eight."),
+    "graph": (
+        "a node",
+        "its neighbours",
+        "their numbers",
+        "Each node says its partner's number: the neighbour of its colour.",
+    ),
     "triples": ("a number", "every pair of others", "what the pair is", "Every number asks all pairs of others."),
 }
 TRANSLATED = ("a French word", "all English words", "what was read there", "Each French word asks the English.")

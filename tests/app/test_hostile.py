@@ -44,7 +44,10 @@ WAYS = {
         {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
         {"model_what": "A recording"},
     ],
-    "train": [{"train_tab": "compare"}, *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples"))],
+    "train": [
+        {"train_tab": "compare"},
+        *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples", "graph")),
+    ],
     "atlas": [{}, {"atlas_source": "text"}, {"atlas_source": "tensors"}],
 }
 """What is set in the session to reach fields that are not there on arrival, by page."""

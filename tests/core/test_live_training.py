@@ -12,14 +12,25 @@ from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.data.lessons import DIGITS, PAIRS, grammar, short_pairs, small_digits
 from attention_core.files import find_file
 from attention_core.models.pixel_notes import PixelNotes
+from attention_core.topics.train import graphs
 from attention_core.topics.train.digits import DigitLesson
-from attention_core.topics.train.lesson import ATTENTION, BEFOREHAND, LABELS, POSITION, SCALE, UNIFORM, LiveSettings
+from attention_core.topics.train.lesson import (
+    ATTENTION,
+    BEFOREHAND,
+    EDGES,
+    LABELS,
+    POSITION,
+    SCALE,
+    UNIFORM,
+    LiveSettings,
+)
 from attention_core.topics.train.live_run import RECORDED, SCRIPT, LiveRun, verdict
 from attention_core.topics.train.sentences import LENGTHS
 from attention_core.topics.train.triples import SINGLE
 
 DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
 TRIPLE, LOOKUP = LiveSettings("triples", "small"), LiveSettings("lookup", "small", share=10)
+GRAPH = LiveSettings("graph", "small")
 
 
 def advanced(run: LiveRun, n: int) -> LiveRun:
@@ -32,14 +43,16 @@ def told(run: LiveRun) -> list:
     return [(frame.step, frame.losses, frame.accuracies) for frame in run.frames]
 
 
-@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP], ids=lambda one: one.lesson)
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP, GRAPH], ids=lambda one: one.lesson)
 def test_a_training_that_was_put_away_goes_on_with_the_same_numbers(settings):
     straight, rested = advanced(LiveRun(settings), 7), advanced(LiveRun(settings), 3)
     again = advanced(LiveRun.from_checkpoint(rested.checkpoint()), 4)
     assert again.step == straight.step == 7
     assert told(again) == told(straight)
     assert len({frame.step for frame in straight.frames}) == len(straight.frames) > 2
-    given = {DIGIT: small_digits()[1].images[0] / 255, TRIPLE: "1 2 3 4"}.get(settings, "the red car hides a mouse")
+    given = {DIGIT: small_digits()[1].images[0] / 255, TRIPLE: "1 2 3 4", GRAPH: graphs.EDGES}.get(
+        settings, "the red car hides a mouse"
+    )
     looks = [run.look(run.frames[-1], given) for run in (again, straight)]
     assert looks[0].answer == looks[1].answer
     np.testing.assert_array_equal(looks[0].weights, looks[1].weights)
@@ -86,6 +99,20 @@ def test_only_attention_to_pairs_finds_triples():
     assert run.lesson.remark("1 7 16 17 11 8 24 5") == ""
 
 
+def test_only_attention_finds_the_neighbour_of_a_colour_and_only_along_edges():
+    run, without = (advanced(LiveRun(replace(GRAPH, broken=broken)), 70) for broken in ("", EDGES))
+    right, equal, alone = run.frames[-1].accuracies.values()
+    assert right > 0.95 > 0.6 > max(equal, alone, without.frames[-1].accuracies[ATTENTION])
+    look = run.look(run.frames[-1], "ab, A-C bk KL aa xy")
+    assert look.answer.startswith("Says 1, 4, ")
+    assert look.weights[0].argmax() == 1
+    assert set(np.flatnonzero(look.weights[1])) == {0, 10}, "B sees A and K alone"
+    assert not look.weights[3].any()
+    assert run.lesson.remark("ab, A-C bk KL aa xy").startswith("No edge leads to D, E, F, G, H, I, J:")
+    assert run.lesson.remark(graphs.EDGES) == ""
+    assert (without.look(without.frames[-1], "ab").weights > 0).all()
+
+
 def test_only_attention_finds_a_misspelt_word_among_words_never_met():
     run = advanced(LiveRun(LiveSettings("lookup")), 230)
     attention, equal, query_alone = run.frames[-1].accuracies.values()
@@ -119,7 +146,7 @@ def test_what_is_broken_is_missing():
     assert len(DigitLesson(replace(DIGIT, share=1))._learned[1]) == 40
 
 
-@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP], ids=lambda one: one.lesson)
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP, GRAPH], ids=lambda one: one.lesson)
 def test_the_script_prints_the_same_numbers(settings, monkeypatch, capsys):
     monkeypatch.setitem(LENGTHS, "grammar", (LENGTHS["grammar"][0], 5, 1))
     monkeypatch.setattr(type(LiveRun(settings).lesson), "n_steps", 5, raising=False)

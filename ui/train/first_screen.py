@@ -11,6 +11,7 @@ from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.data.lessons import SIDE
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import DataError
+from attention_core.topics.train.graphs import EDGES
 from attention_core.topics.train.lesson import LiveSettings, Look
 from attention_core.topics.train.live_run import LESSONS, LiveRun, beforehand
 from attention_core.topics.train.lookup import TYPED
@@ -31,11 +32,13 @@ TITLES = {
     "grammar": "Translate",
     "pairs": "Translate, harder",
     "triples": "Find triples",
+    "graph": "Ask a graph",
 }
 MEASURES = {
     "digits": "Right about new digits",
     "lookup": "Right about new words",
     "triples": "Right about new numbers",
+    "graph": "Right about new graphs",
 }
 """What is counted, where it is not the next words."""
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
@@ -51,8 +54,13 @@ EXAMPLES = {
     "pairs": "I don't want to go.",
     "lookup": TYPED,
     "triples": " ".join(map(str, FIRST_NUMBERS)),
+    "graph": EDGES,
 }
-FIELD_LABELS = {"lookup": "Words to look up, misspelt as you like", "triples": "Your numbers, 0 to 30"}
+FIELD_LABELS = {
+    "lookup": "Words to look up, misspelt as you like",
+    "triples": "Your numbers, 0 to 30",
+    "graph": "Edges between the nodes A to L",
+}
 TEXTS = {name: Field(NAME, name, text, address=name) for name, text in EXAMPLES.items()}
 PAD = Pad(NAME, digit_presets(), first="3")
 TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.bounds import CHECKPOINT_BYTES
-from attention_core.topics.train.lesson import BEFOREHAND, LABELS, POSITION, SCALE, LiveSettings
+from attention_core.topics.train.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE, LiveSettings
 from attention_core.topics.train.live_run import LESSONS, SCRIPT, LiveRun, verdict
 from ui.glossary import paragraph
 from ui.labels import error_markdown
@@ -19,6 +19,7 @@ BREAKS = {
     "": "nothing",
     LABELS: "shuffle the labels",
     POSITION: "leave out positions",
+    EDGES: "leave out the edges",
     SCALE: "do not divide by √d (d = 64)",
     BEFOREHAND: "do not learn where to look",
 }
@@ -26,6 +27,7 @@ SAYS = {
     "": "Take one part away, and train again.",
     LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
     POSITION: "Each English word is read alone and knows no neighbours: adjectives go to the wrong nouns.",
+    EDGES: "Every node asks all others. Three of them have its colour, and which is its neighbour it cannot know.",
     SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right.",
 }
 SAYS_OF_DIGITS = SAYS | {

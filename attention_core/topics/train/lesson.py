@@ -13,9 +13,9 @@ from attention_core.train.loop import Recipe
 
 ATTENTION, UNIFORM, WITHOUT = "with attention", "every weight equal", "no attention"
 """The model that is watched, and its controls."""
-LABELS, POSITION, SCALE, BEFOREHAND = "labels", "position", "scale", "beforehand"
-"""What can be broken: labels shuffled, positions left out, scores not divided by the square root of their width, and
-nothing learned of where to look, since that was learned before, by the recorded training."""
+LABELS, POSITION, EDGES, SCALE, BEFOREHAND = "labels", "position", "edges", "scale", "beforehand"
+"""What can be broken: labels shuffled, positions or a graph's edges left out, scores not divided by the square root of
+their width, and nothing learned of where to look, since that was learned before, by the recorded training."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class LiveSettings:
     seed: int = 0
     share: int = 100  # per cent of the examples that are learned from
     score: str = ""
-    broken: str = ""  # LABELS, POSITION, SCALE or BEFOREHAND; "" = nothing
+    broken: str = ""  # one of these; "" = nothing
 
 
 class Offer(NamedTuple):

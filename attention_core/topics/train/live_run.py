@@ -16,12 +16,18 @@ from torch import Tensor, nn
 from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.device import choose_device
 from attention_core.files import find_file, read_json
-from attention_core.topics.train import digits, lookup, triples
+from attention_core.topics.train import digits, graphs, lookup, triples
 from attention_core.topics.train.lesson import ATTENTION, BEFOREHAND, Lesson, LiveSettings, Look, Offer
 from attention_core.topics.train.sentences import OFFERS
 from attention_core.train.loop import training_steps
 
-LESSONS: dict[str, Offer] = {"digits": digits.OFFER, "lookup": lookup.OFFER, **OFFERS, "triples": triples.OFFER}
+LESSONS: dict[str, Offer] = {
+    "digits": digits.OFFER,
+    "lookup": lookup.OFFER,
+    **OFFERS,
+    "triples": triples.OFFER,
+    "graph": graphs.OFFER,
+}
 RECORDED = find_file("lessons") / "training.safetensors"
 """A training as it usually is, gone through beforehand: python -m attention_core.topics.train.live_run."""
 N_FRAMES = 32

@@ -33,23 +33,27 @@ class LookupHead(nn.Module):
     Args:
         d_k: width of queries, keys and values.
         scale: of the scores; 0 makes every weight equal, None leaves the context out.
+        width: of the vectors that ask and are asked.
     """
 
-    def __init__(self, d_k: int, scale: float | None) -> None:
+    def __init__(self, d_k: int, scale: float | None, width: int = WIDTH) -> None:
         super().__init__()
         self.scale = scale
-        self.query, self.key = nn.Linear(WIDTH, d_k), nn.Linear(WIDTH, d_k)
+        self.query, self.key = nn.Linear(width, d_k), nn.Linear(width, d_k)
         self.value, self.read_out = nn.Embedding(N_VALUES, d_k), nn.Linear(2 * d_k, N_VALUES)
 
-    def attended(self, asked: Tensor, keys: Tensor, values: Tensor) -> AttentionOutput:
-        """Ask with (batch, n, WIDTH) the keys (batch, n_keys, WIDTH) for the numbers (batch, n_keys) beside them."""
+    def attended(self, asked: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> AttentionOutput:
+        """Ask with (batch, n, width) the keys (batch, n_keys, width) for the numbers (batch, n_keys) beside them.
+
+        The mask, bool (batch, 1, n, n_keys), says who may ask whom; None = everybody.
+        """
         parts = (self.query(asked), self.key(keys), self.value(values))
         query, key, value = (part[:, None] for part in parts)
-        return attend(query, key, value, score=ScaledDot(self.scale or 0.0), with_weights=True)
+        return attend(query, key, value, score=ScaledDot(self.scale or 0.0), mask=mask, with_weights=True)
 
-    def forward(self, asked: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    def forward(self, asked: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return logits (batch, n, N_VALUES) of the number that is looked for."""
-        context = self.attended(asked, keys, values).context[:, 0]
+        context = self.attended(asked, keys, values, mask).context[:, 0]
         return self.read_out(torch.cat((self.query(asked), context * (self.scale is not None)), -1))
 
 
