@@ -75,6 +75,7 @@ def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeyp
 def test_it_trains_and_says_what_attention_is_worth(page):
     trained(page)
     assert [frame["step"] for frame in film(page)["frames"]] == [0, 1, 2, 3, 4, 5, 6]
+    assert [len(frame["losses"]) for frame in film(page)["frames"]] == [0, 3, 3, 3, 3, 3, 3]
     assert film(page)["names"] == ["with attention", "every weight equal", "no attention"]
     assert re.search(r"\*\*.*ttention.*\*\*\. \d+% right, \d+% with", said(page))
     assert "passed 99% of a gradient at first" in said(page)
@@ -119,6 +120,11 @@ def test_pause_keeps_what_was_learned(page, monkeypatch):
     page.button(key="train_pause").click().run()
     until(TrainingStage.RESTS, mine)
     assert mine.run.step >= step
+    page.run()
+    page.button(key="train_stop").click().run()
+    assert (page.session_state["train_training"], page.session_state["train_before"]) == (None, mine)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0]
+    assert page.button(key="train_start").label == "Start"
 
 
 def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
@@ -144,7 +150,8 @@ def test_unknown_words_and_files_of_strangers_are_told(page):
     given(page, set_lesson="triples", triples="seven")
     assert "“seven” is not a whole number" in said(page)
     assert film(page)["keys"][-1] == "nobody"
-    given(page, set_lesson="lookup", lookup="dctor")
+    given(page, set_lesson="lookup", lookup="dctor", changes=True)
+    assert "One score: a product divided by √d" in said(page)
     assert film(page)["frames"][-1]["queries"] == ["dctor"]
     assert film(page)["keys"][2] == "doctor = 7"
     put_back(page, b"nothing")

@@ -106,6 +106,10 @@ def test_the_hall_answers_while_next_leads_through_the_steps_and_on_to_the_next_
     page.get_by_text("1 of 1 were right").wait_for()
     expect(page.get_by_text("values: 1")).to_be_visible()
     settle(page)
-    page.keyboard.press("PageUp")
+    page.keyboard.press("PageDown")
+    expect(page.get_by_text("values: 1"), "it makes room for the steps").to_be_hidden()
+    for _ in range(2):
+        settle(page)
+        page.keyboard.press("PageUp")
     expect(phone.get_by_role("heading")).to_have_text("Wait for the next question.")
     page.get_by_text("A query asks, a key is asked").wait_for()

@@ -29,8 +29,8 @@ from attention_core.topics.train.sentences import LENGTHS
 from attention_core.topics.train.triples import SINGLE
 
 DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
-TRIPLE, LOOKUP = LiveSettings("triples", "small"), LiveSettings("lookup", "small", share=10)
-GRAPH = LiveSettings("graph", "small")
+PAIR, TRIPLE = LiveSettings("pairs", "small", score="general"), LiveSettings("triples", "small")
+LOOKUP, GRAPH = LiveSettings("lookup", "small", share=10), LiveSettings("graph", "small")
 
 
 def advanced(run: LiveRun, n: int) -> LiveRun:
@@ -146,9 +146,10 @@ def test_what_is_broken_is_missing():
     assert len(DigitLesson(replace(DIGIT, share=1))._learned[1]) == 40
 
 
-@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP, GRAPH], ids=lambda one: one.lesson)
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, PAIR, TRIPLE, LOOKUP, GRAPH], ids=lambda one: one.lesson)
 def test_the_script_prints_the_same_numbers(settings, monkeypatch, capsys):
-    monkeypatch.setitem(LENGTHS, "grammar", (LENGTHS["grammar"][0], 5, 1))
+    for name, (batch_size, *_) in LENGTHS.items():
+        monkeypatch.setitem(LENGTHS, name, (batch_size, 5, 1))
     monkeypatch.setattr(type(LiveRun(settings).lesson), "n_steps", 5, raising=False)
     run = advanced(LiveRun(settings), 5)
     exec(SCRIPT.format(settings=settings), {})

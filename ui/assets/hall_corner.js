@@ -51,10 +51,17 @@ class Corner {
     this.count.textContent = seen ? `${seen.answered} of ${seen.present} answered` : "No connection";
     this.bars.replaceChildren();
     const { options = [], counts, correct } = seen ?? {}, most = Math.max(1, ...counts ?? []);
-    options.forEach((option, place) => {
+    if (!options.length) this.isOver = false;
+    if (!this.isOver) options.forEach((option, place) => {
       make(this.bars, "p", "option", `${option}: ${counts[place]}`);
       this.bar(this.bars, counts[place] / most, correct.includes(place) ? "bar right" : "bar");
     });
+  }
+
+  // A lecturer goes on: what was answered makes room for what comes.
+  goOn() {
+    this.isOver = true;
+    this.bars?.replaceChildren();
   }
 
   async showResults() {

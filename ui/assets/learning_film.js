@@ -142,7 +142,7 @@ class LearningFilm {
     });
   }
 
-  curves({ x, y, w, h }, { step }) {
+  curves({ x, y, w, h }, { step, losses: [loss] }) {
     const { pen, data } = this, shown = data.frames.slice(0, this.at + 1);
     const across = (batch) => x + (w * batch) / data.n_steps, down = (share) => y + h * (1 - share);
     this.write(data.title, x, y - 20, { size: 13, weight: 600 });
@@ -151,7 +151,8 @@ class LearningFilm {
       pen.fillRect(x, down(share), w, 1);
       this.write(asPercent(share), x - 5, down(share), { align: "right" });
     }
-    this.write(`${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`, x, y + h + 16);
+    const told = `${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`;
+    this.write(loss === undefined ? told : `${told}, loss ${loss.toFixed(2)}`, x, y + h + 16);
     const ends = data.names.map((name, line) => {
       pen.strokeStyle = LINES[line];
       pen.lineWidth = line ? 2 : 3;

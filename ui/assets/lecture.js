@@ -228,7 +228,7 @@ class Lecture {
     const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
     const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;
     if (parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`))) return;
-    if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return;
+    if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return window.hall?.goOn();
     if (way === "previous" && press(".st-key-lecture_item_back button")) return;
     const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;
     const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];

@@ -12,8 +12,8 @@ from ui.hall.routes import FOLDER
 URL = "ATTENTION_URL"
 """The variable that names the app's address as phones reach it, such as https://attention.example."""
 NOWHERE = (
-    "Phones cannot reach this server. Connect it to the hall's network and start it with `--server.address 0.0.0.0`, "
-    f"or set {URL} to an address that leads here. Hands can be counted all the same."
+    "Phones cannot reach this server. Connect it to the hall's network, start it with `--server.address 0.0.0.0`, and "
+    f"open it here by its address there; or set {URL} to one that leads here. Hands can be counted all the same."
 )
 
 

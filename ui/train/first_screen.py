@@ -126,6 +126,14 @@ def go_on() -> None:
     HAS_CHANGED.value = True
 
 
+def stop() -> None:
+    """End the visitor's training, and show what stood there before; it is kept to be compared."""
+    training = TRAINING.value
+    assert training is not None
+    training.rest()
+    BEFORE.value, TRAINING.value, HAS_CHANGED.value = training if training.run.step else BEFORE.value, None, True
+
+
 def choose_lesson() -> None:
     """Let a person choose what is to be learned."""
     single_choice("What it learns", LESSON, TITLES, label_visibility="collapsed", disabled=is_on())
@@ -153,6 +161,8 @@ def change_settings() -> None:
                 SETTINGS[name].clamp_to_options([*offered], getattr(settings_now(), name))
                 single_choice(label, SETTINGS[name], [*offered], disabled=is_on(), wrap=True)
         SETTINGS["seed"].widget(st.number_input, "Seed", 0, 9_999, disabled=is_on())
+        if len(offer.score) == 1:
+            st.caption("One score: a product divided by √d, which *Break it* leaves out. *Translate* has three.")
 
 
 def learning(training: Training, given: Any, text: str, was_on: bool) -> None:
@@ -179,12 +189,13 @@ def _buttons(training: Training) -> None:
         st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.rest)
     elif training.run.step and training.stage is TrainingStage.RESTS:
         st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=go_on)
-        st.button("Start anew", key="train_anew", on_click=start)
     else:
         again = training.stage is TrainingStage.DONE and is_own
         kind, icon = ("secondary", "replay") if again else ("primary", "play_arrow")
         label = "Train again" if again else "Start"
         st.button(label, key="train_start", icon=f":material/{icon}:", type=kind, on_click=start)  # type: ignore[arg-type]
+    if is_own and training.stage is not TrainingStage.DONE:
+        st.button("Stop", key="train_stop", icon=":material/stop:", on_click=stop)
     n, left = training.before, training.seconds_left
     told = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
@@ -219,6 +230,7 @@ def draw_film(training: Training, given: Any, text: str, key: str = "train_film"
             "weights": _packed(one / most),
             "queries": [] if keys.grid else list(look.queries.labels),
             "accuracies": list(frame.accuracies.values()),
+            "losses": list(frame.losses.values()),
         }
         for frame, look, one in zip(frames, looks, maps, strict=True)
     ]
