@@ -106,7 +106,7 @@ def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
     if role == Role.WEIGHTS:
         return weights_ramp(n_keys, float(np.nanmax(values, initial=0.0)))
     if role == Role.OUTPUT and values.size and np.nanmin(values) >= 0:  # probabilities
-        return Ramp(VIRIDIS, 0.0, float(np.nanmax(values)) or 1.0)
+        return Ramp(BLUE_ORANGE[2:], 0.0, float(np.nanmax(values)) or 1.0)
     return signed_ramp(values)
 
 

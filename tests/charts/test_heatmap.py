@@ -98,6 +98,8 @@ def test_colour_domain_is_fixed_by_the_ramp_and_can_be_shared():
 def test_weights_start_at_zero_and_signed_values_lie_around_zero():
     assert ramp_for(Role.WEIGHTS, MATRIX, 4).low == 0
     signed = ramp_for(Role.SCORES, MATRIX - 0.5, 4)
+    rising = ramp_for(Role.OUTPUT, MATRIX, 4)
+    assert (rising.low, rising.colours) == (0, signed.colours[2:]), "above 0 an output has the colours of its factors"
     assert signed.low == -signed.high
     assert signed_ramp(np.zeros((2, 2))).high > 0
 
@@ -229,7 +231,8 @@ def test_marked_row_is_drawn_in_small_and_large_matrices():
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
     assert any(mark["type"] == "text" for mark in find(chart_of(MATRIX).to_dict(), "mark"))
     assert not any(mark["type"] == "text" for mark in find(chart_of(large_matrix(40)).to_dict(), "mark"))
-    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(chart_of(MATRIX, Role.OUTPUT).to_dict()))
+    opaque = chart_of(MATRIX, ramp=Ramp(VIRIDIS, 0.0, 1.0)).to_dict()
+    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(opaque))
     assert set(contrast) == {"#ffffff", DARK_COLOUR}
 
 

@@ -24,13 +24,14 @@ BREAKS = {
     BEFOREHAND: "do not learn where to look",
 }
 SAYS = {
-    "": "Take one part away, and train again.",
+    "": "Take one part away, and train again. *Read digits* has all three parts: labels, positions, and √d.",
     LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
     POSITION: "Each English word is read alone and knows no neighbours: adjectives go to the wrong nouns.",
     EDGES: "Every node asks all others. Three of them have its colour, and which is its neighbour it cannot know.",
     SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right.",
 }
 SAYS_OF_DIGITS = SAYS | {
+    "": "Take one part away, and train again.",
     POSITION: "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
     SCALE: "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
     "so what was picked early stays.",

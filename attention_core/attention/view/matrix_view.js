@@ -1,5 +1,4 @@
 // Matrices as pictures: queries downwards, keys to the right.
-const VIRIDIS = rampOf(["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725"]);
 const BELOW = [47, 121, 173], ABOVE = [180, 97, 14]; // as charts/vega.py has them: 0, between them, is the paper, light or dark
 const PINK = [209, 59, 155], STRONGEST = 0.85; // of weights: as much of it as lets letters be read, on light and on dark paper
 const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
@@ -8,7 +7,7 @@ const LEAST_RANGE = 10; // the strongest colour is at least so many times that w
 
 const byPlace = (colour) => Uint32Array.from({ length: 256 }, (_, at) => colour(at));
 const RAMPS = {
-  rising: byPlace((at) => pixelOf(VIRIDIS(at / 255))),
+  rising: byPlace((at) => pixelOf(ABOVE, STRONGEST * at)),
   signed: byPlace((at) => {
     const far = Math.abs(at / 127.5 - 1);
     return pixelOf(at < 128 ? BELOW : ABOVE, Math.min(266 * far, 49 + 168 * far));
