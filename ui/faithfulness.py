@@ -38,7 +38,8 @@ from ui.state import Field, single_choice
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
     ERASED: "The most important go first, so a small area is a good order (Samek et al. 2017). But the model has never "
-    "seen such inputs.",
+    "seen such inputs. *Gradient × input* (Shrikumar et al. 2017) tells of small changes alone, *integrated gradients* "
+    "(Sundararajan et al. 2017) of their sum on the way from nothing.",
     INSERTED: "The most important come first, so a large area is a good order (Petsiuk et al. 2018). It tells what is "
     "enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}* multiplies the layers' weights: what could come through, not what did (Abnar and Zuidema "
@@ -81,15 +82,16 @@ def faithfulness_tab(
 
     def say_verdict(known: Assessment) -> None:
         st.markdown(f"**{verdict(known, part)}**")
-        left_out, unknown = (
+        above, otherwise = (
             [f"{curves[order].area:.0%}" for order in (known.subject.map_name, RANDOM)]
-            for curves in (known.deletion, known.blanked or known.deletion)
+            for curves in (known.deletion, known.otherwise or known.deletion)
         )
-        if left_out != unknown:
-            st.caption(
-                f"Above, a {part.removesuffix('s')} is left out, and the others move up. With the *unknown* one in its "
-                f"place, {unknown[0]} of the answer are left in the map's order, {unknown[1]} in random order."
-            )
+        if above != otherwise:
+            one, left = part.removesuffix("s"), "{} of the answer are left in the map's order, {} in random order."
+            how = f"Above, the *unknown* {one} takes the place of each. Left out, so that the others move up, "
+            if known.subject.leaves_out:
+                how = f"Above, a {one} is left out, and the others move up. With the *unknown* one in its place, "
+            st.caption(how + left.format(*otherwise))
 
     def section() -> None:
         whole = ("faithfulness", name, model, key)

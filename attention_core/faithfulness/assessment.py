@@ -39,8 +39,8 @@ class Assessment:
     importance: dict[str, Tensor]
     # curves by order; a small area means that what the answer needs goes first
     deletion: dict[str, Curve] = field(default_factory=dict)
-    # curves of deletion, by the map and at random, where units are made unknown instead of left out
-    blanked: dict[str, Curve] = field(default_factory=dict)
+    # curves of deletion, by the map and at random, where units are erased the other way, see Subject.otherwise
+    otherwise: dict[str, Curve] = field(default_factory=dict)
     insertion: dict[str, Curve] = field(default_factory=dict)  # as deletion, where units come
     # how far the answer moves without a head, by attention and head, the farthest first
     heads: dict[tuple[str, int], float] = field(default_factory=dict)
@@ -75,9 +75,9 @@ def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]
     found = Assessment(subject, removal(subject), {subject.map_name: subject.received})
     chance = {RANDOM: random_orders(subject, seed=seed)}
     found.deletion |= curves_of(subject, found.importance | chance)
-    if subject.blank:
-        found.blanked = curves_of(replace(subject, erase=subject.blank), found.importance | chance)
     yield 0.2, found
+    if subject.otherwise:
+        found.otherwise = curves_of(replace(subject, erase=subject.otherwise), found.importance | chance)
     found.importance[GRADIENT] = gradient_times_input(subject)
     found.importance[INTEGRATED] = integrated_gradients(subject)
     new = {name: found.importance[name] for name in (GRADIENT, INTEGRATED)}

@@ -58,8 +58,9 @@ class Subject:
     # numbers that are added to the weights of all attentions, as each finds them -> what is differentiated by them;
     # None = reweigh, by one attention's weights after another
     slope: Callable[[Mapping[str, Tensor]], Tensor] | None = None
-    # as erase, with units made unknown, where erase leaves them out and the others move up; None = no such
-    blank: Callable[[Tensor], Tensor] | None = None
+    # as erase, the other way: units left out, and the others move up, where erase makes them unknown; None = no such
+    otherwise: Callable[[Tensor], Tensor] | None = None
+    leaves_out: bool = False  # whether it is erase that leaves them out
     bound: float = 0.1  # how far the answer may move while weights are made different, in total variation
 
     @property
@@ -82,7 +83,7 @@ class Subject:
 
     def without_model(self) -> Subject:
         """Return what is left to be kept once all was computed: neither the model nor what its layers handed over."""
-        return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, blank=None, stack={})
+        return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, otherwise=None, stack={})
 
     def of_keys(self, values: Tensor) -> Tensor:
         """Return a value for each key, (n_keys,), summed over units, (n_units,)."""

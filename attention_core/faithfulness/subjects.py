@@ -325,7 +325,8 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         weights={OWN: weights},
         reweigh=lambda given: answer(given[OWN] @ own),
         names=words,
-        blank=erasing(predict, encoding.embedded[0], unknown, unit_of),
+        otherwise=erasing(predict, encoding.embedded[0], unknown, unit_of),
+        leaves_out=True,
     )
 
 
@@ -336,8 +337,8 @@ def translation_subject(
     """Return the subject of a translator: source pieces (n_source,), the end last, and its translation (n_target,).
 
     An answer per piece of the translation, given those before it. A word is erased by making its pieces the unknown
-    one, so that the others keep their places; the end piece stays. Of a transformer the map is that of the decoder's
-    layers on the source, "cross 1" the first.
+    one, so that the others keep their places; otherwise it is left out. The end piece stays. Of a transformer the map
+    is that of the decoder's layers on the source, "cross 1" the first.
     """
     device, n_words = source.device, max(word_of)
     unit_of = torch.tensor([word if word < n_words else -1 for word in word_of], device=device)
@@ -351,6 +352,14 @@ def translation_subject(
             encoding = model.encode_vectors(vectors, placed)
             return softmax(model.logits(model.decode(encoding, read, placed)[0]))
         return softmax(model.logits(model.decode(model.encode_vectors(vectors), read, edits.get(OWN, ()))[0]))
+
+    def leave_out(erased: Tensor) -> Tensor:
+        kept = ~erased[:, unit_of.clamp(min=0)] | (unit_of < 0)
+        found = decode(inputs[None]).repeat(len(kept), 1, 1)
+        for n in kept.sum(1).unique().tolist():  # those of a length together
+            rows = kept.sum(1) == n
+            found[rows] = decode(inputs.expand(len(kept), -1, -1)[rows][kept[rows]].view(-1, n, inputs.shape[1]))
+        return found
 
     inputs = model.embedding(source).clone()
     baseline = model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone()
@@ -366,6 +375,7 @@ def translation_subject(
         names=words,
         shown=[name for name in weights if name.startswith((CROSS, OWN))],
         stack=stack,
+        otherwise=leave_out,
     )
 
 

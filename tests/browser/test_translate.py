@@ -1,5 +1,8 @@
 """Translate and align in a real browser: typing, hovering, stepping by word, choosing another word, taking it back."""
 
+import re
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.tools import IDLE, assert_fits, open_tab, settle, submit
@@ -55,6 +58,56 @@ def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(visit, app_url):
     red.press("Enter")
     rouge.wait_for()
     page.wait_for_function(IDLE)
+
+
+def test_an_arc_is_dragged_to_another_weight_by_mouse_by_touch_and_by_keys(visit, app_url):
+    page = visit(f"{app_url}/translate?tab=try")
+    says, arcs = page.locator(".st-key-translate_edit_0"), page.locator(".root path.grip.now")
+    red = page.locator(".root .source").nth(1).get_by_role("button", name="red")
+    touch = page.context.new_cdp_session(page)
+    red.scroll_into_view_if_needed()
+    settle(page)
+
+    def ends() -> list[dict[str, float]]:
+        """Return where the arc from *red* can be held, and a place 60 pixels below."""
+        box = red.bounding_box()
+        held = """(paths, x) => {
+          const at = (path, share) => {
+            const { x, y } = path.getPointAtLength(path.getTotalLength() * share), { e, f } = path.getScreenCTM();
+            return { x: x + e, y: y + f };
+          };
+          return at(paths.find((path) => Math.abs(at(path, 0).x - x) < 3), 0.3);
+        }"""
+        spot = arcs.evaluate_all(held, box["x"] + box["width"] / 2)
+        return [spot, spot | {"y": spot["y"] + 60}]
+
+    def weight() -> int:
+        settle(page)
+        return int(re.search(r"gives red (\d+)%", says.inner_text())[1])
+
+    start, end = ends()
+    page.mouse.move(*start.values())
+    page.mouse.down()
+    page.mouse.move(*end.values(), steps=6)
+    page.mouse.up()
+    expect(says).to_contain_text("gives red")
+    by_mouse = weight()
+    assert by_mouse == pytest.approx(91 - 40, abs=2)  # 150 pixels are the whole
+    red.press("ArrowUp")
+    expect(says).not_to_contain_text(f"{by_mouse}%")
+    assert weight() == pytest.approx(by_mouse + 5, abs=1)
+    page.keyboard.press("ArrowUp")  # the word is still in focus
+    expect(says).not_to_contain_text(f"{by_mouse + 5}%")
+    by_keys = weight()
+    assert by_keys == pytest.approx(by_mouse + 10, abs=1)
+    start, end = ends()
+    for kind, points in (("Start", [start]), ("Move", [end]), ("End", [])):
+        touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+    expect(says).not_to_contain_text(f"{by_keys}%")
+    assert weight() == pytest.approx(by_keys - 40, abs=2)
+    start, _ = ends()
+    page.mouse.click(*start.values())
+    expect(says).to_contain_text("no longer looks at red")
 
 
 def test_forty_words_fit_a_phone(visit, app_url):

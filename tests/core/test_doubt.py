@@ -15,6 +15,7 @@ from attention_core.attention.edits import BlockKeys, EditError, GivenWeights
 from attention_core.attention.steps import step_of
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import load_mnist
+from attention_core.data.pieces import START, UNKNOWN
 from attention_core.data.questions import numbers_of
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import INPUTS, SEED, WITHOUT
@@ -272,7 +273,25 @@ def test_the_subjects_answers_are_what_the_pages_say():
     torch.testing.assert_close(-sign * removal(subject), remove_each(model, sentence), atol=1e-6, rtol=0)
     third = torch.arange(subject.n_units)[None] == 2
     vectors = torch.where(third.T, subject.baseline, subject.inputs)
-    torch.testing.assert_close(subject.blank(third), subject.predict(vectors[None]))
+    torch.testing.assert_close(subject.otherwise(third), subject.predict(vectors[None]))
+
+
+@pytest.mark.parametrize("name", ["translator-additive", "translator-transformer"])
+@torch.no_grad()
+def test_a_word_is_made_unknown_or_left_out_of_what_is_translated(name):
+    subject, model = subject_of(name), load(name, "cpu")
+    source, short = read_source("The red car is old."), read_source("The car is old.")
+    target = torch.tensor(translate(model, source).ids)
+    fed = torch.cat((torch.tensor([START]), target[:-1]))[None]
+    second = torch.arange(subject.n_units)[None] == source.words.index("red")
+    gone = torch.cat((second, torch.zeros_like(second), second))
+    found = subject.otherwise(gone)
+    wanted = [model(one.ids[None], fed).logits[0].softmax(-1) for one in (short, source, short)]
+    torch.testing.assert_close(found, torch.stack(wanted), atol=1e-5, rtol=1e-4)
+    unknown = source.ids.clone()
+    unknown[[place for place, word in enumerate(source.word_of) if second[0, min(word, subject.n_units - 1)]]] = UNKNOWN
+    torch.testing.assert_close(subject.erase(second)[0], model(unknown[None], fed).logits[0].softmax(-1))
+    assert not torch.allclose(found[0], subject.erase(second)[0], atol=1e-2)
 
 
 def test_subjects_of_models_without_a_page_of_their_own_say_what_the_models_say():

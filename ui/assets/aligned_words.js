@@ -22,7 +22,8 @@ class AlignedWords {
     const moved = this.data && this.data.active !== data.active;
     this.data = data;
     this.axes = data.axes ?? [`target words of ${data.name}`, "source words"];
-    if (isNew(this, data.source, data.target, data.weights, data.single, data.forced, data.cuts)) this.build();
+    const { source, target, weights, single, forced, cuts } = data;
+    if (isNew(this, source, target, weights, single, forced, cuts)) keepFocus(this.stage, () => this.build());
     if (moved) this.pointed.leave();
     this.light(this.pointed.places());
     this.note.textContent = data.note;
@@ -35,7 +36,6 @@ class AlignedWords {
 
   build() {
     const { source, target, weights, single, forced, name, cuts } = this.data;
-    const hadFocus = this.targets?.includes(this.stage.getRootNode().activeElement);
     this.stage.replaceChildren();
     this.stage.className = `stage${single ? " bottleneck" : ""}`;
     this.arcs = make(this.stage, "svg:svg", { "aria-hidden": true });
@@ -76,25 +76,20 @@ class AlignedWords {
       weights.forEach((row, at) => row.forEach((weight, col) => { if (weight >= FAINTEST) add(at, col, weight); }));
     }
     this.fit();
-    if (hadFocus) this.targets[Math.min(this.data.active, this.targets.length - 1)]?.focus({ preventScroll: true });
   }
 
   grip(arc, cut) {
-    const { row, col, path } = arc;
-    let from = null, weight;
+    const { row, col, path, weight: was } = arc;
+    let from, weight;
     arc.grip = make(this.arcs, "svg:path", "grip");
     dragged(arc.grip, {
-      begin: ({ clientY }) => { from = clientY; weight = arc.weight; },
+      begin: ({ clientY }) => { from = clientY; weight = was; },
       go: ({ clientY }) => {
-        weight = clamp(arc.weight + (from - clientY) / DRAGGED, 0, 1);
+        weight = clamp(was + (from - clientY) / DRAGGED, 0, 1);
         path.style.strokeWidth = `${1 + 4 * weight}px`;
         this.tip.replaceChildren(bold(this.data.source[col]), ` gets ${asPercent(weight)} from `, bold(this.data.target[row]));
       },
-      end: () => {
-        if (from !== null && Math.abs(weight - arc.weight) * DRAGGED < 3) cut(col);
-        else if (from !== null) this.tell({ row, cut: col, weight });
-        from = null;
-      },
+      end: () => (Math.abs(weight - was) * DRAGGED < 3 ? cut(col) : this.tell({ row, cut: col, weight })),
     });
   }
 

@@ -134,7 +134,7 @@ const dragged = (handle, { begin, go, end }) => {
     begin?.(event);
   };
   handle.onpointermove = (event) => { if (handle.hasPointerCapture(event.pointerId)) go(event); };
-  handle.onpointerup = handle.onpointercancel = end;
+  handle.onpointerup = handle.onpointercancel = (event) => { if (handle.hasPointerCapture(event.pointerId)) end(); };
 };
 
 // Buttons in a line: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours, up and
