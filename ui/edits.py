@@ -417,8 +417,9 @@ def matrix_editor(
 
     if max(trace.n_queries, trace.n_keys) <= MAX_RECT_SIDE:
         look: dict = {"ramp": weights_ramp(trace.n_keys), "title": "weight", "size": 250, "select": "cell"}
-        weights = np.mean([masked_weights(trace, head) for head in row.heads], 0)
-        chart = matrix_chart(weights, *axes, Role.WEIGHTS, marked_row=row.asks[0], marked_col=chosen[0], **look)
+        each = np.stack([masked_weights(trace, head) for head in row.heads])
+        mean = np.where(np.isnan(each).all(0), np.nan, np.nan_to_num(each).mean(0))
+        chart = matrix_chart(mean, *axes, Role.WEIGHTS, marked_row=row.asks[0], marked_col=chosen[0], **look)
         clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
         draw_chart(chart, width="content", alt="The weights; click one", **clicks)
     if trace.n_queries > 1:  # for who has no pointer
