@@ -140,8 +140,10 @@ class EditList:
                 attention.replace(for_queries(tried, 0, attention.n_queries) if grows else tried)
                 fit = tried
                 self._reasons.value[change] = ""
-            except (EditError, KeyError) as error:  # KeyError: the run is none of those that there are
+            except EditError as error:
                 self._reasons.value[change] = str(error)
+            except LookupError:  # of another run that there is not
+                self._reasons.value[change] = "the attention that it copies is not here"
         return fit
 
     def fitting_each(

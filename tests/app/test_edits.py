@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 import torch
 
-from attention_core.attention.edits import BlockKeys, DropHead, SetWeights
+from attention_core.attention.edits import BlockKeys, DropHead, PatternFrom, RunHead, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
 from tests.app.tools import bodies, changes_of_weights, frames, given, open_tab, said, settled
@@ -101,6 +101,13 @@ def test_what_does_not_fit_stays_listed_as_not_applied(visit):
     assert "Not applied: blocked keys must be from 0 to 783, got 900." in said(page)
     assert page.checkbox(key=f"{NAME}_edit_0").label == r"It no longer looks at \*that\*"
     assert "Not applied" not in said(page.checkbox(key=f"{NAME}_edit_0").uncheck().run())
+
+
+@pytest.mark.parametrize(("drawing", "head"), [("no such drawing", 0), ("42", 7)])
+def test_what_copies_an_attention_that_is_not_there_is_listed_as_not_applied(visit, drawing, head):
+    copy = ListedEdit(PatternFrom(0, RunHead("read", drawing, 0, head)), "it looks as elsewhere")
+    page = visit("read", tab="try", edits=_text([copy]))
+    assert "Not applied: the attention that it copies is not here." in said(page)
 
 
 def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visit):
