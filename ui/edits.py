@@ -39,12 +39,12 @@ from attention_core.attention.edits import (
     with_runs,
 )
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
+from attention_core.attention.types import Axis, Role
 from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import before_after_chart
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
+from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart, pair_map
 from attention_core.charts.vega import Chart, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
@@ -400,36 +400,49 @@ def weight_editor(
 def matrix_editor(
     row: WeightsRow,
     choose: Callable[[int], None],
+    words: Mapping[tuple[int, ...], str] | None = None,
     others: Mapping[int, str] | None = None,
     hint: str = "Click a weight, then type a number or cut it.",
+    member: Axis | None = None,
 ) -> None:
     """Draw a small attention's weights; a click chooses one, whose query `choose` gets, and a number sets it.
 
-    For `others` see weight_editor; the hint stands there while there is no edit. Of a large one no map is drawn.
+    For words, by default the labels of the keys, and others see weight_editor; the hint stands there while there is no
+    edit. Where keys are pairs, `member` says what one of two can be, and the map is that of the query. Of a large
+    attention no map is drawn.
     """
     page, trace, axes = row.edits.page, row.trace, (row.trace.story.query_axis, row.trace.story.key_axis)
-    key, words = f"{page}_weights_{trace.n_queries}_{trace.n_keys}", axes[1].labels
-    named = {(place,): words[place].strip() or words[place] for place in row.seen}
-    at, chosen = row.chosen(named)
+    key, labels = f"{page}_weights_{trace.n_queries}_{trace.n_keys}", axes[1].labels
+    words = words or {(place,): labels[place].strip() or labels[place] for place in row.seen}
+    at, chosen = row.chosen(words)
+    keys_of = {place: keys for keys in words for place in keys}
 
     def take() -> None:
         for cell in chart_selection(key, "cell"):
-            choose(int(cell["row"]))
-            set_widget(at, (int(cell["col"]),))
+            place = int(cell["col"])
+            if member:
+                place += int(cell["row"]) * len(member)
+            else:
+                choose(int(cell["row"]))
+            set_widget(at, keys_of.get(place, (place,)))
 
-    if max(trace.n_queries, trace.n_keys) <= MAX_RECT_SIDE:
+    if max(trace.n_queries, len(member or labels)) <= MAX_RECT_SIDE:
         look: dict = {"ramp": weights_ramp(trace.n_keys), "title": "weight", "size": 250, "select": "cell"}
         each = np.stack([masked_weights(trace, head) for head in row.heads])
         mean = np.where(np.isnan(each).all(0), np.nan, np.nan_to_num(each).mean(0))
-        chart = matrix_chart(mean, *axes, Role.WEIGHTS, marked_row=row.asks[0], marked_col=chosen[0], **look)
+        if member:
+            look |= dict(zip(("marked_row", "marked_col"), divmod(chosen[0], len(member)), strict=True))
+            chart = pair_map(mean[row.asks[0]].reshape(len(member), -1), member, Role.WEIGHTS, **look)
+        else:
+            chart = matrix_chart(mean, *axes, Role.WEIGHTS, marked_row=row.asks[0], marked_col=chosen[0], **look)
         clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
         draw_chart(chart, width="content", alt="The weights; click one", **clicks)
-    if trace.n_queries > 1:  # for who has no pointer
-        labels, asks = dict(enumerate(axes[0].labels)), f"{page}_asks"
+    if trace.n_queries > 1 and not member:  # for who has no pointer
+        names, asks = dict(enumerate(axes[0].labels)), f"{page}_asks"
         set_widget(asks, row.asks[0])
-        settings = {"format_func": labels.get, "on_change": lambda: choose(widget_value(asks)), "width": 190}
-        st.selectbox("Row", list(labels), key=asks, **settings)
-    weight_editor(row, named, others)
+        settings = {"format_func": names.get, "on_change": lambda: choose(widget_value(asks)), "width": 190}
+        st.selectbox("Row", list(names), key=asks, **settings)
+    weight_editor(row, words, others)
     row.edits.draw(trace, hint=hint)
 
 

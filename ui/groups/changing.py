@@ -15,12 +15,12 @@ from ui.edits import (
     EditList,
     WeightsRow,
     difference,
+    matrix_editor,
     show_difference,
     show_outcome,
     show_weights_difference,
-    weight_editor,
 )
-from ui.groups.sections import HEAD, HEAD_WORDS, HEADS, NAME, NAMES, written
+from ui.groups.sections import HEAD, HEAD_WORDS, HEADS, NAME, NAMES, QUERY, written
 from ui.state import single_choice
 
 EDITS = EditList(NAME)
@@ -44,8 +44,8 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
     left, right = st.columns(2, gap="large")
     with left:
         row = WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
-        weight_editor(row, _keys(now, names, query))
-        EDITS.draw(now, hint="Cut a key or set its weight.")
+        member = Axis("pair", [*names, "nobody"]) if now.story.key_axis.grid else None
+        matrix_editor(row, lambda place: setattr(QUERY, "value", place), _keys(now, names, query), member=member)
     with right:
         before, after = (step_of(one, "answer").value()[query].tolist() for one in (_trace(HEADS[head], numbers), now))
         show_outcome(NAME, ANSWERS, before, after)

@@ -17,7 +17,7 @@ from attention_core.topics.memory.own_states import (
 )
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_stop
-from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
+from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.labels import distinct, literal
 from ui.layout import section, shaded_word
 from ui.memory.networks import NAME
@@ -73,8 +73,9 @@ def _change(given: TextPieces, now: AttentionTrace, at: int) -> None:
     with left:
         if at:
             earlier = {(place,): _visible(label) for place, label in enumerate(given.labels[:at])}
-            weight_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), earlier)
-        EDITS.draw(now, hint="Cut a state or set its weight.")
+            matrix_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), lambda at: setattr(AT, "value", at), earlier)
+        else:
+            EDITS.draw(now)
     if not now.edits:
         return
     with right:

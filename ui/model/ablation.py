@@ -129,7 +129,7 @@ def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
     asking = range(trace.n_queries if len(row.seen) == trace.n_keys else now.query)  # who sees no more than it does
     others = {query: trace.story.query_axis.labels[query].strip() for query in asking if query != now.query}
     hint = "Switch the head off, or choose a token that it looks at: cut it, or set its weight."
-    matrix_editor(row, lambda query: choose(query=query), others, hint)
+    matrix_editor(row, lambda query: choose(query=query), None, others, hint)
 
 
 def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
