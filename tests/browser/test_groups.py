@@ -1,8 +1,10 @@
 """Beyond pairs in a real browser: numbers are typed, a query is chosen, its pair lights up, keys step."""
 
+import re
+
 from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab
+from tests.browser.tools import open_tab, settle
 from ui.navigation import PAGES
 
 OTHER = next(entry.title for entry in PAGES if entry.name == "start")
@@ -39,3 +41,22 @@ def test_a_click_on_a_guest_asks_for_their_lock(visit, app_url):
     box = party.locator("svg.marks, canvas").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2 + 100 * box["width"] / 420, box["y"] + box["height"] / 2)
     page.get_by_text("Cleo tries the keys of Ben and Finn together").wait_for()
+
+
+def test_a_click_in_the_map_chooses_the_pair_whose_weight_is_set(visit, app_url):
+    page = visit(f"{app_url}/groups?tab=try")
+    chosen = page.locator(".st-key-groups_weight_of input")
+    expect(chosen).to_have_value(re.compile("Cleo and Finn"))
+    cells = page.locator("[class*=st-key-groups_weights_] svg.marks g.mark-rect path")
+    cells.nth(3 * 9 + 4).click()  # Dan down, Eva across
+    expect(chosen).to_have_value(re.compile("Dan and Eva"))
+    settle(page)
+    weight = page.locator(".st-key-groups_weight input")
+    weight.fill("80")
+    weight.press("Enter")
+    says = page.get_by_text("Ben gives Dan and Eva 80%; the others share the rest")
+    says.wait_for()
+    settle(page)
+    undo = page.locator(".st-key-groups_edit_tools").get_by_role("button", name="Undo")
+    undo.press("Enter")
+    says.wait_for(state="detached")

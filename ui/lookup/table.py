@@ -16,7 +16,7 @@ from attention_core.topics.lookup.records import (
     read_records,
 )
 from attention_core.topics.lookup.soft_lookup import value_labels
-from ui.edits import COMPUTED, EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
+from ui.edits import COMPUTED, EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRIED
 
@@ -102,9 +102,7 @@ def choose_table() -> None:
 
 def change_weights(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
     """Let a visitor set what the query gives single records, and draw what comes back before and after."""
-    keys = {(place,): label for place, label in enumerate(trace.story.key_axis.labels)}
-    weight_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), keys)
-    EDITS.draw(trace, hint="Choose a record, then type its weight or cut it.")
+    matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), lambda at: setattr(QUERY, "value", at))
     before, after = (one.context(0)[query].tolist() for one in (plain, trace))
     show_outcome(NAME, value_labels(asked.records), before, after, COMPUTED)
     show_weights_difference(NAME, plain, trace)

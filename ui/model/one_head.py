@@ -294,10 +294,6 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     values = masked(values, trace.allowed(head))
     select = "cell" if max(values.shape) <= MAX_RECT_SIDE else None
 
-    def take(cell: dict[str, Any]) -> None:
-        choose(query=int(cell["row"]))
-        set_widget(f"{NAME}_weight_of", (int(cell["col"]),))  # the weight that can be changed below
-
     largest = float(np.nanmax(values, initial=0))
     ramp = Ramp(VIRIDIS, 0, max(largest, 1e-12)) if shown == "length" else weights_ramp(trace.n_keys, largest)
     clickable_chart(
@@ -313,7 +309,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
         f"model_matrix_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
         f"Head {head + 1}: queries down, keys across",
         select,
-        take,
+        lambda cell: choose(query=int(cell["row"])),
     )
 
 
