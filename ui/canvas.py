@@ -11,6 +11,7 @@ import streamlit as st
 from PIL.ImageColor import getrgb
 from streamlit_drawable_canvas import st_canvas
 
+from attention_core.attention.edits import RunHead
 from attention_core.data.colours import PEN
 from attention_core.data.drawing import Stroke, draw_strokes, inked_strokes, strokes_of
 from attention_core.data.presets import preset_paths
@@ -80,6 +81,10 @@ class Pad:
         self.too_long = Field[dict[str, Any] | None](self.name, "too_long", None)
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
+
+    def runs(self, read: Callable[[np.ndarray], Any]) -> Callable[[RunHead], Any]:
+        """Return what reads the ready drawing that an edit names, on light paper."""
+        return lambda run: read(render_strokes(self.presets[run.input](), self.size, "light"))
 
 
 def drawing_pad(pad: Pad) -> PadState:

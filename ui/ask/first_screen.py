@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from attention_core.attention.edits import RunHead, Uniform
+from attention_core.attention.edits import Uniform
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import QUESTION_BOX_LETTERS
 from attention_core.charts import overlay
@@ -181,12 +181,8 @@ def answer_part(
 ) -> SceneAnswer:
     """Draw the answer and its looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
-
-    def looks_at_ready_scene(run: RunHead) -> SceneAnswer:
-        canvas = render_strokes(PRESETS[run.input](), PAD.size, "light")
-        return answer_one(MODEL, scene_input(canvas).picture, reading.words)
-
-    edits, is_alike = EDITS.fitting(own.looks[0], runs=looks_at_ready_scene), ALIKE in EDITS.changes
+    runs = PAD.runs(lambda canvas: answer_one(MODEL, scene_input(canvas).picture, reading.words))
+    edits, is_alike = EDITS.fitting(own.looks[0], runs=runs), ALIKE in EDITS.changes
     answered = answer_one(MODEL, drawing.picture, reading.words, edits=edits) if edits else own
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import UNIFORM, RunHead
+from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
@@ -17,7 +17,7 @@ from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.topics import find
 from attention_core.topics.find import n_for_share
-from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes, render_strokes
+from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty
 from ui.digits import verdict
@@ -103,7 +103,7 @@ def read(canvas: np.ndarray) -> FindReading:
     """Let the network look for the digit on a canvas."""
     picture = seen_on(canvas)[0].picture
     learned = trace_picture(MODEL, picture)
-    edits = EDITS.fitting(learned, runs=_ready_drawing)
+    edits = EDITS.fitting(learned, runs=PAD.runs(lambda one: trace_picture(MODEL, seen_on(one)[0].picture)))
     trace = trace_picture(MODEL, picture, edits) if edits else learned
     return FindReading(canvas, picture, trace, *try_edits(MODEL, picture, ((), UNIFORM, edits)))
 
@@ -111,12 +111,6 @@ def read(canvas: np.ndarray) -> FindReading:
 def both_ways(canvas: np.ndarray) -> np.ndarray:
     """Return the probabilities of a canvas with learned weights and with equal ones, (2, 10)."""
     return try_edits(MODEL, seen_on(canvas)[0].picture, ((), UNIFORM))[1]
-
-
-def _ready_drawing(run: RunHead) -> AttentionTrace:
-    """Return the trace of the ready drawing that an edit names."""
-    canvas = render_strokes(PAD.presets[run.input](), PAD.size, "light")
-    return trace_picture(MODEL, seen_on(canvas)[0].picture)
 
 
 def learned_words(reading: FindReading) -> None:

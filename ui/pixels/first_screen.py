@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import UNIFORM, RunHead
+from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
 from attention_core.charts.overlay import CLEARNESS, strongest_weight
@@ -21,7 +21,7 @@ from attention_core.topics.pixels import Answer
 from attention_core.topics.pixels.packed import pack_looks
 from attention_core.topics.pixels.seeds import figure_range
 from attention_core.topics.pixels.split import product_means
-from ui.canvas import PAPER, Pad, PadState, digit_presets, render_strokes
+from ui.canvas import PAPER, Pad, PadState, digit_presets
 from ui.chart import draw_chart, note_picture
 from ui.component import component, script_of
 from ui.computed import cached_computation, card_or_empty
@@ -101,14 +101,9 @@ def read(drawing: Drawing) -> Reading:
     """Let the chosen layer read a drawing, with its own weights, with every weight equal, and as a visitor wants it."""
     name, image = LAYER.value, torch.from_numpy(drawing.image)
     learned, equal = (read_image(name, image, edits) for edits in ((), UNIFORM))
-    edits = EDITS.fitting(learned.traces[0], runs=_ready_drawing)
+    runs = PAD.runs(lambda canvas: read_image(name, torch.from_numpy(prepared(canvas).image)).traces[0])
+    edits = EDITS.fitting(learned.traces[0], runs=runs)
     return Reading(drawing, image, learned, equal, read_image(name, image, edits) if edits else learned)
-
-
-def _ready_drawing(run: RunHead) -> AttentionTrace:
-    """Return the trace of the ready drawing that an edit names."""
-    canvas = render_strokes(PAD.presets[run.input](), PAD.size, "light")
-    return read_image(LAYER.value, torch.from_numpy(prepared(canvas).image)).traces[0]
 
 
 def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,14 +4,13 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from attention_core.attention.edits import DropHead, RunHead, Uniform
-from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.edits import DropHead, Uniform
 from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 from attention_core.topics.read import ReadDrawing, begins_at
 from ui.computed import by_model
 from ui.edits import EditList, ListedEdit, show_outcome
-from ui.read.first_screen import MODEL, NAME, PRESETS, maps_of, ready_drawing
+from ui.read.first_screen import MODEL, NAME, PAD, maps_of, readable
 from ui.region import Region
 from ui.state import Field, single_choice, whole_number
 
@@ -23,7 +22,7 @@ def _without(look: int) -> ListedEdit:
 AFTER = Field(NAME, "after", 0, address="after", parse=whole_number)
 """The look whose state is the first query; 0 = the learned one."""
 EDITS = EditList(NAME, skipped=lambda text: [_without(whole_number(look)) for look in text.split(".")])
-REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PRESETS))
+REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PAD.presets))
 read_again = by_model(DigitReader.read)
 
 
@@ -55,13 +54,10 @@ def read_now(drawing: ReadDrawing) -> ChangedReading:
     after = AFTER.clamp(0, len(drawing.labels))
     start = drawing.reading.states[after]
     learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
-    edits = EDITS.fitting(learned.trace, runs=_looks_at_ready_drawing)
+    runs = PAD.runs(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
+    edits = EDITS.fitting(learned.trace, runs=runs)
     now = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
     return ChangedReading(learned, now, after)
-
-
-def _looks_at_ready_drawing(run: RunHead) -> AttentionTrace:
-    return read_again(MODEL, ready_drawing(run.input).picture, goes_on=True).trace
 
 
 def read_alike(drawing: ReadDrawing) -> DigitReading:

@@ -96,11 +96,11 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
     if isinstance(drawing, ReadDrawing):
         LAST.value = drawing
         return drawing, True, place
-    return LAST.value or ready_drawing(PAD.first), False, place
+    return LAST.value or readable(render_strokes(PRESETS[PAD.first](), SIZE, "light")), False, place
 
 
-def ready_drawing(number: str) -> ReadDrawing:
-    canvas = render_strokes(PRESETS[number](), SIZE, "light")
+def readable(canvas: np.ndarray) -> ReadDrawing:
+    """Return what is read on a canvas on which something stands."""
     return read_drawing(MODEL, canvas, True, 0.0)  # type: ignore[return-value]
 
 
