@@ -75,29 +75,18 @@ async def corner(hall: Hall) -> None:
             await asyncio.sleep(CORNER)
 
 
-async def watch(late: list[float]) -> None:
-    """Note for ever by how much this process is late, which is counted as the server's time."""
-    while True:
-        due = time.monotonic() + 0.05
-        await asyncio.sleep(0.05)
-        late.append(time.monotonic() - due)
-
-
 async def measure(server: Server, rooms: Rooms, n_phones: int) -> dict:
     (code, key), session, steps = rooms.open(), Session(server.address), list[float]()
-    late = list[float]()
     hall = Hall(f"{server.address}/hall/{code}", key, Counter())
     await session.open("vectors")
     everybody = [
         lecturer(session, steps),
         corner(hall),
-        watch(late),
         *(phone(hall, place) for place in range(n_phones)),
     ]
     people = [asyncio.create_task(one) for one in everybody]
     await asyncio.sleep(3 * WITHIN)  # all have come
     steps.clear()
-    late.clear()
     began, used, own, counted = time.monotonic(), server.seconds(), time.process_time(), []
     for number in range(N_QUESTIONS):
         question = HallQuestion("Three vectors, nine pairs", f"Question {number + 1}: which one?", ("x1", "x2", "x3"))
@@ -115,7 +104,6 @@ async def measure(server: Server, rooms: Rooms, n_phones: int) -> dict:
         "server_cores": round(spent / lasted, 2),
         "lecturer_step_s_p50_p95_p99": quantiles(steps, 3),
         "slowest_step_s": round(max(steps), 3),
-        "driver_late_s_p50_p95_p99": quantiles(late, 3),
         "requests": dict(sorted(hall.ended.items())),
         "driver_cores": round((time.process_time() - own) / lasted, 2),
         "faults": [repr(one) for one in ended if not isinstance(one, asyncio.CancelledError)],

@@ -44,12 +44,13 @@ with st.container(key="train_first"):
         with st.container(key="train_settings"):
             change_settings()
     training = shown_training()
+    beat = BEAT if training.is_on else None
     with film:
-        live(learning, training, given, text, training.is_on, beat=BEAT if training.is_on else None)
+        live(learning, training, given, text, training.is_on, beat=beat)
 
 page_tabs(
     NAME,
-    Tab("work", "Did attention do any work?", lambda: did_attention_work(training, text)),
+    Tab("work", "Did attention do any work?", lambda: live(did_attention_work, training, text, beat=beat)),
     Tab("break", "Break it", break_it),
     Tab("compare", "Compare two trainings", lambda: compare_runs(training, given, text)),
 )

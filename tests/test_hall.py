@@ -5,6 +5,8 @@ import base64
 import io
 import json
 import time
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -200,6 +202,39 @@ def test_a_circle_stands_on_every_cell_that_was_guessed():
     chart = guesses_chart(np.array([[0.1, 0.9], [0.5, 0.5]]), counts, axis, axis, Role.WEIGHTS).to_dict()
     circles = chart["datasets"][chart["layer"][-2]["data"]["name"]]
     assert [(one["row"], one["col"], one["guesses"]) for one in circles] == [(0, 1, 7), (1, 0, 3)]
+
+
+@pytest.mark.parametrize(
+    ("opened", "named", "listens", "network", "leads"),
+    [
+        ("http://10.1.1.5:8501/translate", "", None, "", "http://10.1.1.5:8501/hall/K"),  # as the lecturer opened it
+        ("http://localhost:8501/", "", None, "192.168.4.2", "http://192.168.4.2:8501/hall/K"),
+        ("http://localhost:8501/find", "", None, "", None),
+        ("http://[::1]:8501/find", "", "localhost", "192.168.4.2", None),  # this machine alone can open it
+        ("http://localhost:8501/", "https://one.example/~/+/", "localhost", "", "https://one.example/~/+/hall/K"),
+    ],
+)
+def test_the_address_for_phones_is_one_that_they_reach_or_none(monkeypatch, opened, named, listens, network, leads):
+    from ui.hall import address
+
+    class Network:
+        AF_INET = SOCK_DGRAM = 0
+
+        def socket(self, *_):
+            return nullcontext(self)
+
+        def connect(self, _):
+            if not network:
+                raise OSError
+
+        def getsockname(self):
+            return network, 0
+
+    options = {"server.address": listens, "server.port": 8501, "server.baseUrlPath": "", "server.sslCertFile": None}
+    monkeypatch.setenv(address.URL, named)
+    monkeypatch.setattr(address, "socket", Network())
+    monkeypatch.setattr(address, "st", SimpleNamespace(context=SimpleNamespace(url=opened), get_option=options.get))
+    assert address.phones_address("K") == leads
 
 
 class Always:

@@ -10,7 +10,7 @@ from attention_core.device import choose_device
 from attention_core.topics.train import live_run
 from attention_core.topics.train.digits import DigitLesson
 from attention_core.topics.train.lesson import LiveSettings
-from attention_core.topics.train.live_run import RECORDED, LiveRun
+from attention_core.topics.train.live_run import LESSONS, RECORDED, LiveRun
 from tests.app.tools import data_of, given, inject, opened, said
 from ui.job_queue import queue_of
 from ui.train import training
@@ -140,6 +140,17 @@ def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
     until(TrainingStage.RESTS, one)
     assert "away" in one.remark
     until(TrainingStage.RESTS, other)
+
+
+def test_a_public_server_has_every_lesson_and_lets_none_go_on_for_ever(monkeypatch):
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    monkeypatch.setattr(DigitLesson, "n_steps", 1200)
+    runs = {name: LiveRun(LiveSettings(name, [*one.size][-1], score=one.score[0])) for name, one in LESSONS.items()}
+    one = Training(runs["digits"])
+    one.seconds = 301
+    one.go_on("a", "here")
+    until(TrainingStage.RESTS, one)
+    assert (one.run.step, one.remark) == (0, "It has computed for 300 seconds, the most here.")
 
 
 def test_unknown_words_and_files_of_strangers_are_told(page):

@@ -16,6 +16,7 @@ def test_a_training_is_watched_stopped_and_gone_through_again(app_url, page):
     film = page.get_by_role("slider", name="How far the training had come")
     picture = page.locator(".st-key-train_film canvas")
     expect(picture).to_have_attribute("aria-label", re.compile("^After (?!1200 )[1-9]"), timeout=15_000)
+    expect(page.get_by_text(re.compile(r"^After [1-9]\d* batches: ")), "the verdict follows").to_be_visible()
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Go on").wait_for()
     settle(page)

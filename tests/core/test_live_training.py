@@ -43,7 +43,7 @@ def told(run: LiveRun) -> list:
     return [(frame.step, frame.losses, frame.accuracies) for frame in run.frames]
 
 
-@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, TRIPLE, LOOKUP, GRAPH], ids=lambda one: one.lesson)
+@pytest.mark.parametrize("settings", [DIGIT, SENTENCE, PAIR, TRIPLE, LOOKUP, GRAPH], ids=lambda one: one.lesson)
 def test_a_training_that_was_put_away_goes_on_with_the_same_numbers(settings):
     straight, rested = advanced(LiveRun(settings), 7), advanced(LiveRun(settings), 3)
     again = advanced(LiveRun.from_checkpoint(rested.checkpoint()), 4)

@@ -29,8 +29,7 @@ ASKED = Field[HallQuestion | None](APP, "hall_asked", None)
 def ask_hall(text: str, answers: Sequence[str]) -> None:
     """Ask the hall a question, both Markdown, if a room is open, and let the lecturer count hands."""
     if ROOM.value is not None:
-        asked = _plain(text)
-        _ask(ROOM.value, HallQuestion(_title(), asked[:1].upper() + asked[1:], tuple(map(_plain, answers))))
+        _ask(ROOM.value, HallQuestion(_title(), _plain(text), tuple(map(_plain, answers))))
 
 
 def hall_verdict(correct: int) -> str:

@@ -104,13 +104,13 @@ def shown_training() -> Training:
         end_here()
 
 
-def take(training: Training) -> None:
-    """Make a training the visitor's; the one that was there rests, and is kept beside it."""
+def take(training: Training | None) -> None:
+    """Make a training the visitor's, or none; the one that was there rests, and is kept beside it."""
     if (old := TRAINING.value) is not None:
         old.rest()
         BEFORE.value = old if old.run.step else BEFORE.value
-    TRAINING.value = training
-    for name, field in SETTINGS.items():
+    TRAINING.value, HAS_CHANGED.value = training, True
+    for name, field in SETTINGS.items() if training else ():
         field.value = getattr(training.run.settings, name)
 
 
@@ -124,14 +124,6 @@ def go_on() -> None:
     assert TRAINING.value is not None
     TRAINING.value.go_on(*asking())
     HAS_CHANGED.value = True
-
-
-def stop() -> None:
-    """End the visitor's training, and show what stood there before; it is kept to be compared."""
-    training = TRAINING.value
-    assert training is not None
-    training.rest()
-    BEFORE.value, TRAINING.value, HAS_CHANGED.value = training if training.run.step else BEFORE.value, None, True
 
 
 def choose_lesson() -> None:
@@ -195,7 +187,7 @@ def _buttons(training: Training) -> None:
         label = "Train again" if again else "Start"
         st.button(label, key="train_start", icon=f":material/{icon}:", type=kind, on_click=start)  # type: ignore[arg-type]
     if is_own and training.stage is not TrainingStage.DONE:
-        st.button("Stop", key="train_stop", icon=":material/stop:", on_click=stop)
+        st.button("Stop", key="train_stop", icon=":material/stop:", on_click=take, args=(None,))
     n, left = training.before, training.seconds_left
     told = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",

@@ -31,7 +31,6 @@ SAYS = {
     SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right.",
 }
 SAYS_OF_DIGITS = SAYS | {
-    "": "Take one part away, and train again.",
     POSITION: "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
     SCALE: "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
     "so what was picked early stays.",
@@ -125,6 +124,5 @@ def _put_back(key: str) -> None:
     N_UPLOADS.value += 1
     try:
         screen.take(Training(LiveRun.from_checkpoint(upload.getvalue())))
-        screen.HAS_CHANGED.value = True
     except ValueError as error:
         REFUSED.value = str(error)

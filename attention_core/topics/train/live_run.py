@@ -40,14 +40,10 @@ from attention_core.topics.train.lesson import LiveSettings
 from attention_core.topics.train.live_run import LiveRun
 
 run = LiveRun({settings})
-n_told = 0
-while True:
-    for frame in run.frames[n_told:]:
-        print(frame.step, frame.accuracies, frame.losses)
-    n_told = len(run.frames)
-    if run.is_done:
-        break
+while not run.is_done:
     run.advance()
+for frame in run.frames:
+    print(frame.step, frame.accuracies, frame.losses)
 '''
 """Of a training with these settings."""
 

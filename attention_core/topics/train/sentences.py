@@ -22,7 +22,8 @@ from attention_core.train.translation import Batch, TranslationTask, epoch_of_ba
 MAX_WORDS = 12
 """Words of a sentence that is read, and of what is said."""
 CORPORA = {"grammar": grammar, "pairs": short_pairs}
-LENGTHS = {"grammar": (32, 500, 35), "pairs": (64, 1200, 130)}  # sentences of a batch, batches, seconds
+LENGTHS = {"grammar": (32, 500, 35), "pairs": (64, 1500, 140)}  # sentences of a batch, batches, seconds
+DROPOUT = {"grammar": 0.0, "pairs": 0.15}
 
 
 class WordByWord(Translator):
@@ -59,7 +60,8 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         scorings = {lesson.ATTENTION: self.settings.score, lesson.UNIFORM: "mean", lesson.WITHOUT: "none"}
         size = partial(TranslatorConfig, d_embedding=d, d_state=2 * d, d_additive=d, n_pieces=len(self._numbers))
         kind = WordByWord if self.settings.broken == lesson.POSITION else Translator
-        return {name: kind(size(scoring, dropout=0.0)) for name, scoring in scorings.items()}
+        dropout = DROPOUT[self.settings.lesson]
+        return {name: kind(size(scoring, dropout=dropout)) for name, scoring in scorings.items()}
 
     def accuracy(self, model: Any) -> float:
         right = total = 0
@@ -105,6 +107,6 @@ RATES, SCORES = {"low": 0.003, "usual": 0.01, "high": 0.03}, ("additive", "dot",
 OFFERS = {
     "grammar": Offer(SentenceLesson, {"small": 16, "medium": 32, "large": 64}, RATES, SCORES, BROKEN),
     "pairs": Offer(
-        SentenceLesson, {"small": 16, "medium": 32}, {"low": 0.005, "usual": 0.02, "high": 0.05}, SCORES, BROKEN
+        SentenceLesson, {"small": 24, "medium": 48}, {"low": 0.005, "usual": 0.015, "high": 0.05}, SCORES, BROKEN
     ),
 }
