@@ -31,16 +31,24 @@ ARGUMENTS = [
 SIZE = {"width": 1440, "height": 900}
 FAILED = pytest.StashKey[bool]()
 """Whether a test, or what comes before or after it, has failed."""
+HEAR = """{
+  const Socket = WebSocket;
+  window.WebSocket = class extends Socket {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener("message", () => { window.heard = performance.now(); });
+    }
+  };
+}"""
+"""Notes when the server has last sent something."""
 GO = """(address) => {
-  window.hasBegun = false;
-  const begin = () => { window.hasBegun = true; begun.disconnect(); };
-  const begun = new MutationObserver(begin);
-  begun.observe(document.querySelector("[data-testid=stApp]"), { attributeFilter: ["data-test-script-state"] });
-  setTimeout(begin, 5000);
+  window.asked = performance.now();
   history.pushState({}, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }"""
-"""Goes to an address as the browser's Back does, and notes when the server has begun with it."""
+"""Goes to an address as the browser's Back does."""
+THERE = f"heard > asked && performance.now() - heard > 150 && {browser.IDLE}"
+"""The server has answered, all of it: a short run is over before the browser has drawn that it had begun."""
 CALM = """() => {
   localStorage.clear();
   document.activeElement.blur();
@@ -121,6 +129,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
             reduced_motion="reduce",
         )
         context.set_default_timeout(30_000)
+        context.add_init_script(HEAR)
         yield context
         context.close()
 
@@ -185,7 +194,7 @@ def _arrived(context: BrowserContext) -> Page:
 def _gone_to(visitor: Page, address: str) -> Page:
     if _is_inside(visitor.url) and urlsplit(visitor.url)[:2] == urlsplit(address)[:2]:
         visitor.evaluate(GO, address)
-        visitor.wait_for_function(f"hasBegun && {browser.IDLE}")
+        visitor.wait_for_function(THERE)
     else:
         visitor.goto(address)
     return visitor
