@@ -42,7 +42,7 @@ class Image:
                 place = self.app / (source if target == "./" else target)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if (root / source).is_dir():
-                    shutil.copytree(root / source, place, ignore=shutil.ignore_patterns("__pycache__"))
+                    shutil.copytree(root / source, place)  # with what is compiled already
                 else:
                     shutil.copy(root / source, place)
         own = dict(line.split("=", 1) for line in told(orders, "ENV"))

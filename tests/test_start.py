@@ -42,7 +42,7 @@ def test_nobody_watches_files_by_an_option_of_its_own(root: Path) -> None:
 def copied(root: Path, tmp_path: Path) -> Path:
     """A copy of the app whose files a test may change."""
     for name in ("pages", "ui", "attention_core", ".streamlit", "benchmarks"):
-        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(root / name, tmp_path / name)  # with what is compiled already
     (tmp_path / "weights").symlink_to(root / "weights")
     for name in ("app.py", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)

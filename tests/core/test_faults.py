@@ -25,6 +25,7 @@ from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run, text_inputs
 from attention_core.models import load
 from attention_core.weights import read_weights, write_weights
+from tests import tiny_hub
 
 MOST = 2_000
 
@@ -100,28 +101,40 @@ def test_a_disk_that_is_full_in_the_middle_of_a_download_keeps_what_has_arrived(
 
 KILLED = """
 import os, signal, sys
-from pathlib import Path
 from huggingface_hub import constants
-endpoint, cache, share = sys.argv[1:]
-constants.ENDPOINT, constants.HF_HUB_CACHE = endpoint, cache
+endpoint, *caches = sys.argv[1:]
+constants.ENDPOINT = endpoint
 constants.HUGGINGFACE_CO_URL_TEMPLATE = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
 from attention_core.hub.catalogue import fetch, find_model
-def progress(done, total):
-    if done > float(share) * total:
-        os.kill(os.getpid(), signal.SIGKILL)
-fetch(find_model("someone/tiny"), progress)
+find_model("someone/tiny")  # imports what each child needs
+def begin(cache, share):
+    def progress(done, total):
+        if done > share * total:
+            os.kill(os.getpid(), signal.SIGKILL)
+    constants.HF_HUB_CACHE = cache
+    fetch(find_model("someone/tiny"), progress)
+for cache, share in zip(caches, SHARES):
+    child = os.fork()
+    if not child:
+        begin(cache, share)
+        os._exit(1)
+    print(-os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
+SHARES = (0.1, 0.5, 0.9)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_download_that_is_killed_goes_on_to_the_same_bytes(hub, stored, tmp_path, share):
-    command = [sys.executable, "-c", KILLED, hub.endpoint, str(tmp_path / "cache"), str(share)]
+def test_a_download_that_is_killed_goes_on_to_the_same_bytes(hub, stored, tmp_path, monkeypatch):
+    caches = [tmp_path / f"killed at {share}" for share in SHARES]
+    code = KILLED.replace("SHARES", str(SHARES))
+    command = [sys.executable, "-c", code, hub.endpoint, *map(str, caches)]
     killed = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert find_model("someone/tiny").folder is None
-    folder = fetch(find_model("someone/tiny"))
-    for file in folder.iterdir():
-        assert file.read_bytes() == (stored / "decoder" / file.name).read_bytes()
+    assert killed.stdout.split() == [str(int(signal.SIGKILL))] * len(SHARES), killed.stderr
+    for cache in caches:
+        tiny_hub.turn_to(hub.endpoint, cache, monkeypatch)
+        assert find_model("someone/tiny").folder is None
+        folder = fetch(find_model("someone/tiny"))
+        for file in folder.iterdir():
+            assert file.read_bytes() == (stored / "decoder" / file.name).read_bytes()
 
 
 def test_two_visitors_who_load_other_models_at_the_same_moment_get_their_own(stored, tmp_path):

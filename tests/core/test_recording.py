@@ -1,8 +1,5 @@
 """A recording is a sequence of traces with names, heads with names, tokens and a table."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 import transformers as hf
@@ -106,11 +103,6 @@ def test_a_query_without_a_choice_does_not_count_in_the_table():
         summary = summarise(causal[0], head)
         assert_close(table["largest"][head], float(causal[0].weights(head)[1:].amax(1).mean()))
         assert_close(table["entropy"][head], summary.entropy, atol=1e-5, rtol=0)
-
-
-def test_pandas_is_imported_when_a_table_is_asked_for():
-    code = "import sys, attention_core as a; repr(a.Recording()); assert 'pandas' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_item_that_is_not_there_is_told(marian):

@@ -175,7 +175,7 @@ for name in ("line", "steep-line"):
 
 
 def test_a_new_models_own_files_are_all_that_it_takes(root, tmp_path):
-    shutil.copytree(root / "attention_core", tmp_path / "attention_core", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "attention_core", tmp_path / "attention_core")
     for name, text in FILES.items():
         path = tmp_path / "attention_core" / name
         assert not path.exists()
