@@ -1,10 +1,13 @@
 """Whether a page's map explains its answer: what each page erases, and how its map is drawn."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_core.charts import overlay
 from attention_core.charts.vega import Chart
@@ -32,64 +35,46 @@ from ui.skeleton import Tab
 SIZE = 190  # screen pixels of a drawing with a map over it
 
 
-def _on_device(model: nn.Module, values: np.ndarray) -> Tensor:
-    return torch.as_tensor(values, dtype=torch.float32, device=device_of(model))
+def _subject(make: Callable[..., Subject], name: str, values: np.ndarray | Tensor, *more: Any) -> Subject:
+    """Return the subject of a model and of numbers, put where it computes."""
+    model = model_or_stop(name)
+    return make(model, torch.as_tensor(values, dtype=torch.float32, device=device_of(model)), *more)
+
+
+def _over(canvas: np.ndarray, grid: Any, size: int = SIZE) -> Callable[[np.ndarray], Chart]:
+    """Return what draws how much regions in a grid receive over a drawing; an empty key may come after them."""
+    return lambda received: overlay(canvas, received[: math.prod(grid)].reshape(grid), size=size, bar=False)
 
 
 def pixel_doubts(reading: pixels.Reading) -> Tab:
     """Return the section on a drawn digit: its ink is erased."""
     name, image = pixels.LAYER.value, reading.drawing.image
 
-    def subject() -> Subject:
-        model = model_or_stop(name)
-        return subjects.pixel_subject(model, _on_device(model, image))
-
     def draw(received: np.ndarray) -> Chart:
         return pixels.map_chart(reading.trace, received, image, size=SIZE, bar=False)
 
+    subject = partial(_subject, subjects.pixel_subject, name, image)
     return faithfulness_tab(pixels.NAME, name, image.tobytes(), subject, "ink pixels", draw)
 
 
 def find_doubts(reading: find.FindReading) -> Tab:
     """Return the section on a digit in clutter: regions of the feature map are erased."""
-
-    def subject() -> Subject:
-        model = model_or_stop(find.MODEL)
-        return subjects.mask_subject(model, _on_device(model, reading.picture))  # type: ignore[arg-type]
-
-    def draw(received: np.ndarray) -> Chart:
-        return overlay(reading.canvas, received.reshape(reading.masks.shape[1:]), size=SIZE, bar=False)
-
+    subject = partial(_subject, subjects.mask_subject, find.MODEL, reading.picture)
+    draw = _over(reading.canvas, reading.masks.shape[1:])
     return faithfulness_tab(find.NAME, find.MODEL, reading.picture.tobytes(), subject, "regions", draw)
 
 
 def read_doubts(drawing: ReadDrawing) -> Tab:
     """Return the section on a number that was read: blocks of regions are erased."""
-
-    def subject() -> Subject:
-        model = model_or_stop(read.MODEL)
-        return subjects.reading_subject(model, _on_device(model, drawing.picture))  # type: ignore[arg-type]
-
-    def draw(received: np.ndarray) -> Chart:
-        grid = drawing.reading.trace.story.key_axis.grid
-        return overlay(drawing.canvas, received.reshape(grid), size=2 * SIZE, bar=False)  # type: ignore[arg-type]
-
-    key = drawing.picture.tobytes()
+    subject = partial(_subject, subjects.reading_subject, read.MODEL, drawing.picture)
+    draw, key = _over(drawing.canvas, drawing.reading.trace.story.key_axis.grid, 2 * SIZE), drawing.picture.tobytes()
     return faithfulness_tab(read.NAME, read.MODEL, key, subject, "blocks of nine regions", draw)
 
 
 def ask_doubts(drawing: ask.AskedDrawing, words: Sequence[str], answered: SceneAnswer) -> Tab:
     """Return the section on a question about a drawing: regions of the feature map are erased."""
-
-    def subject() -> Subject:
-        model = model_or_stop(ask.MODEL)
-        return subjects.question_subject(model, drawing.picture.to(device_of(model)), numbers_of(words))  # type: ignore[arg-type]
-
-    def draw(received: np.ndarray) -> Chart:
-        grid = ask.grid_of(answered.looks[0])
-        return overlay(drawing.canvas, received[:-1].reshape(grid), size=SIZE, bar=False)
-
-    key = to_array(drawing.picture).tobytes(), tuple(words)
+    subject = partial(_subject, subjects.question_subject, ask.MODEL, drawing.picture, numbers_of(words))
+    draw, key = _over(drawing.canvas, ask.grid_of(answered.looks[0])), (to_array(drawing.picture).tobytes(), *words)
     return faithfulness_tab(ask.NAME, ask.MODEL, key, subject, "regions", draw)
 
 
