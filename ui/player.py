@@ -499,6 +499,8 @@ def export_bar(
     if trace.n_heads * trace.n_queries * trace.n_keys <= MAX_OFFLINE:
         page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **seen)
         files["html"] = "Offline page", f"{whole}.html", page
+    if recording:
+        files["bib"] = "Citation", f"{whole}.bib", recording.to_bibtex
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind, (label, file, make) in files.items():
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")

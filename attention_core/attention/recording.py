@@ -7,10 +7,13 @@ traces share is stored once.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -27,6 +30,7 @@ from attention_core.attention.view.page import Opening, View, head_places, view_
 from attention_core.bounds import JSON_BYTES, escape_hidden
 from attention_core.files import atomic_write, read_json
 
+LATEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}  # signs that a backslash alone does not make plain
 CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")  # what models call the attention of a decoder to its encoder
 
 
@@ -249,6 +253,7 @@ class Recording:
         steps: Sequence[Step] = (),
         most_bytes: int | None = None,
         measures: Mapping[str, Sequence[Sequence[float]]] = {},
+        beside: Recording | None = None,
     ) -> View:
         """Return every layer and head as a page, for a notebook's cell or a file: View.save("run.html").
 
@@ -266,6 +271,7 @@ class Recording:
             most_bytes: of the file; weights of heads that are not open become as coarse as that needs.
             measures: numbers of every head by name, one row for each trace; the first colours the small pictures, the
                 others stand beside it.
+            beside: another recording, drawn at its side; each follows the head and the query chosen in the other.
 
         Raises:
             ValueError: there is no attention or no such head, or more weights than a page can take.
@@ -274,12 +280,37 @@ class Recording:
         if tokens:
             shown.label(tokens, target_tokens)
         places = head_places(layer, head)
-        opening = Opening(places, query, picture, grid, steps, most_bytes, measures)
+        others = [] if beside is None else [beside.show(layer, head, most_bytes=most_bytes)]
+        opening = Opening(places, query, picture, grid, steps, most_bytes, measures, others)
         return view_of(shown.traces, repr(shown)[1:-1], shown.note, opening)
 
     def to_html(self, path: str | Path, **options: Any) -> None:
         """Write all heads to one file that opens without a network; for the options see show()."""
         self.show(**options).save(path)
+
+    def to_bibtex(self) -> str:
+        """Return the run as an entry of BibTeX: model and text, its heads, the versions, a hash of its numbers.
+
+        The hash is that of the bytes of q, k and v, so that the same run on the same machine has the same key.
+        """
+        from attention_core import __version__
+
+        digest = hashlib.sha256()
+        for trace in self.traces:
+            for part in (trace.query, trace.key, trace.value):
+                digest.update(_bits(part).tobytes())
+        text = " ".join((self.text or "".join(self.traces[-1].story.key_axis.labels)).split())
+        title = f"Attention of {self.model or 'a model'} on: {text if len(text) < 200 else text[:199] + '…'}"
+        n_heads = sum(trace.n_heads for trace in self.traces)
+        fields = {
+            "title": re.sub(r"[\\{}$&#^_%~]", lambda sign: LATEX.get(sign[0], "\\" + sign[0]), title),
+            "author": "{Attention Explorer}",
+            "year": str(date.today().year),
+            "howpublished": f"Attention Explorer {__version__}, PyTorch {torch.__version__}",
+            "note": f"{len(self)} attentions, {n_heads} heads, SHA-256 of q, k, v: {digest.hexdigest()[:16]}",
+        }
+        rows = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+        return f"@misc{{attention-{digest.hexdigest()[:8]},\n{rows}}}\n"
 
     def _repr_html_(self) -> str:
         try:

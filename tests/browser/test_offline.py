@@ -1,6 +1,7 @@
 """Recordings as files and as notebook output, in a real browser without a network or a server."""
 
 import json
+import re
 
 import pytest
 import torch
@@ -120,3 +121,72 @@ def test_several_views_in_one_notebook_page_do_not_disturb_each_other(opened):
     page.locator("[data-attention]").nth(0).locator(".thumb").nth(3).click()
     expect(titles.nth(0)).to_contain_text("L1H1")
     expect(titles.nth(1)).to_contain_text("L0H1")
+
+
+def weights_at(page, place=0):
+    """Return the weights of the head that is open in one of the recordings of a page, as they are drawn."""
+    script = "([host, at]) => [...host.views[at].open.at(-1).matrix()]"
+    return torch.tensor(page.evaluate(script, [page.locator("[data-attention]").element_handle(), place]))
+
+
+def slide(page, name: str, to: int):
+    page.get_by_label(name).first.fill(str(to))
+
+
+def test_a_barred_key_and_another_temperature_share_out_the_softmax_anew_without_a_network(opened):
+    recording = every_kind()
+    trace, barred = recording[0], 2
+    page = opened(recording.show(0, 1, query=0).page())
+    before = weights_at(page)
+    page.get_by_role("button", name="Bar keys").click()
+    page.locator(".token").nth(barred).click()
+    expect(page.locator(".token").nth(barred)).to_have_class(re.compile("barred"))
+    slide(page, "Temperature", 10)
+    scores = trace.masked_scores(1)
+    scores[:, barred] = -torch.inf
+    wanted = (scores / 10**0.5).softmax(-1)
+    expect(page.get_by_label("Temperature").first).to_have_value("10")
+    page.wait_for_function("document.querySelector('[data-attention]').view.changes.temperature > 3")
+    found = weights_at(page).reshape(wanted.shape)
+    assert (found - wanted).abs().max() < 0.01
+    assert (found - before.reshape(wanted.shape)).abs().max() > 0.1
+    page.get_by_role("button", name="be looked at again").press("Enter")
+    slide(page, "Temperature", 0)
+    page.wait_for_function("document.querySelector('[data-attention]').view.changes.temperature === 1")
+    expect(page.locator(".token.barred")).to_have_count(0)
+    assert torch.equal(weights_at(page), before)
+
+
+def test_a_key_is_barred_by_a_cell_of_the_matrix_and_weights_below_a_threshold_are_not_drawn(opened):
+    page = opened(every_kind().show(0, 1, query=0).page())
+    drawn = "() => document.querySelector('[data-attention]').view.matrices[0].canvas.getContext('2d')"
+    pixels = f"() => [...({drawn})().getImageData(0, 0, 99, 99).data].filter((byte, at) => at % 4 === 3 && byte).length"
+    before, shaded = page.evaluate(pixels), ".token[style*='--out']:not([style*='--out: 0%'])"
+    assert page.locator(shaded).count() > 1
+    slide(page, "Show no weights below", 50)
+    page.wait_for_function("document.querySelector('[data-attention]').view.below === 0.5")
+    page.wait_for_function(f"({pixels})() < {before}")
+    expect(page.locator(shaded)).to_have_count(int((every_kind()[0].weights(1)[0] >= 0.5).sum()))
+    slide(page, "Show no weights below", 0)
+    page.get_by_role("button", name="Bar keys").click()
+    canvas = page.locator(".pictures canvas")
+    n, box = every_kind()[0].n_keys, canvas.bounding_box()
+    canvas.click(position={"x": box["width"] * 2.5 / n, "y": 5})
+    expect(page.locator(".token").nth(2)).to_have_class(re.compile("barred"))
+    assert not weights_at(page).reshape(-1, n)[:, 2].any()
+
+
+def test_two_recordings_side_by_side_follow_each_other_and_are_changed_apart(opened):
+    first, second = every_kind(), Recording(list(every_kind().traces))
+    page = opened(first.show(0, 0, beside=second).page())
+    titles = page.locator(".main h3")
+    expect(titles).to_have_count(2)
+    page.locator(".glance").nth(0).locator(".thumb").nth(3).click()
+    expect(titles.nth(0)).to_contain_text("L1H1")
+    expect(titles.nth(1)).to_contain_text("L1H1")
+    right = page.locator(".page").nth(1)
+    right.locator(".token").nth(4).click()
+    expect(page.locator(".page").nth(0).locator(".token").nth(4)).to_have_attribute("aria-pressed", "true")
+    right.get_by_label("Temperature").fill("-20")
+    page.wait_for_function("document.querySelector('[data-attention]').views[1].changes.temperature < 0.2")
+    assert (weights_at(page, 0) - weights_at(page, 1)).abs().max() > 0.1

@@ -1,13 +1,17 @@
 """A recording is a sequence of traces with names, heads with names, tokens and a table."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import Recording, capture, load_recording, trace_model
+from attention_core.attention.types import Axis
 from attention_core.explain.heads import summarise
 from tests.tiny_models import GPT, SIZES, STACKS
+from tests.view_samples import made
 
 IDS = torch.randint(3, 90, (2, 9), generator=torch.Generator().manual_seed(0))
 LEFT = torch.ones_like(IDS)
@@ -141,3 +145,20 @@ def test_a_recording_keeps_the_name_of_its_model_in_its_file(marian, tmp_path, m
     traced.save(tmp_path / "run.npz")
     again = load_recording(tmp_path / "run.npz")
     assert (again.model, again.text, again.note) == ("someone/marian", "what it read", traced.note)
+
+
+def test_a_run_is_cited_by_its_model_text_versions_and_a_hash_of_its_numbers():
+    axis = Axis("tokens", ["a_b", " costs", " 5%"])
+    recording = Recording([made("encoder.0.self", axis, axis, n_heads=2)], model="my_model")
+    entry = recording.to_bibtex()
+    assert entry.startswith("@misc{attention-")
+    assert r"title = {Attention of my\_model on: a\_b costs 5\%}," in entry
+    assert "1 attentions, 2 heads" in entry
+    assert torch.__version__ in entry
+    assert entry.count("{") == entry.count("}")
+    assert entry == Recording(list(recording.traces), model="my_model").to_bibtex()
+    trace = recording[0]
+    other = Recording([replace(trace, value=trace.value + 1)], model="my_model").to_bibtex()
+    assert other.split(",")[0] != entry.split(",")[0]
+    cursed = Recording([made("encoder.0.self", axis, axis, n_heads=2)], text=r"\^~{}$&#")
+    assert r"on: \textbackslash{}\^{}\~{}\{\}\$\&\#}," in cursed.to_bibtex()

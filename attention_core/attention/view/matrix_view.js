@@ -40,7 +40,7 @@ const thumbnail = (canvas, head) => {
       const row = first + Math.floor((turn * rows) / Math.min(each, rows)), weights = head.row(row);
       for (let column = 0; column < m; column++) {
         const place = y * width + Math.floor((column * width) / m);
-        if (weights[column] > cells[place] && head.allows(row, column)) cells[place] = weights[column];
+        if (weights[column] > cells[place] && head.sees(row, column)) cells[place] = weights[column];
       }
     }
   }

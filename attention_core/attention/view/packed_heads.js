@@ -6,11 +6,13 @@ const numbersOf = async (text) => {
   return Uint16Array.from({ length: n }, (_, at) => bytes[at] | (bytes[n + at] << 8));
 };
 
+const UNCHANGED = { barred: new Map(), temperature: 1 };  // of each axis the keys that nobody may look at
+
 const signed = (code) => (code >>> 1) ^ -(code & 1);
 
 class PackedHead {
   constructor(trace, entry, head, axes, masks) {
-    Object.assign(this, { trace, entry, head });
+    Object.assign(this, { trace, entry, head, changes: UNCHANGED });
     this.name = `L${trace.layer}H${head}`;
     this.n = axes[trace.queries].pieces.length;
     this.m = axes[trace.keys].pieces.length;
@@ -49,9 +51,22 @@ class PackedHead {
     return !this.bits || ((this.bits[place >> 3] >> (place & 7)) & 1) === 1;
   }
 
+  sees(row, column) { return this.allows(row, column) && !this.changes.barred.get(this.trace.keys)?.has(column); }
+
+  // A row as it is with keys barred and at another temperature: both share a softmax out anew.
   row(row) {
+    const weights = this.unpacked(row), { barred, temperature } = this.changes, gone = barred.get(this.trace.keys);
+    if (!gone?.size && temperature === 1) return weights;
+    for (const key of gone ?? []) weights[key] = 0;
+    if (!this.trace.softmax) return weights;
+    const heat = (weight) => Math.max(weight, 0) ** (1 / temperature), powers = weights.map(heat);
+    const rest = this.totals ? heat(1 - this.totals[row] / 65535) : 0, sum = powers.reduce((a, b) => a + b, rest);
+    return sum ? powers.map((power) => power / sum) : powers;
+  }
+
+  unpacked(row) {
     const { m, left, right } = this, { rank, sparse, step } = this.entry, { softmax } = this.trace;
-    const weights = new Float32Array(m), total = this.totals ? this.totals[row] / 65535 : 1;
+    const weights = new Float64Array(m), total = this.totals ? this.totals[row] / 65535 : 1;
     if (!sparse) {
       let most = -Infinity, sum = 0;
       for (let column = 0; column < m; column++) {
@@ -82,7 +97,8 @@ class PackedHead {
 
   // All weights, (n, m).
   matrix() {
-    if (this.all) return this.all;
+    if (this.all && this.made === this.changes) return this.all;
+    this.made = this.changes;
     this.all = new Float32Array(this.n * this.m);
     for (let row = 0; row < this.n; row++) this.all.set(this.row(row), row * this.m);
     return this.all;

@@ -21,6 +21,8 @@ from attention_core.attention.view.step_data import step_data
 from attention_core.device import one_thread, to_array
 from attention_core.files import atomic_write
 
+TILE = re.compile(r" row (\d+), column (\d+)")
+"""What the tokens of a picture beside a text are called, see attention_core.hub.pictures.picture_text_inputs."""
 SIGN = re.compile(r"[<\[].*[>\]]")
 ENDS = ("[SEP]", "</s>", "<sep>")
 
@@ -60,6 +62,10 @@ LARGEST_STEP = 256
 BYTES_OF_STEPS = 1 / 6  # numbers of all steps for each byte of a file: half of it
 ABOUT_A_HEAD = 90  # bytes of a head's entry besides its numbers
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+WIDGET = """export default { render({ model, el }) {
+const host = make(el, "div");
+showRecording(host, RULES, model.get("data"), (chosen) => { model.set("chosen", chosen); model.save_changes(); });
+} };"""
 HEAD_NAME = re.compile(r"L(\d+)H(\d+)")
 
 
@@ -74,6 +80,7 @@ class Opening:
     steps: Sequence[Step] = ()
     most_bytes: int | None = None  # None = as large as pack_head makes it
     measures: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)  # of heads; nan = none
+    beside: Sequence["View"] = ()  # each follows what is chosen in the others
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,6 +100,27 @@ class View:
 
     def __repr__(self) -> str:
         return f"<View of {self.title}>"
+
+    def widget(self) -> Any:
+        """Return it as a widget of Jupyter and marimo, in which what is chosen comes back: widget.chosen.
+
+        That is {"layer", "head", "query", "key", "weight"}, key and weight None where a token was chosen, not a cell;
+        {} before. `observe` tells of every choice.
+
+        Raises:
+            ImportError: anywidget is missing.
+        """
+        try:
+            import anywidget
+            from traitlets import Dict
+        except ImportError as error:
+            raise ImportError('a widget needs anywidget: pip install "attention-explorer[study]" brings it') from error
+
+        class RecordingWidget(anywidget.AnyWidget):
+            _esm = f"{_script()}\nconst RULES = {_rules()};\n{WIDGET}"
+            data, chosen = Dict().tag(sync=True), Dict().tag(sync=True)
+
+        return RecordingWidget(data=self.data)
 
     def save(self, path: str | Path) -> None:
         with atomic_write(Path(path)) as place:
@@ -127,6 +155,7 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         "masks": [*map(json.loads, masks)],
         "open": [[numbers.index(number), head] for number, head in opening.heads if number in numbers],
         "query": opening.query,
+        "beside": [view.data for view in opening.beside],
         "picture": None if opening.picture is None else _picture(opening.picture),
         "measures": [_measure(*one) for one in opening.measures.items()],
         "steps": [
@@ -232,7 +261,16 @@ def _axis(axis: Axis, grid: tuple[int, int] | None) -> dict[str, Any]:
         "parts": parts_of(labels),
         "grid": None if grid is None else [*map(int, grid)],
         "before": before if grid else 0,
+        "tiles": tiles_of(labels),
     }
+
+
+def tiles_of(labels: Sequence[str]) -> dict[str, int] | None:
+    """Return where a picture's tokens lie among words: the first, rows, columns; None = not all are there."""
+    found = [(place, *map(int, at.groups())) for place, at in enumerate(map(TILE.fullmatch, labels)) if at]
+    first, rows, columns = found[-1] if found else (0, 1, 1)
+    is_whole = len(found) == rows * columns
+    return {"first": first - len(found) + 1, "rows": rows, "columns": columns} if is_whole else None
 
 
 def _picture(picture: np.ndarray) -> dict[str, Any]:

@@ -25,6 +25,7 @@ class RecordingView {
     this.kinds = make(top, "div", { class: "kinds", role: "group", "aria-label": "Kind of attention" });
     this.several = make(top, "button", { class: "toggle", "aria-pressed": this.open.length > 1 }, "Several heads");
     this.filter = make(top, "select", { "aria-label": "From one sentence to another" });
+    this.offerChanges(make(root, "div", "top"));
     const body = make(root, "div", "body");
     this.glance = make(body, "div", { class: "glance", role: "group", "aria-label": "Heads" });
     this.main = make(body, "div", "main");
@@ -51,7 +52,56 @@ class RecordingView {
     }
     this.kinds.hidden = this.groups.size < 2;
     this.several.hidden = this.heads.flat().length < 2;
-    this.openHeads(this.open);
+    this.readPicture().then(() => this.openHeads(this.open));
+  }
+
+  // What can be changed of all heads at once: keys that nobody may look at, the temperature; and what is too small to show.
+  offerChanges(parent) {
+    Object.assign(this, { changes: UNCHANGED, below: 0, others: [], tell: () => {} });
+    const hint = "Then click the tokens, or columns of the matrix, that nobody may look at";
+    this.barring = make(parent, "button", { class: "toggle", "aria-pressed": false, title: hint }, "Bar keys");
+    this.barring.onclick = () => {
+      set(this.barring, { "aria-pressed": this.barring.getAttribute("aria-pressed") !== "true" });
+      this.show();
+    };
+    this.gone = make(parent, "span", { role: "group", "aria-label": "Barred keys" });
+    const slider = (name, bounds, value, read) => {
+      const label = make(parent, "label", "small", `${name} `), input = make(label, "input", { type: "range", ...bounds, value });
+      const told = make(label, "output");
+      (input.oninput = () => { told.textContent = read(+input.value); })();
+      input.addEventListener("input", onceAFrame(() => this.change()));
+    };
+    slider("Temperature", { min: -20, max: 20 }, 0, (at) => {
+      this.changes = { ...this.changes, temperature: 10 ** (at / 20) };
+      return this.changes.temperature.toPrecision(2);
+    });
+    slider("Show no weights below", { min: 0, max: 50 }, 0, (at) => asPercent(this.below = at / 100));
+  }
+
+  bar(key) {
+    const axis = this.open.at(-1).trace.keys, keys = new Set(this.changes.barred.get(axis));
+    if (!keys.delete(key)) keys.add(key);
+    this.changes = { ...this.changes, barred: new Map(this.changes.barred).set(axis, keys) };
+    this.change();
+  }
+
+  change() {
+    for (const head of this.heads.flat()) head.changes = this.changes;
+    keepFocus(this.gone, () => {
+      this.gone.replaceChildren();
+      const { keys } = this.open.at(-1).trace;
+      for (const key of this.changes.barred.get(keys) ?? []) {
+        const text = this.data.axes[keys].pieces[key][0];
+        make(this.gone, "button", { class: "chip", "aria-label": `let ${text} be looked at again` }, `${text} ×`).onclick = () => this.bar(key);
+      }
+    });
+    this.paintGlance([...this.buttons.keys()]);
+    this.show();
+  }
+
+  take(row, column) {
+    if (column != null && this.barring.getAttribute("aria-pressed") === "true") this.bar(column);
+    else if (row != null) this.setQuery(row, column);
   }
 
   choose(head, more) {
@@ -60,8 +110,14 @@ class RecordingView {
     return this.openHeads(others.length < this.open.length && others.length ? others : [...others, head].slice(-MOST_OPEN));
   }
 
-  openHeads(heads) {
+  openHeads(heads, isOwn = true) {
     this.open = heads;
+    if (isOwn) {
+      for (const other of this.others) {
+        const alike = heads.map((head) => other.heads[this.data.traces.indexOf(head.trace)]?.[head.head]).filter(Boolean);
+        if (alike.length) other.openHeads(alike, false);
+      }
+    }
     const place = this.data.traces.indexOf(heads.at(-1).trace), [name, places] = [...this.groups].find(([, all]) => all.includes(place));
     if (name !== this.shown) this.drawGlance(name, places);
     const axes = this.axesOf(heads.at(-1)), parts = axes.map((axis) => axis.parts.length);
@@ -178,14 +234,15 @@ class RecordingView {
       name: `${head.name}: weights, queries downwards, keys to the right`,
       paint: (place) => {
         const [row, column] = [Math.floor(place / width), place % width];
-        return head.allows(rows[0] + row, columns[0] + column) ? colour(all[cell(row, column)]) : MASK;
+        if (!head.sees(rows[0] + row, columns[0] + column)) return MASK;
+        return all[cell(row, column)] < this.below ? 0 : colour(all[cell(row, column)]);
       },
       say: (row, column) => {
         const texts = [[axes[0], rows[0] + row], [axes[1], columns[0] + column]].map(([axis, at]) => `${axis.pieces[at][0]} ${at + 1}`);
         return `${texts.join(" → ")}: ${this.tokenView.number(all[cell(row, column)])}`;
       },
       tell: (text) => { this.told.textContent = text; },
-      choose: (row) => this.setQuery(rows[0] + row),
+      choose: (row, column) => this.take(rows[0] + row, columns[0] + column),
     });
   }
 
@@ -203,11 +260,13 @@ class RecordingView {
         }
       }
     }
+    matrix.forEach((weight, place) => { if (weight < this.below) matrix[place] = 0; });
     return { matrix, outside };
   }
 
   drawTokens(head, axes) {
-    const [rows, columns] = this.window, isPatches = Boolean(axes[1].grid) && !this.filter.value;
+    const [rows, columns] = this.window, { grid, tiles } = axes[1], { picture } = this.data;
+    const isPatches = Boolean(grid) && !this.filter.value;
     this.tokens.hidden = isPatches;
     this.patches.hidden = !isPatches;
     const own = head.trace.queries === head.trace.keys && !kindOf(head.trace).endsWith("cross");
@@ -220,26 +279,39 @@ class RecordingView {
       names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), verbs: ["looks at", "is looked at by"],
       legend: ["where it looks", "who looks at it"], matrix, high: mostOf(matrix), active: query - rows[0],
       start: [rows[0], columns[0]], outside: beyond ? outside : null, uniform: 1 / head.m,
-      percent: head.trace.softmax, stamp: this.stamp,
-    }, ({ row }) => this.setQuery(row));
+      percent: head.trace.softmax, stamp: this.stamp, barring: this.barring.getAttribute("aria-pressed") === "true",
+      barred: this.changes.barred.get(head.trace.keys),
+      tiles: tiles && picture && { ...tiles, picture: picture.address },
+    }, ({ row, key }) => this.take(row, key));
     if (isPatches) this.drawPatches(head, axes, own);
   }
 
-  setQuery(row) {
+  setQuery(row, column = null, isOwn = true) {
+    const last = this.open.at(-1), axis = this.axesOf(last)[0];
+    if (row >= axis.pieces.length) return;
     this.query = row;
+    if (isOwn) {
+      for (const other of this.others) other.setQuery(row, null, false);
+      this.tell({ layer: last.trace.layer, head: last.head, query: row, key: column, weight: column === null ? null : last.row(row)[column] });
+    }
     this.matrices.forEach((matrix) => matrix.mark(row - this.window[0][0]));
     this.steps?.follow(row);
     const head = this.open.at(-1);
     this.drawTokens(head, this.axesOf(head));
   }
 
-  // Weights over the picture, or over grey where there is none.
-  async drawPatches(head, axes, own) {
+  async readPicture() {
     const { picture } = this.data;
-    if (picture && !picture.pixels) {
-      const bytes = await inflate(bytesOf(picture.data)), size = picture.width * picture.height;
-      picture.pixels = Uint32Array.from({ length: size }, (_, at) => pixelOf([bytes[at], bytes[size + at], bytes[2 * size + at]]));
-    }
+    if (!picture) return;
+    const { width, height } = picture, bytes = await inflate(bytesOf(picture.data)), size = width * height;
+    picture.pixels = Uint32Array.from({ length: size }, (_, at) => pixelOf([bytes[at], bytes[size + at], bytes[2 * size + at]]));
+    const canvas = create("canvas", { width, height });
+    putPixels(canvas, picture.pixels);
+    picture.address = canvas.toDataURL();
+  }
+
+  // Weights over the picture, or over grey where there is none.
+  drawPatches(head, axes, own) {
     keepFocus(this.patches, () => {
       this.patches.replaceChildren();
       const names = make(this.patches, "div", { class: "others", role: "group", "aria-label": "Queries" });
@@ -249,7 +321,7 @@ class RecordingView {
         make(names, "button", pressed, axes[0].pieces[row][0]).onclick = () => this.setQuery(row);
       }
       const asks = axes[0].pieces[this.query][0], out = matrix.subarray(this.query * m, (this.query + 1) * m);
-      this.patchMap(`Where ${asks} looks`, axes[1], out, own);
+      this.patchMap(`Where ${asks} looks`, axes[1], out, own, true);
       if (own) this.patchMap(`Who looks at ${asks}`, axes[0], Float32Array.from({ length: head.n }, (_, row) => matrix[row * m + this.query]), own);
       const { before, grid, pieces } = axes[1], end = before + grid[0] * grid[1];
       const besides = pieces.flatMap((piece, at) => at < before || at >= end ? [`${piece[0]} ${this.tokenView.number(out[at])}`] : []);
@@ -257,7 +329,7 @@ class RecordingView {
     });
   }
 
-  patchMap(title, axis, weights, own) {
+  patchMap(title, axis, weights, own, isOfKeys) {
     const figure = make(this.patches, "figure"), { picture } = this.data, [down, across] = axis.grid, { before } = axis;
     make(figure, "figcaption", "", title);
     const high = Math.max(mostOf(weights.subarray(before, before + down * across)), 4 / weights.length);
@@ -267,7 +339,7 @@ class RecordingView {
       paint: (place) => RAMPS.weights[Math.round(255 * clamp(weights[before + place] / high, 0, 1) ** CLEARNESS)],
       say: (row, column) => `${axis.pieces[at(row, column)][0]}: ${this.tokenView.number(weights[at(row, column)])}`,
       tell: (text) => { this.told.textContent = text; },
-      choose: (row, column) => { if (own) this.setQuery(at(row, column)); },
+      choose: (row, column) => this.take(own ? at(row, column) : null, isOfKeys ? at(row, column) : null),
       placesOf: (row, column) => [[axis.name, at(row, column)]],
       cellAt: (places) => {
         const place = (placeOn(places, axis.name, true) ?? -1) - before;
@@ -287,11 +359,20 @@ class RecordingView {
   }
 }
 
+// Draw recordings into an element, several side by side, each of which follows what is chosen in the others.
+const showRecording = (host, rules, data, tell = () => {}) => {
+  const shadow = host.attachShadow({ mode: "open" }), all = [data, ...data.beside];
+  make(shadow, "style").textContent = rules;
+  const page = make(shadow, "div", all.length > 1 ? "pair" : "");
+  host.views = all.map((one) => {
+    const root = make(page, "div", "root page");
+    if (all.length > 1) make(root, "p", "heading", one.axes[one.traces[0].keys].pieces.map(([text, glued]) => (glued ? "" : " ") + text).join(""));
+    return new RecordingView(root, one);
+  });
+  host.views.forEach((view) => Object.assign(view, { others: host.views.filter((other) => other !== view), tell }));
+  host.view = host.views[0];
+};
+
 const showRecordings = (name, rules, data) => {
-  for (const host of document.querySelectorAll(`[data-attention="${name}"]`)) {
-    if (host.shadowRoot) continue;
-    const shadow = host.attachShadow({ mode: "open" });
-    make(shadow, "style").textContent = rules;
-    host.view = new RecordingView(make(shadow, "div", "root page"), data);
-  }
+  for (const host of document.querySelectorAll(`[data-attention="${name}"]`)) if (!host.shadowRoot) showRecording(host, rules, data);
 };

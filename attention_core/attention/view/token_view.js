@@ -13,6 +13,10 @@ const unpack = (buffer, high) => {
   return roots.map((root) => (root / 65535) ** 2 * high);
 };
 
+// Tokens that are parts of a picture, { first, rows, columns, picture (its address) }, lie on it as tiles.
+const pictureStyle = ({ rows, columns, picture }) =>
+  `grid-template-columns:repeat(${columns},1fr);aspect-ratio:${columns}/${rows};background-image:url("${picture}")`;
+
 class TokenView {
   constructor(root) {
     const head = make(root, "div", "head");
@@ -51,7 +55,7 @@ class TokenView {
     this.data = data;
     this.active = data.active;
     this.looked = null;
-    if (isNew(this, data.queries, data.keys, data.names)) this.build();
+    if (isNew(this, data.queries, data.keys, data.names, data.tiles)) this.build();
     else this.later();
   }
 
@@ -108,10 +112,14 @@ class TokenView {
     const box = make(parent, "div", `tokens ${side}`), isText = this.mode === "text";
     if (!this.isOne) make(box, "p", "name", name);
     const list = make(box, "div", { class: "flow", role: "group", "aria-label": name });
+    const { tiles, start } = this.data, first = tiles ? tiles.first - start[side === "key" ? 1 : 0] : NaN;
+    let picture;
     return tokens.map(([text, glued, muted], place) => {
-      if (isText && place && !glued) list.append(" ");
+      const isTile = isText && place >= first && place < first + tiles.rows * tiles.columns;  // false without tiles
+      if (isTile) picture ??= make(list, "span", { class: "picture", style: pictureStyle(tiles) });
+      else if (isText && place && !glued) list.append(" ");
       const kind = `token${muted ? " muted" : ""}${glued ? " glued" : ""}`;
-      const node = make(list, "span", { class: kind, role: "button", tabindex: -1 }, text);
+      const node = make(isTile ? picture : list, "span", { class: kind, role: "button", tabindex: -1 }, text);
       Object.assign(node, { side, place, shares: {} });
       if (isText && text.endsWith("↵")) make(list, "br");
       return node;
@@ -136,11 +144,14 @@ class TokenView {
   }
 
   choose(at) {
+    if (at && this.data.barring && this.isKey(at)) return this.tell({ key: at.place + this.data.start[1] });
     if (at?.side !== "query") return;
     this.active = at.place;
     this.tell({ row: at.place + this.data.start[0] });
     this.later();
   }
+
+  isKey(node) { return node.side === "key" || this.isOne; }
 
   key(at, event) {
     if (event.key === "Enter" || event.key === " ") {
@@ -152,7 +163,7 @@ class TokenView {
     if (!way) return;
     const own = at.side === "query" ? this.queries : this.keys, other = way[0] < 0 ? this.queries : this.keys;
     if (this.mode === "columns" && way[0]) other[Math.min(at.place, other.length - 1)].focus();
-    else own[at.place + way[0] + way[1]]?.focus();
+    else own[at.place + way[0] + way[1] * (at.closest(".picture") ? this.data.tiles.columns : 1)]?.focus();
   }
 
   show(place) {
@@ -188,11 +199,13 @@ class TokenView {
   }
 
   mark(node, isNow) {
-    const isChosen = node === this.queries[this.active], marks = `${isNow} ${isChosen}`;
+    const isChosen = node === this.queries[this.active], { barred, start } = this.data;
+    const isBarred = Boolean(this.isKey(node) && barred?.has(node.place + start[1])), marks = `${isNow} ${isChosen} ${isBarred}`;
     if (node.marks === marks) return;
     node.marks = marks;
     node.classList.toggle("now", isNow);
     node.classList.toggle("chosen", isChosen);
+    node.classList.toggle("barred", isBarred);
     node.tabIndex = isChosen ? 0 : -1;
     if (node.side === "query") set(node, { "aria-pressed": isChosen });
   }
