@@ -78,13 +78,14 @@ tabs = [
     ),
 ]
 if pretrained is not None:
-    sections = [model_doubts(run, asked)]
-    if predicts_words(pretrained):
+    is_with_picture = pretrained.reads_pictures and asked.given.png is not None
+    sections = [] if is_with_picture else [model_doubts(run, asked)]
+    if predicts_words(pretrained) and not is_with_picture:
         sections.append(tab("words", "What it says next", next_tokens, run, asked))
         if pretrained.kind is not ModelKind.ENCODER:
             sections.append(tab("keeps", "What it keeps: the KV cache", what_it_keeps, run, asked, formerly=("cache",)))
-        if reads_alone:
-            sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, asked))
+    if predicts_words(pretrained) and reads_alone:
+        sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, asked))
     if reads_alone:
         sections.append(tab("patch", "Patch from a second sentence", patch_heads, run, asked))
     tabs.append(tab("why", "Why there?", why_there, run, asked))

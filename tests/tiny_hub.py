@@ -247,3 +247,63 @@ def write_vision(folder: Path, **more: object) -> None:
     settings = {"image_processor_type": "ViTImageProcessor", "size": {"height": 16, "width": 16}, "resample": 2}
     settings |= {"image_mean": [0.5, 0.4, 0.3], "image_std": [0.5, 0.5, 0.5], "do_resize": True, "do_normalize": True}
     (folder / "preprocessor_config.json").write_text(json.dumps({**settings, "do_rescale": True}))
+
+
+TEXT_SIZES = {**WIDTHS, "num_key_value_heads": 2, "max_position_embeddings": 256}
+TOWER = {**WIDTHS, "image_size": 24, "patch_size": 6}
+RESIZED = {"do_resize": True, "do_rescale": True, "do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+READERS = {
+    "llava": (
+        "LlavaForConditionalGeneration",
+        {"vision_config": {"model_type": "clip_vision_model", **TOWER}, "text_config": {"model_type": "llama"}},
+        {"image_processor_type": "CLIPImageProcessor", "size": {"height": 24, "width": 24}, "do_center_crop": False},
+        ["<image>"],
+    ),
+    "qwen2_vl": (
+        "Qwen2VLForConditionalGeneration",
+        {
+            "vision_config": {"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 2, "patch_size": 6},
+            "text_config": {
+                "model_type": "qwen2_vl_text",
+                "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 1e4},
+            },
+        },
+        {
+            "image_processor_type": "Qwen2VLImageProcessor",
+            "patch_size": 6,
+            "merge_size": 2,
+            "size": {"shortest_edge": 144, "longest_edge": 2304},
+        },
+        ["<|image_pad|>", "<|vision_start|>", "<|vision_end|>"],
+    ),
+    "smolvlm": (
+        "SmolVLMForConditionalGeneration",
+        {"vision_config": TOWER, "text_config": {"model_type": "llama"}, "scale_factor": 2},
+        {
+            "image_processor_type": "SmolVLMImageProcessor",
+            "size": {"longest_edge": 24},
+            "max_image_size": {"longest_edge": 24},
+        },
+        ["<image>", "<fake_token_around_image>", "<global-img>"],
+    ),
+}
+"""Of models that read a picture beside a text: class, settings, those of the image processor, tokens of its own."""
+
+
+def write_reader(folder: Path, kind: str) -> None:
+    """A model of two layers that reads a picture of few patches beside a text, see READERS."""
+    name, sizes, processor, tokens = READERS[kind]
+    tokenizer = byte_level_tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": tokens})
+    ids = dict(
+        zip(
+            ["image_token_id", "vision_start_token_id", "vision_end_token_id"],
+            tokenizer.convert_tokens_to_ids(tokens),
+            strict=False,
+        )
+    )
+    if kind != "qwen2_vl":
+        ids = {"image_token_id": ids["image_token_id"], "image_token_index": ids["image_token_id"]}
+    text = {**TEXT_SIZES, **sizes["text_config"], "vocab_size": len(tokenizer), "pad_token_id": 0}
+    write(folder, name, {**sizes, "text_config": text, **ids, "pad_token_id": 0}, tokenizer)
+    (folder / "preprocessor_config.json").write_text(json.dumps(RESIZED | processor))

@@ -56,6 +56,14 @@ def items_at_once(logits: Tensor | None) -> int:
     return max(1, min(MAX_ITEMS, MAX_NUMBERS // n_numbers))
 
 
+def repeated(inputs: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """Return inputs of one item as those of n; patches of one picture below each other are repeated as a whole."""
+    return {
+        name: value.repeat(n, *[1] * (value.ndim - 1)) if isinstance(value, Tensor) and value.ndim else value
+        for name, value in inputs.items()
+    }
+
+
 def effects(pretrained: Pretrained, inputs: Mapping[str, Tensor], heads: Sequence[Head]) -> list[float]:
     """Return how much the output for a batch of one changes without each head alone, mean over all positions.
 
@@ -64,7 +72,7 @@ def effects(pretrained: Pretrained, inputs: Mapping[str, Tensor], heads: Sequenc
     head. A ModelError where the model cannot be run so, or returns neither logits nor a last layer.
     """
     device, n = pretrained.model.device, 1 + len(heads)
-    batch: dict[str, Any] = {name: value.to(device).expand(n, *value.shape[1:]) for name, value in inputs.items()}
+    batch: dict[str, Any] = repeated({name: value.to(device) for name, value in inputs.items()}, n)
     n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
     batch |= pretrained.fewer_logits(n_tokens, MAX_NUMBERS)
     with as_model_errors(pretrained, "be run without a head", UnsupportedError):

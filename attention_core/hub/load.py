@@ -132,7 +132,7 @@ def is_encoder_alone(config: Any) -> bool:
 def picture_tower(config: Any) -> Any | None:
     """Return the settings of the tower that looks at pictures, of a model that compares pictures with texts; or None.
 
-    Models that write about pictures are decoders: they can be given a text alone.
+    Models that write about pictures are decoders, which take a picture beside their text, or a text alone.
     """
     from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
 
@@ -172,7 +172,8 @@ def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
     with lock_folder(folder.parent.parent), _LOADING, _quiet(), _NoRandomNumbers():
         model = _model(folder, config, kind)
         tokenizer = None if kind is ModelKind.VISION else _tokenizer(folder)
-        processor = _processor(folder) if kind is ModelKind.VISION else None
+        reads_both = kind is ModelKind.DECODER and hasattr(model, "get_image_features")
+        processor = _processor(folder) if kind is ModelKind.VISION or reads_both else None
         hold_folder(folder.parent.parent, model)
     model = model.to(choose_device()).eval().requires_grad_(False)
     if getattr(model.config, "mask_ratio", None):

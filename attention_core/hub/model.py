@@ -50,8 +50,13 @@ class Pretrained:
     kind: ModelKind
     model: PreTrainedModel = field(repr=False)
     tokenizer: Any = field(default=None, repr=False)  # text to token numbers; None for vision
-    processor: Any = field(default=None, repr=False)  # picture to pixel values; None for text
+    processor: Any = field(default=None, repr=False)  # picture to pixel values; None for text alone
     most_tokens: int | None = None  # positions that the model knows; None = no bound of its own
+
+    @property
+    def reads_pictures(self) -> bool:
+        """Whether it takes a picture beside a text."""
+        return self.tokenizer is not None and self.processor is not None
 
     def fewer_logits(self, n_positions: int, most: int) -> dict[str, int]:
         """Return what the model is called with to spare logits of early positions beyond so many numbers in all."""

@@ -1,7 +1,10 @@
 """A visitor's picture becomes a PNG of bounded size, and the inputs of a vision model."""
 
 import inspect
+import math
 import warnings
+from collections.abc import Mapping
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -20,8 +23,9 @@ from attention_core.bounds import (
     PICTURE_SCANS,
 )
 from attention_core.concurrency import Lock
-from attention_core.hub.model import ModelError, ModelKind, Pretrained
-from attention_core.hub.run import ModelInputs
+from attention_core.explain.heads.summary import PatchGrid
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, readable
+from attention_core.hub.run import ModelInputs, text_inputs
 
 SCAN = b"\xff\xda"  # how a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times
 SHOWN_SIDE = 1_024  # pictures are made this small, in pixels of their longer side, before they are kept
@@ -74,11 +78,7 @@ def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> ModelInputs:
     """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it."""
     if pretrained.kind is not ModelKind.VISION:
         raise ModelError(f"{pretrained.name} takes a text, not a picture.")
-    if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or 0 in picture.shape:
-        raise ModelError(f"A picture is uint8 (height, width, 3 or 4), this is {picture.dtype} {picture.shape}.")
-    image = Image.fromarray(picture)
-    if image.mode == "RGBA":
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    image = _on_white(picture)
     pixels, mean, deviation = _processed(pretrained, image)
     grid = _grid(pretrained.model.config, pixels)
     prefix = _prefix(pretrained.model, grid)
@@ -97,6 +97,111 @@ def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> ModelInputs:
         n_prefix=len(prefix),
         picture=_seen(pixels[0], mean, deviation),
     )
+
+
+def _on_white(picture: np.ndarray) -> Image.Image:
+    if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or 0 in picture.shape:
+        raise ModelError(f"A picture is uint8 (height, width, 3 or 4), this is {picture.dtype} {picture.shape}.")
+    image = Image.fromarray(picture)
+    return (
+        Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+        if image.mode == "RGBA"
+        else image
+    )
+
+
+BESIDE_SIDE = 448
+"""Pixels of the longer side of a picture beside a text: a model that takes any size makes 256 tokens of so many."""
+AROUND = (("vision_start_token_id", "vision_end_token_id"), ("boi_token_index", "eoi_token_index"))
+"""What settings call the tokens before and behind a picture."""
+AROUND_TOKENS = (
+    (("<fake_token_around_image>", "<global-img>"), ("<fake_token_around_image>",)),
+    (("<img>",), ("</img>",)),
+)
+"""The same as vocabularies have them where settings tell of none."""
+
+
+def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) -> ModelInputs:
+    """Return a picture, see picture_inputs, and the text behind it, as a model that reads both takes them.
+
+    How many tokens the picture becomes, the model's own picture tower tells; they lie on a grid if they are a square,
+    or if the image processor says so.
+    """
+    if not pretrained.reads_pictures:
+        raise ModelError(f"{pretrained.name} takes no picture beside its text.")
+    processor, image = pretrained.processor, _on_white(picture)
+    model: Any = pretrained.model
+    image.thumbnail((BESIDE_SIDE, BESIDE_SIDE))
+    _refuse_huge(pretrained)
+    whole = {"do_image_splitting": False} if hasattr(processor, "do_image_splitting") else {}
+    with as_model_errors(pretrained, "be given this picture"), torch.inference_mode():
+        given = dict(processor(images=image, return_tensors="pt", **whole))
+        seen = model.get_image_features(**{name: value.to(model.device) for name, value in given.items()})
+        n = sum(len(rows.flatten(0, -2)) for rows in seen.pooler_output)
+    if n > MODEL_PATCHES.most:
+        raise ModelError(f"The model makes {n:,} tokens of a picture; at most {MODEL_PATCHES} are run.")
+    grid, shown = _tiles(processor, given, image, n)
+    words = text_inputs(pretrained, text, n_beside=n)
+    ids, n_before = words.inputs["input_ids"][0].tolist(), 0
+    while n_before < len(ids) - 1 and ids[n_before] in pretrained.tokenizer.all_special_ids:
+        n_before += 1
+    opens, closes = _around(pretrained)
+    start = n_before + len(opens)
+    image_id = _image_token(model.config)
+    ids = [*ids[:n_before], *opens, *[image_id] * n, *closes, *ids[n_before:]]
+    columns = grid[1] if grid else n
+    tiles = [
+        f" row {at // columns + 1}, column {at % columns + 1}" if grid else f" picture {at + 1}" for at in range(n)
+    ]
+    own = readable(pretrained.tokenizer, ids)
+    is_tile, known = torch.tensor([[one == image_id for one in ids]]), inspect.signature(model.forward).parameters
+    inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long), **given}
+    inputs |= {name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in known}
+    marks = set(pretrained.tokenizer.all_special_ids) - {image_id}
+    return replace(
+        words,
+        inputs=inputs,
+        tokens=(*own[:start], *tiles, *own[start + n :]),
+        special=frozenset(place for place, one in enumerate(ids) if one in marks or (place == 0 and start)),
+        tiles=PatchGrid(grid, start) if grid else None,
+        picture=shown,
+    )
+
+
+def _image_token(config: Any) -> int:
+    names = ("image_token_id", "image_token_index")
+    return next(number for name in names if (number := getattr(config, name, None)) is not None)
+
+
+def _around(pretrained: Pretrained) -> tuple[list[int], list[int]]:
+    """Return the tokens before and behind a picture, of a model that wants any."""
+    for names in AROUND:
+        pair = [int(number) for name in names if (number := getattr(pretrained.model.config, name, None)) is not None]
+        if len(pair) == 2:
+            return pair[:1], pair[1:]
+    vocabulary = pretrained.tokenizer.get_vocab()
+    for sides in AROUND_TOKENS:
+        if all(token in vocabulary for side in sides for token in side):
+            opens, closes = ([vocabulary[token] for token in side] for side in sides)
+            return opens, closes
+    return [], []
+
+
+def _tiles(processor: Any, given: Mapping[str, Tensor], image: Image.Image, n: int) -> tuple[Any, np.ndarray]:
+    """Return the grid of a picture's n tokens, None = nobody knows, and the picture as the model saw it."""
+    pixels = given["pixel_values"]
+    grid: tuple[int, int] | None
+    if (sizes := given.get("image_grid_thw")) is not None:
+        rows, columns = (int(side) for side in sizes[0, 1:])
+        merged, patch = getattr(processor, "merge_size", 1), processor.patch_size
+        grid, shown = (rows // merged, columns // merged), np.asarray(image.resize((columns * patch, rows * patch)))
+    else:
+        side, crops = math.isqrt(n), pixels.flatten(0, -4) if pixels.ndim > 3 else pixels[None]
+        grid = (side, side) if side**2 == n and len(crops) == 1 else None
+        shown = _seen(
+            crops[0], getattr(processor, "image_mean", None) or 0.0, getattr(processor, "image_std", None) or 1.0
+        )
+    return (grid if grid and math.prod(grid) == n else None), shown
 
 
 def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any, Any]:
@@ -123,6 +228,8 @@ def _refuse_huge(pretrained: Pretrained) -> None:
     sides = [side for sizes in wanted for side in dict(sizes).values() if isinstance(side, int | float)]
     sides += [getattr(pretrained.model.config, "image_size", None) or 0] if processor is None else []
     pixels = [n for side in sides for n in (side if isinstance(side, list | tuple) else [side])]
+    if hasattr(processor, "merge_size"):  # it takes any size within bounds of areas
+        pixels = [math.isqrt(dict(processor.size).get("shortest_edge") or 0)]
     largest = max(pixels, default=0)
     if largest > MODEL_PICTURE_SIDE.most:
         raise ModelError(

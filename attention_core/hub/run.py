@@ -26,11 +26,12 @@ CHARACTERS_PER_TOKEN = 16
 
 @dataclass(frozen=True)
 class TextInput:
-    """A text as a visitor gave it; see text_inputs."""
+    """A text as a visitor gave it, see text_inputs; perhaps with a picture file beside it, see PictureInput."""
 
     text: str
     pair: str = ""
     target: str = ""
+    png: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,15 @@ class ModelInputs:
     special: frozenset[int] = frozenset()
     patch_grid: tuple[int, int] | None = None
     n_prefix: int = 0
+    tiles: PatchGrid | None = None
     picture: np.ndarray | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
 
-def text_inputs(pretrained: Pretrained, text: str, *, pair: str = "", target: str = "") -> ModelInputs:
-    """Return a text, or a pair of texts, as a model takes it; spaces at the ends are kept.
+def text_inputs(
+    pretrained: Pretrained, text: str, *, pair: str = "", target: str = "", n_beside: int = 0
+) -> ModelInputs:
+    """Return a text, or a pair of texts, as a model takes it; spaces at the ends are kept, n_beside tokens find room.
 
     An encoder gets a pair's second text behind a separator. The decoder of an encoder-decoder is given the target, or
     what it writes itself, greedily, where that is empty. A ModelError for an empty text, a model that takes none, or a
@@ -69,7 +73,7 @@ def text_inputs(pretrained: Pretrained, text: str, *, pair: str = "", target: st
     if not text.strip():
         raise ModelError("The text is empty. Write a sentence: its tokens are what looks at each other.")
     notes: list[str] = []
-    most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
+    most = max(1, min(TOKENS.most, pretrained.most_tokens or TOKENS.most) - n_beside)
     pair = pair if pretrained.kind is ModelKind.ENCODER and pair.strip() else ""
     ids, types = _tokenised(pretrained, text, pair, most, notes)
     if not ids:
@@ -191,13 +195,17 @@ class ModelRun:
     hidden: Tensor | None = field(default=None, repr=False)  # (n_positions, d_model), of the last layer; None in a file
     patch_grid: tuple[int, int] | None = None  # rows and columns of patches
     n_prefix: int = 0  # tokens before the first patch
+    tiles: PatchGrid | None = None  # where the tokens of a picture lie among those of a text
     picture: np.ndarray | None = field(default=None, repr=False)  # uint8 (height, width, 3), what the model was shown
     notes: tuple[str, ...] = ()
 
     @cached_property
     def groups(self) -> dict[str, list[AttentionTrace]]:
-        """The traces by stack and kind, see attention_core.explain.heads.groups."""
-        return groups(self.recording)
+        """The traces by stack and kind, see attention_core.explain.heads.groups; of picture and text together first."""
+        found = groups(self.recording)
+        if self.tiles is None:
+            return found
+        return dict(sorted(found.items(), key=lambda group: group[1][0].n_keys != len(self.tokens)))
 
 
 def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Edits] | None = None) -> ModelRun:
@@ -244,6 +252,8 @@ def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
     """Return the keys of a trace that are no words; in a decoder beside an encoder, the token that starts it."""
     if run.target_tokens and kind_of(trace.story.name).endswith("decoder self"):
         return frozenset({0})
+    if run.tiles is not None and trace.n_keys != len(run.tokens):
+        return frozenset()
     return frozenset(key for key in run.special if key < trace.n_keys)
 
 

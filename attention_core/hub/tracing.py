@@ -270,10 +270,21 @@ def run_model(
     return _run(model, inputs, edits or {}, item, gradients=gradients)
 
 
+OUTPUTS = ("logits", "last_hidden_state")
+
+
 def run_items(
     model: Any, inputs: Mapping[str, Any], edits: Sequence[Mapping[int, Edits]], *, gradients: bool = False
 ) -> Any:
-    """Run a model once on a batch in which every item has edits of its own, see run_model; return its output."""
+    """Run a model once on a batch in which every item has edits of its own, see run_model; return its output.
+
+    Pictures that lie below each other have an attention each, so that layers could not be counted: one item at a time.
+    """
+    if "image_grid_thw" in inputs and len(edits) > 1:
+        parts = {name: value.chunk(len(edits)) for name, value in inputs.items() if isinstance(value, Tensor)}
+        items = [dict(inputs) | {name: part[place] for name, part in parts.items()} for place in range(len(edits))]
+        runs = [_run(model, item, its, gradients=gradients)[1] for item, its in zip(items, edits, strict=True)]
+        return type(runs[0])(**{name: torch.cat([run[name] for run in runs]) for name in OUTPUTS if name in runs[0]})
     return _run(model, inputs, {}, item_edits=edits, gradients=gradients)[1]
 
 

@@ -80,7 +80,11 @@ class Study:
         inputs = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in given.items()}
         if "token_type_ids" not in known:  # some tokenizers make more than their models take
             inputs.pop("token_type_ids", None)
-        if any(isinstance(value, Tensor) and value.ndim and len(value) != 1 for value in inputs.values()):
+        several = {"pixel_values"} if "image_grid_thw" in inputs else set()  # patches of one picture, below each other
+        if any(
+            isinstance(inputs[name], Tensor) and inputs[name].ndim and len(inputs[name]) != 1
+            for name in inputs.keys() - several
+        ):
             raise ValueError("a study looks at one item at a time: give tensors whose first dimension is 1")
         return inputs
 

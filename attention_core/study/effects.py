@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, OutputFrom, PatternFrom, RunHead
 from attention_core.attention.trace import AttentionTrace, spans
-from attention_core.hub.ablation import MAX_ITEMS
+from attention_core.hub.ablation import MAX_ITEMS, repeated
 from attention_core.hub.tracing import run_items
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import MODULES, Activations, Projection, Site, Writes, changing, evaluated, parts_of
@@ -97,10 +97,7 @@ class Runner:
 
     def outputs(self, changes: Sequence[Change], *, gradients: bool = False) -> list[ModelOutput]:
         """Return what the model puts out in one batch, in every item after its own change."""
-        tensors = {name: value for name, value in self.inputs.items() if isinstance(value, Tensor) and value.ndim}
-        inputs = dict(self.inputs) | {
-            name: value.expand(len(changes), *value.shape[1:]) for name, value in tensors.items()
-        }
+        inputs = repeated(self.inputs, len(changes))
         edits = [change.edits for change in changes]
         by_hooks = self.projections and all(e.target == "context" for own in edits for its in own.values() for e in its)
         with torch.set_grad_enabled(gradients), changing([change.writes for change in changes]):
@@ -253,7 +250,8 @@ def foretold(
     else:
         change = Change({layer: [*map(_Nudge, count(), nudge)] for layer, nudge in enumerate(nudges)})
     with torch.enable_grad():
-        slopes = torch.autograd.grad(metric(runner.outputs([change], gradients=True)[0]), nudges)
+        answer = metric(runner.outputs([change], gradients=True)[0])
+        slopes = torch.autograd.grad(answer, nudges, allow_unused=True, materialize_grads=True)
     steps = [((theirs - mine) * slope).sum(-1) for mine, theirs, slope in zip(own, other, slopes, strict=True)]
     places = parts_at(site, own, positions)
     return as_map({place: float(steps[place[0]][heads][:, rows].sum()) for place, heads, rows in places})

@@ -14,7 +14,7 @@ from attention_core.data.language_pieces import NAME, WINDOW, tokenizer
 from attention_core.hub.catalogue import find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained
-from attention_core.hub.pictures import picture_inputs
+from attention_core.hub.pictures import picture_inputs, picture_text_inputs
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, run, text_inputs
 from attention_core.models import load
 from attention_core.weights import WeightsError
@@ -54,8 +54,14 @@ def load_model(key: str) -> Pretrained:
 def prepare(pretrained: Pretrained, given: ModelInput) -> ModelInputs:
     """Return what a model is called with for a visitor's input; ModelError = the model does not take it."""
     if isinstance(given, PictureInput):
-        return picture_inputs(pretrained, np.asarray(Image.open(BytesIO(given.png)).convert("RGBA")))
+        return picture_inputs(pretrained, _pixels(given.png))
+    if given.png is not None:
+        return picture_text_inputs(pretrained, _pixels(given.png), given.text)
     return text_inputs(pretrained, given.text, pair=given.pair, target=given.target)
+
+
+def _pixels(png: bytes) -> np.ndarray:
+    return np.asarray(Image.open(BytesIO(png)).convert("RGBA"))
 
 
 @lru_cache(MODELS.most)

@@ -13,6 +13,7 @@ from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
 from attention_core.hub.pictures import SHOWN_SIDE, read_picture
 from tests.app.tools import put, settled
+from tests.tiny_hub import write_reader
 
 SCRIPT = """
 import streamlit as st
@@ -258,6 +259,18 @@ def test_a_vision_model_takes_the_drawing_or_a_picture(opened, stored, monkeypat
     settled(page)
     assert "The picture before it stays" in page.error[0].value
     assert latest_picture(page) == before
+
+
+def test_a_model_that_reads_both_takes_a_picture_beside_the_text_or_the_text_alone(opened, tmp_path, monkeypatch):
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    write_reader(folder, "llava")
+    monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
+    page = opened(model="reader")
+    page = put(page.text_area(key="model_text_decoder"), "Das Tier war")
+    assert shown(page).startswith("reader: 4 traces of 19")
+    page = put(page.button_group(key="model_way"), "Text alone")
+    assert shown(page).startswith("reader: 2 traces of 3")
 
 
 def latest_picture(page):

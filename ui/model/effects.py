@@ -1,5 +1,6 @@
 """What hangs on each part: what it adds to a word's logit, and what it does here as it is in a second sentence."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         if not second:
             return
         part = single_choice("Taken over", PART, [HEADS, STATES], label_visibility="collapsed")
-        other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most])).inputs
+        other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
 
         def compute() -> Effects:
             vector = None if word is not None else study.run(other)[1].hidden.mean(0)
@@ -100,7 +101,9 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
                 )
 
             at = "head_out" if part == HEADS else "residual"
-            return study.patch(other, inputs, metric=metric, at=at, gradient=False)
+            found = study.patch(other, inputs, metric=metric, at=at, gradient=False)
+            n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
+            return replace(found, values=found.values[-n_layers:, : len(run.tokens) if at == "residual" else None])
 
         found = cached_with_run(run, ("patched", second, word, part), compute)
     except ValueError as error:

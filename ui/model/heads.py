@@ -194,5 +194,6 @@ def _rolled_tokens(run: ModelRun, trace: AttentionTrace, rolled: np.ndarray, que
         start=(window.start, window.start),
         n_keys=trace.n_keys,
         outside=None if window == slice(0, trace.n_queries) else 1 - rolled[window, window].sum(1),
+        picture=None if run.tiles is None else run.picture,
     )
     token_component("model_rolled_tokens", shown, query)

@@ -38,7 +38,7 @@ SECOND = {
     ModelKind.ENCODER_DECODER: "Target (if empty, the model writes it)",
 }
 PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
-DRAW, UPLOAD = "Draw", "Upload"
+DRAW, UPLOAD, TEXT_ALONE = "Draw", "Upload", "Text alone"
 MODEL, RECORDING = "A model", "A recording"
 SOURCE = Field(
     NAME,
@@ -52,7 +52,8 @@ INPUTS = (NAME, OTHER)
 KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
 TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
 SECOND_TEXT = {(name, kind): Field(name, f"second_{kind}", "", address=f"second_{kind}") for name, kind in KINDS}
-PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **named(draw=DRAW, upload=UPLOAD)) for name in INPUTS}
+WAYS = named(draw=DRAW, upload=UPLOAD, none=TEXT_ALONE)
+PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **WAYS) for name in INPUTS}
 PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
 PICTURE_FILE = {name: Field(name, "picture_file", "") for name in INPUTS}
 PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
@@ -149,7 +150,8 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
         return None
     given, behind = text.value[: MODEL_TEXT_LETTERS.most], second.value[: MODEL_TEXT_LETTERS.most]
     if kind is ModelKind.DECODER:
-        return TextInput(given)
+        beside = _picture(name, TEXT_ALONE) if pretrained.reads_pictures else None
+        return TextInput(given, png=beside and beside.png)
     return TextInput(given, target=behind) if kind is ModelKind.ENCODER_DECODER else TextInput(given, behind)
 
 
@@ -171,8 +173,13 @@ def _take(name: str, kind: ModelKind, text: str, second: str) -> None:
         TOKEN.reset()
 
 
-def _picture(name: str) -> PictureInput | None:
-    if single_choice("Picture", PICTURE_FROM[name], [DRAW, UPLOAD]) == UPLOAD:
+def _picture(name: str, *further: str) -> PictureInput | None:
+    ways = [DRAW, UPLOAD, *further]
+    PICTURE_FROM[name].clamp_to_options(ways)
+    way = single_choice("Picture beside the text" if further else "Picture", PICTURE_FROM[name], ways)
+    if way in further:
+        return None
+    if way == UPLOAD:
         return _uploaded(name)
     return PictureInput(png_of(Image.fromarray(drawing_pad(PAD[name]).canvas)))
 

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
+from PIL import Image
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.attention.view.page import pieces
+from attention_core.attention.view.page import pieces, tiles_of
 from attention_core.charts.heads import masked
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
@@ -18,6 +19,7 @@ from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
 from attention_core.device import to_array
 from attention_core.explain.heads import PatchGrid, is_of_itself, norm_based_weights, without_keys
 from attention_core.explain.heads.summary import whole_rows
+from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import address, note_picture
 from ui.component import component, script_of
@@ -108,6 +110,7 @@ class Tokens(NamedTuple):
         start: position of the first row and column in the whole input.
         outside: of each row, what goes to keys beyond the columns; None if there are none.
         verbs, legend: what a query does with its keys, what happens to a key; what the two shades mean.
+        picture: whose tokens lie among the others, see tiles_of; None = there is none.
         n_keys: of the whole input, for the weight of looking everywhere alike; as many as columns if None.
     """
 
@@ -122,6 +125,7 @@ class Tokens(NamedTuple):
     verbs: tuple[str, str] = ("looks at", "is looked at by")
     legend: tuple[str, str] = ("where it looks", "who looks at it")
     n_keys: int | None = None
+    picture: np.ndarray | None = None
 
 
 def token_component(key: str, tokens: Tokens, query: int) -> None:
@@ -153,8 +157,18 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
         "uniform": 1 / (tokens.n_keys or matrix.shape[1]),
         "percent": True,
         "stamp": stamp,
+        "tiles": _tiles(tokens),
     }
     _view(key=key, data=data | plain, default={"chosen": None}, on_chosen_change=take)
+
+
+def _tiles(tokens: Tokens) -> dict[str, Any] | None:
+    side, labels = (0, tokens.queries) if tokens.keys is None else (1, tokens.keys)
+    tiles = None if tokens.picture is None else tiles_of(labels)
+    if tiles is None:
+        return None
+    picture = address(png_of(Image.fromarray(tokens.picture)))
+    return {**tiles, "first": tiles["first"] + tokens.start[side], "picture": picture}
 
 
 def _note_pictures(tokens: Tokens, row: int) -> None:
@@ -351,6 +365,7 @@ def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, rows: slice, cols
         start=(rows.start, cols.start),
         outside=beyond,
         n_keys=n_keys,
+        picture=None if run.tiles is None else run.picture,
     )
 
 
