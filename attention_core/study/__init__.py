@@ -27,7 +27,7 @@ from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
 from attention_core.study.comparison import HeadComparison, compare, head_map
-from attention_core.study.effects import Effects, Runner, changes_at, cut_edges, dropped, foretold, joined
+from attention_core.study.effects import Effects, Runner, carried, changes_at, cut_edges, dropped, foretold, joined
 from attention_core.study.heads import CorpusText, Example, Heads, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement, streams
@@ -131,6 +131,7 @@ class Study:
         query: int = -1,
         window: int = 1,
         seed: int = 0,
+        progress: Callable[[float], Any] | None = None,
     ) -> Effects:
         """Return the metric without each part of the run, one part at a time and many in a batch.
 
@@ -149,6 +150,7 @@ class Study:
             query: of "edge", from whose row the edge is cut.
             window: of "edge", in how many layers around each it is cut.
             seed: of "resample".
+            progress: is given the share that is done.
 
         Raises:
             UnsupportedError: nothing in this model can be exchanged there, with the reason.
@@ -158,7 +160,7 @@ class Study:
         _check("at", at, ("head_out", "layer", "position", "edge", "residual", "mlp"))
         _check("how", how, ("zero", "mean", "resample"))
         inputs = self.inputs(clean)
-        runner, before = self._runner(inputs, metric, at)
+        runner, before = self._runner(inputs, metric, at, progress)
         if at == "edge":
             changes = cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
         elif at in ("head_out", "layer") and how == "zero" and positions is None:
@@ -187,6 +189,7 @@ class Study:
         at: Site = "head_out",
         positions: Sequence[int] | None = None,
         gradient: bool = True,
+        progress: Callable[[float], Any] | None = None,
     ) -> Effects:
         """Return the metric of the corrupt run after each of its parts is given what it has in the clean run.
 
@@ -197,10 +200,11 @@ class Study:
             at: as for ablate, and "pattern": a head has the clean run's weights, and its own values.
             positions: at which alone parts are exchanged, of a pattern its rows; None = at all.
             gradient: whether one gradient foretells the effects, too, see Effects.estimate and correlation.
+            progress: is given the share that is done.
         """
         _check("at", at, ("head_out", "layer", "position", "pattern", "residual", "mlp"))
         pair, inputs = joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
-        runner, before = self._runner(inputs, metric, at)
+        runner, before = self._runner(inputs, metric, at, progress)
         (other, own), output = activations(self.model, pair, at, runner.projections)
         goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
         values = runner.measured(changes_at(at, own, other, self.model, positions), metric)
@@ -208,6 +212,22 @@ class Study:
         if gradient and at != "pattern":
             estimate = before + foretold(runner, at, own, other, metric, positions)
         return Effects(values, before, goal, at, self.tokens(inputs), estimate)
+
+    def carry(self, clean: Input, corrupt: Input, states: Sequence[tuple[int, int, int]]) -> ModelOutput:
+        """Return what comes out of the corrupt run after states of the clean one were carried into it, all at once.
+
+        Args:
+            clean: the run from which states are taken; it may have another number of tokens.
+            corrupt: the run in which they are put.
+            states: (layer, position in clean, position in corrupt), of the residual stream after a layer.
+
+        Raises:
+            UnsupportedError: the model has no layers that are modules.
+            IndexError: there is no such layer or position.
+        """
+        (other,), _ = activations(self.model, self.inputs(clean), "residual", [])
+        inputs = self.inputs(corrupt)
+        return Runner(self.model, inputs, self.tokenizer).outputs([carried(self.model, other, states)])[0]
 
     def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
         """Return how much each head, MLP and the embedding add to a metric that is linear in the logits.
@@ -287,7 +307,9 @@ class Study:
         special = torch.tensor(getattr(self.tokenizer, "all_special_ids", ()), dtype=ids.dtype, device=ids.device)
         return CorpusText(number, inputs, torch.isin(ids, special))
 
-    def _runner(self, inputs: Mapping[str, Any], metric: Metric, site: Site) -> tuple[Runner, float]:
+    def _runner(
+        self, inputs: Mapping[str, Any], metric: Metric, site: Site, progress: Callable[[float], Any] | None
+    ) -> tuple[Runner, float]:
         """Return what runs an input with changes at a site, and the metric without any."""
         with torch.no_grad():
             output = ModelOutput.of_batch(evaluated(self.model, inputs), self.tokenizer)[0]
@@ -295,7 +317,7 @@ class Study:
         if site in ("head_out", "layer", "position") and not streams(self.model, inputs):
             projections = projections_of(self.model, inputs)
         n_at_once = items_at_once(output.logits)
-        return Runner(self.model, inputs, self.tokenizer, projections, n_at_once), number(metric(output))
+        return Runner(self.model, inputs, self.tokenizer, projections, n_at_once, progress), number(metric(output))
 
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:

@@ -94,6 +94,8 @@ class Runner:
     # of a model whose code no edit reaches, where each attention's heads are put together
     projections: Sequence[Projection] = ()
     n_at_once: int = MAX_ITEMS
+    # is given the share of a map that is done
+    progress: Callable[[float], Any] | None = None
 
     def outputs(self, changes: Sequence[Change], *, gradients: bool = False) -> list[ModelOutput]:
         """Return what the model puts out in one batch, in every item after its own change."""
@@ -119,6 +121,8 @@ class Runner:
         for span in spans(0, len(places), self.n_at_once):
             outputs = self.outputs([changes[place]() for place in places[span]])
             values |= {place: number(metric(one)) for place, one in zip(places[span], outputs, strict=True)}
+            if self.progress:
+                self.progress(span.stop / len(places))
         return as_map(values)
 
 
@@ -182,6 +186,26 @@ def changes_at(
 
 def _write(states: Tensor, row: int, new: Tensor) -> Tensor:
     return torch.cat([states[:row], new.to(states)[None], states[row + 1 :]])
+
+
+def carried(model: Any, other: Activations, states: Sequence[tuple[int, int, int]]) -> Change:
+    """Return the change that puts states (layer, position of another run, position) into residual streams."""
+    modules, writes = parts_of(model, "residual"), dict[Any, Callable[[Tensor], Tensor]]()
+    for layer in {layer for layer, _, _ in states}:
+        number = from_start("layers", layer, len(modules))
+        rows = {
+            to: other[number][0, from_start("positions", place, other[number].shape[1])]
+            for one, place, to in states
+            if one == layer
+        }
+
+        def write(own: Tensor, rows: Mapping[int, Tensor] = rows) -> Tensor:
+            for to, new in rows.items():
+                own = _write(own, from_start("positions", to, len(own)), new)
+            return own
+
+        writes[modules[number]] = write
+    return Change(writes=writes)
 
 
 def _exchanged(

@@ -24,6 +24,7 @@ COMPONENTS = {
             "learning_film",
             "hall_corner",
             "lecture_notes",
+            "carried_states",
         ),
         0,
     ),

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -190,3 +192,33 @@ def test_two_recordings_side_by_side_follow_each_other_and_are_changed_apart(ope
     right.get_by_label("Temperature").fill("-20")
     page.wait_for_function("document.querySelector('[data-attention]').views[1].changes.temperature < 0.2")
     assert (weights_at(page, 0) - weights_at(page, 1)).abs().max() > 0.1
+
+
+def test_a_widget_tells_python_the_cell_that_was_chosen_and_says_what_it_needs(opened, monkeypatch):
+    recording, traits = every_kind(), SimpleNamespace(Dict=lambda: SimpleNamespace(tag=lambda sync: sync))
+
+    class AnyWidget:
+        def __init__(self, data):
+            self.data = data
+
+    monkeypatch.setitem(sys.modules, "traitlets", traits)
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    with pytest.raises(ImportError, match="attention-explorer"):
+        recording.show().widget()
+    monkeypatch.setitem(sys.modules, "anywidget", SimpleNamespace(AnyWidget=AnyWidget))
+    widget = recording.show(0, 1, query=0).widget()
+    script = widget._esm.replace("export default", "const made =")
+    page = opened(
+        f"<!doctype html><body><script>{script}\nconst told = {{}}; made.render({{ el: document.body, model: {{"
+        f"get: () => ({json.dumps(widget.data)}), set: (name, value) => {{ told[name] = value; }},"
+        "save_changes: () => { told.saved = true; } } });</script></body>"
+    )
+    canvas, n = page.locator(".pictures canvas"), recording[0].n_keys
+    box = canvas.bounding_box()
+    canvas.click(position={"x": box["width"] * 1.5 / n, "y": box["height"] * 2.5 / n})
+    told = page.evaluate("told")
+    weight = float(recording[0].weights(1)[2, 1])
+    assert abs(told["chosen"].pop("weight") - weight) < 2e-3
+    assert told == {"chosen": {"layer": 0, "head": 1, "query": 2, "key": 1}, "saved": True}
+    page.locator(".token").nth(3).click()
+    assert page.evaluate("told.chosen") == {"layer": 0, "head": 1, "query": 3, "key": None, "weight": None}

@@ -9,6 +9,8 @@ import transformers as hf
 from torch import nn
 from torch.testing import assert_close
 
+from attention_core import load
+from attention_core.data.language_pieces import tokenizer
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study import ModelOutput, Study
 from attention_core.study.families import family_of, matrix, part
@@ -364,3 +366,45 @@ def test_what_cannot_be_asked_is_told():
     with pytest.raises(UnsupportedError, match="windows"):
         Study(shifted).ablate(inputs_of("vit")[0], metric=lambda out: out.hidden.sum(), how="mean", reference=[])
     assert Study(shifted).ablate(inputs_of("vit")[0], metric=lambda out: out.hidden.norm()).values.shape == (2, 2)
+
+
+def test_states_are_carried_between_sentences_of_other_lengths_as_hooks_carry_them():
+    study = Study(load("tatoeba-llama"), tokenizer())
+    clean, corrupt = "A green house. We", "Mary has a red car. Mary has a red"
+    states = [(0, 3, 5), (2, -1, 1)]
+    layers, kept = study.model.model.layers, {}
+    ids = [study.inputs(text)["input_ids"] for text in (clean, corrupt)]
+
+    def keep(layer):
+        return layers[layer].register_forward_hook(lambda module, given, out: kept.update({layer: out}))
+
+    def put(layer, place, to):
+        def write(module, given, out):
+            out = out.clone()
+            out[0, to] = kept[layer][0, place]
+            return out
+
+        return layers[layer].register_forward_hook(write)
+
+    with torch.inference_mode():
+        hooks = [keep(layer) for layer in range(3)]
+        study.model(input_ids=ids[0])
+        for hook in hooks:
+            hook.remove()
+        hooks = [put(*one) for one in states]
+        wanted = study.model(input_ids=ids[1]).logits[0]
+        for hook in hooks:
+            hook.remove()
+    found = study.carry(clean, corrupt, states)
+    assert (found.logits - wanted).abs().max() < 1e-5
+    assert study.carry(clean, corrupt, [(0, 3, 5)]).probability(" house") > 0.5
+    with pytest.raises(IndexError, match="positions must be from 0 to"):
+        study.carry(clean, corrupt, [(0, 99, 5)])
+
+
+def test_maps_tell_how_much_of_them_is_done():
+    study, told = Study(load("tatoeba-llama"), tokenizer()), []
+    study.ablate("Tom bought a green", metric=lambda out: out.logit(" car"), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert len(told) > 1

@@ -228,7 +228,7 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     label = "The text, by the change of its tokens"
     hint = "Orange: less probable now; blue: more. Click one for what is expected after it."
     chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=setting(CHANGE_AT))
-    _tokens(before[row], after[row], asked)
+    likeliest_tokens(before[row], after[row], asked)
 
 
 def _times(bits: float) -> str:
@@ -248,18 +248,19 @@ def _hidden_word(run: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> No
         f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by "
         f"{_small(amount)} bits** (Jensen-Shannon, 0 to 1)."
     )
-    _tokens(before, after, asked)
+    likeliest_tokens(before, after, asked)
 
 
-def _tokens(before: Tensor, after: Tensor, asked: LatestRun) -> None:
+def likeliest_tokens(before: Tensor, after: Tensor, asked: LatestRun, name: str = NAME) -> None:
+    """Draw the tokens that are likeliest by either logits (n_tokens,); `name` begins the key of the chart."""
     tokenizer = pretrained_of(asked.key).tokenizer
-    _likeliest(before, after, lambda token: token_text(tokenizer, token))
+    _likeliest(before, after, lambda token: token_text(tokenizer, token), name)
 
 
-def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str]) -> None:
+def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = NAME) -> None:
     one, other, n = before.float().softmax(-1), after.float().softmax(-1), min(N_SHOWN, len(before))
     numbers = sorted({*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()}, key=lambda at: -float(one[at]))
-    show_outcome(NAME, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())
+    show_outcome(name, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())
 
 
 def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:

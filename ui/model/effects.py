@@ -13,18 +13,22 @@ from attention_core.charts import matrix_chart
 from attention_core.charts.bars import bars
 from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.vega import ROLE_COLOURS, signed_ramp
+from attention_core.hub.ablation import sentence_change
 from attention_core.hub.language import token_text
 from attention_core.hub.model import ModelKind, predicts_words, readable
 from attention_core.hub.run import ModelRun, TextInput
+from attention_core.links import pack, unpack
 from attention_core.study import Attribution, Effects, ModelOutput, Study
 from attention_core.study.output import token_id
 from ui.chart import draw_chart
+from ui.component import component
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
-from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen, clickable_chart, head_map
+from ui.model.ablation import likeliest_tokens
+from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen, clickable_chart, head_map, setting
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
-from ui.state import Field, named, single_choice
+from ui.state import Field, component_message, named, single_choice, whole_number
 
 N_PARTS, N_LIKELIEST = 8, 2
 HEADS, STATES = "One head", "One word’s state"
@@ -32,6 +36,18 @@ WORD = Field(NAME, "effect_word", "", address="word")
 RATHER = Field(NAME, "effect_rather", "", address="rather_than")
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
 PART = Field(NAME, "effect_part", HEADS, address="patch_part", **named(head=HEADS, state=STATES))
+AFTER = Field(NAME, "carried_after", 1, address="carried_after", parse=whole_number)
+"""The layer, from 1, after which a state is taken and put."""
+CARRIED = Field[list[tuple[int, int, int]]](
+    NAME, "carried", list, address="carried", parse=lambda text: [_state(one) for one in unpack(text)], text=pack
+)
+"""States that were carried over, the last one last: layer, place in the second sentence, place in the first."""
+_states = component("carried_states")
+
+
+def _state(numbers: Any) -> tuple[int, int, int]:
+    layer, place, to = map(int, numbers)
+    return layer, place, to
 
 
 def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
@@ -50,8 +66,9 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
             with torch.inference_mode(False):  # it takes a gradient
                 return study.attribute(inputs, metric=logit)
 
-        found = cached_with_run(run, ("attribution", word, rather), compute)
-        after = cached_with_run(run, "lens", lambda: study.lens(inputs, position=position, n=N_LIKELIEST))
+        with st.spinner("Taking the logit apart"):
+            found = cached_with_run(run, ("attribution", word, rather), compute)
+            after = cached_with_run(run, "lens", lambda: study.lens(inputs, position=position, n=N_LIKELIEST))
     except ValueError as error:
         st.info(f"The logit cannot be taken apart: {error_markdown(error)}.")
         return
@@ -90,6 +107,9 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         part = single_choice("Taken over", PART, [HEADS, STATES], label_visibility="collapsed")
         other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
 
+        if part == STATES:
+            _carry_states(run, asked, study, other, inputs, position)
+
         def compute() -> Effects:
             vector = None if word is not None else study.run(other)[1].hidden.mean(0)
 
@@ -101,7 +121,9 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
                 )
 
             at = "head_out" if part == HEADS else "residual"
-            found = study.patch(other, inputs, metric=metric, at=at, gradient=False)
+            bar = st.progress(0.0, "Patching part by part")
+            found = study.patch(other, inputs, metric=metric, at=at, gradient=False, progress=bar.progress)
+            bar.empty()
             n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
             return replace(found, values=found.values[-n_layers:, : len(run.tokens) if at == "residual" else None])
 
@@ -138,6 +160,49 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         head_map("model_patched", values.tolist(), now, title=title)
     else:
         _state_map(run, values.tolist(), now, title)
+
+
+def _carry_states(
+    run: ModelRun, asked: LatestRun, study: Study, other: dict[str, Any], inputs: dict[str, Any], position: int
+) -> None:
+    """Let states be dragged from the second sentence into the first, and draw what becomes of the answer."""
+    tokens, n_layers = study.tokens(other), len(next(iter(run.groups.values())))
+    CARRIED.value = states = [
+        one for one in CARRIED.value if one[0] < n_layers and one[1] < len(tokens) and one[2] < len(run.tokens)
+    ]
+
+    def take() -> None:
+        moved = component_message("model_carried", "carried") or {}
+        if isinstance(moved.get("from"), int) and isinstance(moved.get("to"), int):
+            kept = [one for one in CARRIED.value if (one[0], one[2]) != (AFTER.value - 1, moved["to"])]
+            CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])]
+
+    left, right = st.columns([1.2, 1], gap="large")
+    with left:
+        AFTER.clamp_to_options(range(1, n_layers + 1))
+        AFTER.widget(st.select_slider, "After layer", range(1, n_layers + 1))
+        hint = "Drag a word of the second sentence into a word of yours, or click the one and then the other."
+        sentences = [{"name": "Second sentence", "tokens": tokens}, {"name": "Your sentence", "tokens": run.tokens}]
+        data = {"sentences": sentences, "carried": [one[1:] for one in states], "hint": hint}
+        _states(key="model_carried", data=data, default={"carried": None}, on_carried_change=take)
+        with st.container(horizontal=True):
+            undo, all_back = setting(CARRIED), {"disabled": not states}
+            st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), **all_back)
+            st.button("Undo all", key="model_carried_none", on_click=undo, args=([],), **all_back)
+    with right:
+        if not states:
+            st.info("Nothing is carried over yet.")
+            return
+        for layer, place, to in states:
+            st.markdown(
+                f"{literal(tokens[place].strip())} → {literal(run.tokens[to].strip())}, after layer {layer + 1}"
+            )
+        key = "carried", tuple(other["input_ids"][0].tolist()), tuple(states)
+        out = cached_with_run(run, key, lambda: study.carry(other, inputs, states))
+        if run.logits is not None and out.logits is not None:
+            likeliest_tokens(run.logits[position], out.logits[position].cpu(), asked, "model_carried")
+        elif run.hidden is not None and out.hidden is not None:
+            st.markdown(f"The sentence’s vector turns by {sentence_change(run.hidden, out.hidden):.2g} (1 − cosine).")
 
 
 def _in_units(value: float, word: Any) -> str:

@@ -103,10 +103,16 @@ def heads_of(asked: LatestRun) -> Heads:
 
     def portions() -> Iterator[tuple[float, Heads]]:
         texts = phrase_book()[:: len(phrase_book()) // N_SENTENCES]
-        yield 1.0, Study(pretrained.model, pretrained.tokenizer).heads(texts)
 
-    with st.spinner(f"Reading {N_SENTENCES} sentences"):
-        return queued_result(("heads of", asked.key), portions)
+        def tell(n_read: int) -> None:
+            bar.progress(min(n_read / len(texts), 1.0), f"Reading {n_read} of {len(texts)} sentences")
+
+        yield 1.0, Study(pretrained.model, pretrained.tokenizer).heads(texts, progress=tell)
+
+    bar = st.empty()
+    found = queued_result(("heads of", asked.key), portions)
+    bar.empty()
+    return found
 
 
 def named_heads(run: ModelRun, asked: LatestRun) -> None:
