@@ -25,7 +25,7 @@ FOUND = {
     "compare_two_runs": (
         "(layer, head) == (3, 5) and between.change[:2].max() == 0 and between.to_frame().layer[0] >= 2"
         " and maps.to_frame().change.abs().is_monotonic_decreasing",
-        {"first.html", "second.html", "maps.parquet"},
+        {"both.html", "maps.parquet"},
     ),
     "what_do_the_heads_do": (
         "heads.name(3, 5) == 'induction' and cut.values.argmin() == 12 and largest == '2.0'"
@@ -35,6 +35,11 @@ FOUND = {
     "from_a_translation": (
         "looks['rouge'] == 'red' and [*kinds] == ['encoder self', 'decoder self', 'decoder cross']",
         {"translation.html"},
+    ),
+    "picture_beside_text": (
+        "over_picture.shape == (6, 6) and 0 < share < 1 and tiles_of(inputs.tokens) =="
+        " {'first': first, 'rows': 6, 'columns': 6} and without.values.shape == (4, 4)",
+        {"picture.html"},
     ),
     "train_your_own": (
         "accuracy > 0.99 and accuracy_uniform < 0.3 and mirrored == [*range(9, -1, -1)]",
