@@ -172,7 +172,7 @@ def _carry_states(
     ]
 
     def take() -> None:
-        moved = component_message("model_carried", "carried") or {}
+        moved = component_message("model_states", "carried") or {}
         if isinstance(moved.get("from"), int) and isinstance(moved.get("to"), int):
             kept = [one for one in CARRIED.value if (one[0], one[2]) != (AFTER.value - 1, moved["to"])]
             CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])]
@@ -184,7 +184,7 @@ def _carry_states(
         hint = "Drag a word of the second sentence into a word of yours, or click the one and then the other."
         sentences = [{"name": "Second sentence", "tokens": tokens}, {"name": "Your sentence", "tokens": run.tokens}]
         data = {"sentences": sentences, "carried": [one[1:] for one in states], "hint": hint}
-        _states(key="model_carried", data=data, default={"carried": None}, on_carried_change=take)
+        _states(key="model_states", data=data, default={"carried": None}, on_carried_change=take)
         with st.container(horizontal=True):
             undo, all_back = setting(CARRIED), {"disabled": not states}
             st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), **all_back)
