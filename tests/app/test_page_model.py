@@ -122,6 +122,14 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
         MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), at="residual", gradient=False
     )
     assert f"**`car` after layer 2** from there alone: **{as_percent(float(states.values[1, 5]))}**" in said(page)
+    assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
+    page = settled(page, model_carried=[(0, 5, 5)])
+    assert "`house` → `car`, after layer 1" in said(page)
+    assert re.search(r"house\*\* rises from .* to 82%", said(page))
+    assert page.query_params["carried"]
+    page.button(key="model_carried_undo").click()
+    page = settled(page)
+    assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
     assert "need as many tokens" in said(put(page.text_input(key="model_effect_second"), "Mary has a house."))
     assert "no single token" in said(put(page.text_input(key="model_effect_word"), "carcar"))
 
