@@ -168,7 +168,11 @@ def test_ray_is_imported_by_those_that_serve_alone(root):
 
 
 def test_everything_imported_is_in_the_requirements(root):
-    files = root / "requirements.txt", root / "requirements-cluster.txt"
+    files = (
+        root / "requirements.txt",
+        root / "requirements-cluster.txt",
+        root / "pyproject.toml",
+    )  # whose extras have more
     named = "".join(file.read_text() for file in files).lower().replace("-", "_")
     aliases = {"pil": "pillow"}
     for layer in FORBIDDEN:

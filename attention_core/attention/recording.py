@@ -293,8 +293,7 @@ class Recording:
 
         The hash is that of the bytes of q, k and v, so that the same run on the same machine has the same key.
         """
-        from attention_core import __version__
-
+        version = sys.modules["attention_core"].__version__
         digest = hashlib.sha256()
         for trace in self.traces:
             for part in (trace.query, trace.key, trace.value):
@@ -306,7 +305,7 @@ class Recording:
             "title": re.sub(r"[\\{}$&#^_%~]", lambda sign: LATEX.get(sign[0], "\\" + sign[0]), title),
             "author": "{Attention Explorer}",
             "year": str(date.today().year),
-            "howpublished": f"Attention Explorer {__version__}, PyTorch {torch.__version__}",
+            "howpublished": f"Attention Explorer {version}, PyTorch {torch.__version__}",
             "note": f"{len(self)} attentions, {n_heads} heads, SHA-256 of q, k, v: {digest.hexdigest()[:16]}",
         }
         rows = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
