@@ -49,7 +49,7 @@ from attention_core.charts.vega import Chart, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
-from ui.labels import as_percent, error_markdown, number
+from ui.labels import as_percent, distinct, error_markdown, number
 from ui.layout import figures_table
 from ui.lecture import LECTURE
 from ui.state import Field, chart_selection, set_widget, widget_value
@@ -394,7 +394,8 @@ def weight_editor(
         if others:
             key, label = f"{page}_row_of", f"Or {who} looks where"
             look = {"placeholder": "…", "on_change": take, "args": (key,), "width": 170}
-            st.selectbox(label, list(others), None, others.get, key, **look)
+            names = dict(zip(others, distinct([*others.values()]), strict=True))
+            st.selectbox(label, list(others), None, names.get, key, **look)
 
 
 def matrix_editor(
@@ -438,7 +439,7 @@ def matrix_editor(
         clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
         draw_chart(chart, width="content", alt="The weights; click one", **clicks)
     if trace.n_queries > 1 and not member:  # for who has no pointer
-        names, asks = dict(enumerate(axes[0].labels)), f"{page}_asks"
+        names, asks = dict(enumerate(distinct(axes[0].labels))), f"{page}_asks"
         set_widget(asks, row.asks[0])
         settings = {"format_func": names.get, "on_change": lambda: choose(widget_value(asks)), "width": 190}
         st.selectbox("Row", list(names), key=asks, **settings)

@@ -325,6 +325,15 @@ def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     assert not page.error
 
 
+def test_a_row_is_chosen_though_its_piece_comes_twice(page):
+    open_tab(page, "own")
+    labels = cut(FIRST).labels
+    first = labels.index(" uncle")
+    assert labels.count(" uncle") == 2
+    page.selectbox(key="memory_asks").set_value(first).run()
+    assert page.session_state["memory_piece"] == page.selectbox(key="memory_asks").value == first
+
+
 def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_ways(page):
     open_tab(page, "follows")
     forwards, both_ways = (

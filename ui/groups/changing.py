@@ -39,6 +39,8 @@ def heads_as_changed(numbers: list[int]) -> dict[str, AttentionTrace]:
 
 def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
     """Draw what the chosen guest gives others, to be changed, and what becomes of the lock."""
+    if query != QUERY.value:
+        st.rerun()  # another row was clicked: the page above shows it
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
     now, names = traces[head], NAMES[: len(numbers)]
     left, right = st.columns(2, gap="large")

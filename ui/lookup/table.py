@@ -102,6 +102,8 @@ def choose_table() -> None:
 
 def change_weights(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
     """Let a visitor set what the query gives single records, and draw what comes back before and after."""
+    if query != QUERY.value:
+        st.rerun()  # another row was clicked: the page above shows it
     matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), lambda at: setattr(QUERY, "value", at))
     before, after = (one.context(0)[query].tolist() for one in (plain, trace))
     show_outcome(NAME, value_labels(asked.records), before, after, COMPUTED)
