@@ -130,6 +130,9 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     page.button(key="model_carried_undo").click()
     page = settled(page)
     assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
+    words = said(put(page.text_input(key="model_effect_rather"), "house"))
+    assert re.search(r"probability of `car` less that of `house` is 89 points here, −74 points after", words), words
+    page = put(page.text_input(key="model_effect_rather"), "")
     assert "need as many tokens" in said(put(page.text_input(key="model_effect_second"), "Mary has a house."))
     assert "no single token" in said(put(page.text_input(key="model_effect_word"), "carcar"))
 

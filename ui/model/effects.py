@@ -56,8 +56,7 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
     study = Study(pretrained.model, pretrained.tokenizer)
     try:
         position = _position(run, asked)
-        with st.container(horizontal=True, gap="medium"):
-            word, rather = _choose_word(run, asked, position), _choose_word(run, asked, position, RATHER, "rather than")
+        word, rather = _choose_words(run, asked, position)
 
         def logit(out: ModelOutput) -> Any:
             return out.logit(word, position) - (0 if rather is None else out.logit(rather, position))
@@ -98,10 +97,10 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
     try:
-        word, position = None, -1
+        word, rather, position = None, None, -1
         if predicts_words(pretrained):
             position = _position(run, asked)
-            word = _choose_word(run, asked, position)
+            word, rather = _choose_words(run, asked, position)
         if not second:
             return
         part = single_choice("Taken over", PART, [HEADS, STATES], label_visibility="collapsed")
@@ -110,24 +109,8 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         if part == STATES:
             _carry_states(run, asked, study, other, inputs, position)
 
-        def compute() -> Effects:
-            vector = None if word is not None else study.run(other)[1].hidden.mean(0)
-
-            def metric(out: ModelOutput) -> Any:
-                return (
-                    out.probability(word, position)
-                    if vector is None
-                    else torch.cosine_similarity(out.hidden.mean(0), vector, 0)
-                )
-
-            at = "head_out" if part == HEADS else "residual"
-            bar = st.progress(0.0, "Patching part by part")
-            found = study.patch(other, inputs, metric=metric, at=at, gradient=False, progress=bar.progress)
-            bar.empty()
-            n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
-            return replace(found, values=found.values[-n_layers:, : len(run.tokens) if at == "residual" else None])
-
-        found = cached_with_run(run, ("patched", second, word, part), compute)
+        what = word, rather, position, part
+        found = cached_with_run(run, ("patched", second, *what), lambda: _patched(run, study, other, inputs, *what))
     except ValueError as error:
         st.info(f"Nothing can be patched: {error_markdown(error)}.")
         return
@@ -142,14 +125,16 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
             f"{literal(run.tokens[across].strip())} after layer {layer + 1}",
         )
         value = float(found.values[place])
-        return f"**{names[part != HEADS]}** from there alone: **{_in_units(value, word)}**"
+        return f"**{names[part != HEADS]}** from there alone: **{_in_units(value, word, rather)}**"
 
-    before, goal = _in_units(found.before, word), _in_units(found.goal, word)
+    before, goal = _in_units(found.before, word, rather), _in_units(found.goal, word, rather)
     if word is None:
         answer = f"The vectors of both sentences, means of their tokens’, have a cosine of {before}."
     else:
-        said = literal(readable(pretrained.tokenizer, [word])[0].strip())
-        answer = f"{said} comes {'next ' * (position == -1)}with {before} here, with {goal} after the second sentence."
+        ids = [word] if rather is None else [word, rather]
+        said = " less that of ".join(literal(token.strip()) for token in readable(pretrained.tokenizer, ids))
+        lead = f"{said} comes {'next ' * (position == -1)}with" if rather is None else f"The probability of {said} is"
+        answer = f"{lead} {before} here, {'with ' * (rather is None)}{goal} after the second sentence."
     chosen_one = f" With {effect_of(own)}." if own != largest else ""
     st.markdown(f"{answer} With {effect_of(largest)}.{chosen_one}")
     values, title = (
@@ -160,6 +145,25 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         head_map("model_patched", values.tolist(), now, title=title)
     else:
         _state_map(run, values.tolist(), now, title)
+
+
+def _patched(
+    run: ModelRun, study: Study, other: Any, inputs: Any, word: Any, rather: Any, position: int, part: str
+) -> Effects:
+    """Patch part by part; a word's probability is measured, perhaps less another's, or how alike two vectors are."""
+    vector = None if word is not None else study.run(other)[1].hidden.mean(0)
+
+    def metric(out: ModelOutput) -> Any:
+        if vector is not None:
+            return torch.cosine_similarity(out.hidden.mean(0), vector, 0)
+        return out.probability(word, position) - (0 if rather is None else out.probability(rather, position))
+
+    at, width = ("head_out", None) if part == HEADS else ("residual", len(run.tokens))
+    bar = st.progress(0.0, "Patching part by part")
+    found = study.patch(other, inputs, metric=metric, at=at, gradient=False, progress=bar.progress)
+    bar.empty()
+    n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
+    return replace(found, values=found.values[-n_layers:, :width])
 
 
 def _carry_states(
@@ -205,7 +209,9 @@ def _carry_states(
             st.markdown(f"The sentence’s vector turns by {sentence_change(run.hidden, out.hidden):.2g} (1 − cosine).")
 
 
-def _in_units(value: float, word: Any) -> str:
+def _in_units(value: float, word: Any, rather: Any = None) -> str:
+    if rather is not None:
+        return f"{100 * value:.0f} points".replace("-", "−")
     return as_percent(value) if word is not None else f"{value:.3f}"
 
 
@@ -235,6 +241,12 @@ def _position(run: ModelRun, asked: LatestRun) -> int:
     if mask not in ids or len(ids) - ids.index(mask) > len(run.logits):  # type: ignore[arg-type]
         raise ValueError(f"write {pretrained.tokenizer.mask_token} in your text, where the word is asked for")
     return ids.index(mask) - len(ids)
+
+
+def _choose_words(run: ModelRun, asked: LatestRun, position: int) -> tuple[Any, Any]:
+    """Let a person choose a word, and perhaps another one from which it is told apart."""
+    with st.container(horizontal=True, gap="medium"):
+        return _choose_word(run, asked, position), _choose_word(run, asked, position, RATHER, "rather than")
 
 
 def _choose_word(run: ModelRun, asked: LatestRun, position: int, field: Field[str] = WORD, label: str = "") -> Any:
