@@ -71,6 +71,11 @@ def test_equal_weights_lose_the_digit_and_look_pale(page):
     assert "test digits in clutter, this one 2.6%" in said(page)
 
 
+def test_the_largest_weight_is_guessed_in_the_drawing(page):
+    given(page, tab="steps", step="weights", step_guess=True)
+    assert "Click: where in the picture is the largest number" in said(page)
+
+
 def test_surprise_is_guessed_and_says_what_came_out(page):
     page.button(key=f"{NAME}_try").click().run()
     assert page.session_state[f"{NAME}_tried"] == "ask"

@@ -124,14 +124,16 @@ def caption_tab(drawing: AskedDrawing) -> None:
         draw_chart(
             chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
         )
-        st.caption(f"{LEARNED[teller]} Each map has its own scale. {_figures(teller, len(drawing.digits))}")
-        briefly = variants_of(TELLER).get("beforehand", {}), card_or_empty(TOGETHER)
-        if all(briefly):
-            beforehand, together = (card["test_drawings"]["accuracy"] for card in briefly)
-            st.markdown(
-                "**Beforehand, or all together?** After one and a half passes, the frozen encoder gives "
-                f"{beforehand:.0%} right sentences of new drawings, one that learns along from nothing {together:.0%}."
-            )
+        with st.container(key="desk_told"):
+            st.caption(f"{LEARNED[teller]} Each map has its own scale. {_figures(teller, len(drawing.digits))}")
+            briefly = variants_of(TELLER).get("beforehand", {}), card_or_empty(TOGETHER)
+            if all(briefly):
+                beforehand, together = (card["test_drawings"]["accuracy"] for card in briefly)
+                st.markdown(
+                    "**Beforehand, or all together?** After one and a half passes, the frozen encoder gives "
+                    f"{beforehand:.0%} right sentences of new drawings, one that learns along from nothing "
+                    f"{together:.0%}."
+                )
 
 
 def _empty_bar(weight: float, height: int) -> None:

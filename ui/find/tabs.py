@@ -6,10 +6,12 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import contact_sheet, overlay, picture, signed_ramp
 from attention_core.device import to_array
+from attention_core.explain.guess import KeyPicture
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
 from attention_core.topics.find import channel_maps, order_of, score_formula
 from ui.chart import click, draw_chart
+from ui.digits import inked
 from ui.edits import show_outcome
 from ui.find.first_screen import EDITS, NAME, REGION, FindReading, mask_of
 from ui.player import StepLook, Stepper, show_step_chart, show_words
@@ -25,7 +27,8 @@ REGIONS = Region(NAME, EDITS, "regions", copies=DIGITS)
 def find_steps(reading: FindReading) -> None:
     """Step from the drawing to the answer, the mask over the drawing, with the chosen region, always beside it."""
     trace, region = reading.trace, reading.region
-    if not (step := STEPS.draw(trace)):
+    keys = KeyPicture(inked(reading.picture), trace.story.key_axis.grid)  # type: ignore[arg-type]
+    if not (step := STEPS.draw(trace, picture=keys)):
         return
     words, numbers = st.columns([0.8, 1], gap="large")
     with words:
