@@ -88,7 +88,7 @@ def faithfulness_tab(
         )
         if above != otherwise:
             one, left = part.removesuffix("s"), "{} of the answer are left in the map's order, {} in random order."
-            how = f"Above, the *unknown* {one} takes the place of each. Left out, so that the others move up, "
+            how = f"Above, the *unknown* {one} takes the place of each. With {part} left out instead, "
             if known.subject.leaves_out:
                 how = f"Above, a {one} is left out, and the others move up. With the *unknown* one in its place, "
             st.caption(how + left.format(*otherwise))
