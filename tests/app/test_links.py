@@ -25,8 +25,8 @@ from ui.model.glance import HeadChoice
 NAMES = [entry.name for entry in navigation.PAGES]
 KINDS = ("toggle", "slider", "select_slider", "selectbox", "number_input", "text_area", "text_input", "multiselect")
 KINDS += ("button_group", "radio")
-COMMANDS = ("_asked", "_picked", "read_typed")
-"""Boxes that say what to do next and not what is shown: a model to load, a number to write, a cell to go to."""
+COMMANDS = ("_asked", "_picked", "_weight_of", "read_typed")
+"""Boxes that say what to do next and not what is shown: a model to load, whose weight to set, a cell to go to."""
 PRESSED = re.compile("preset|example|next|previous|switch|random|scatter|compose|shuffle|reverse|undo|clear|more|fewer")
 """Buttons that change what is shown, by their keys."""
 
@@ -142,7 +142,7 @@ def test_link_opens_what_one_sees(name, seed, visit, root):
     if slug:
         page.session_state[f"{name}_tab"] = slug
         run(page)
-    for _ in range(4):
+    for _ in range(2):
         shown = widgets(page)
         for key in chance.sample(sorted(shown), min(2, len(shown))):
             set_at_random(shown[key], key[0], chance)
