@@ -379,6 +379,7 @@ def weight_editor(
         other = widget_value(key)
         if other is not None:
             row.take(other, others[other])  # type: ignore[index]
+            set_widget(key, None)  # it can be chosen again
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
         at, chosen = row.chosen(words)

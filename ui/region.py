@@ -14,7 +14,7 @@ from ui.chart import picture_address
 from ui.component import component
 from ui.edits import EditList, difference, show_difference
 from ui.player import counted
-from ui.state import Field, component_message, multiple_choice, widget_value
+from ui.state import Field, component_message, multiple_choice, set_widget, widget_value
 
 FINE = 20
 """Rows of a picture from which on the brush is three cells wide."""
@@ -115,6 +115,7 @@ class Region:
             if drawing := widget_value(key):
                 says = f"it looks as it does in the ready drawing {drawing}"
                 self._edits.add(PatternFrom(0, RunHead(self._page, drawing)), says=says)
+                set_widget(key, None)  # it can be pressed again
 
         label = "Look as in the ready drawing"
         st.pills(label, self._copies, key=key, on_change=take, wrap=True)
