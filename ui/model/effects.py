@@ -171,8 +171,9 @@ def _carry_states(
 ) -> None:
     """Let states be dragged from the second sentence into the first, and draw what becomes of the answer."""
     tokens, n_layers = study.tokens(other), len(next(iter(run.groups.values())))
+    bounds = n_layers, len(tokens), len(run.tokens)
     CARRIED.value = states = [
-        one for one in CARRIED.value if one[0] < n_layers and one[1] < len(tokens) and one[2] < len(run.tokens)
+        one for one in CARRIED.value if all(0 <= at < most for at, most in zip(one, bounds, strict=True))
     ]
 
     def take() -> None:
