@@ -208,9 +208,10 @@ def test_a_widget_tells_python_the_cell_that_was_chosen_and_says_what_it_needs(o
     monkeypatch.setitem(sys.modules, "anywidget", SimpleNamespace(AnyWidget=AnyWidget))
     widget = recording.show(0, 1, query=0).widget()
     script = widget._esm.replace("export default", "const made =")
+    data = json.dumps(widget.data).replace("<", "\\u003c")
     page = opened(
         f"<!doctype html><body><script>{script}\nconst told = {{}}; made.render({{ el: document.body, model: {{"
-        f"get: () => ({json.dumps(widget.data)}), set: (name, value) => {{ told[name] = value; }},"
+        f"get: () => ({data}), set: (name, value) => {{ told[name] = value; }},"
         "save_changes: () => { told.saved = true; } } });</script></body>"
     )
     canvas, n = page.locator(".pictures canvas"), recording[0].n_keys

@@ -21,18 +21,17 @@ class CarriedStates {
       inLine(this.rows[0], () => {}, (place) => this.pick(this.picked === place ? null : place));
       inLine(this.rows[1], () => {}, (place) => this.drop(place));
       this.rows[0].forEach((button, place) => dragged(button, {
-        begin: (event) => { this.began = event; },
+        begin: (event) => Object.assign(this, { began: event, over: button }),
         go: (event) => {
-          if (!this.began || Math.hypot(event.x - this.began.x, event.y - this.began.y) < 6) return;
+          if (Math.hypot(event.x - this.began.x, event.y - this.began.y) < 6) return;
           if (this.picked !== place) this.pick(place);
+          this.over = this.box.getRootNode().elementFromPoint(event.x, event.y);
           this.draw(event);
         },
-        end: (event) => {
-          this.began = null;
-          const over = this.box.getRootNode().elementFromPoint(event.x, event.y), to = this.rows[1].indexOf(over);
-          if (this.picked === place && over !== button) this.dropped = true;  // the click that follows picks nothing up
-          if (to >= 0) this.drop(to);
-          else if (this.dropped) this.pick(null);
+        end: () => {
+          if (this.over === button) return;
+          this.drop(this.rows[1].indexOf(this.over));
+          this.dropped = true;  // the click that follows picks nothing up
           setTimeout(() => { this.dropped = false; });
         },
       }));
@@ -50,8 +49,7 @@ class CarriedStates {
   }
 
   drop(to) {
-    if (this.picked === null || this.picked === undefined) return;
-    this.tell({ from: this.picked, to });
+    if (this.picked !== null && to >= 0) this.tell({ from: this.picked, to });
     this.pick(null);
   }
 

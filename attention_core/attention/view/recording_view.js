@@ -367,7 +367,7 @@ const showRecording = (host, rules, data, tell = () => {}) => {
   host.views = all.map((one) => {
     const root = make(page, "div", "root page");
     if (all.length > 1) make(root, "p", "heading", one.axes[one.traces[0].keys].pieces.map(([text, glued]) => (glued ? "" : " ") + text).join(""));
-    return new RecordingView(root, one);
+    return new RecordingView(root, { ...one, query: one.query ?? data.query });
   });
   host.views.forEach((view) => Object.assign(view, { others: host.views.filter((other) => other !== view), tell }));
   host.view = host.views[0];
