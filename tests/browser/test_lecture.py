@@ -6,27 +6,27 @@ from playwright.sync_api import expect
 from tests.browser.tools import CHIP, FITTED, HEIGHT, SIZES, settle
 
 
-@pytest.fixture
-def lecture(page, app_url):
-    """A page in lecture mode on a projector."""
+def on_projector(page):
+    """The page, once its lecture fits a projector."""
     page.set_viewport_size({"width": 1920, "height": 1080})
+    page.wait_for_function("window.lecture?.on")
+    settle(page, 1000)
+    page.wait_for_function(FITTED)
+    return page
 
-    def opened(path: str):
-        page.goto(f"{app_url}/{path}")
-        page.wait_for_function("window.lecture?.on")
-        settle(page, 1000)
-        page.wait_for_function(FITTED)
-        return page
 
-    return opened
+@pytest.fixture
+def lecture(visit, app_url):
+    """A function that opens a page in lecture mode on a projector."""
+    return lambda path: on_projector(visit(f"{app_url}/{path}"))
 
 
 def overlay(page, part: str):
     return page.locator(f"#lecture .{part}")
 
 
-def test_arrow_keys_step_after_a_click_on_a_chip(page, app_url):
-    page.goto(f"{app_url}/matter")
+def test_arrow_keys_step_after_a_click_on_a_chip(visit, app_url):
+    page = visit(f"{app_url}/matter")
     page.locator(CHIP).wait_for()
     settle(page, 600)
     page.locator("[class*=_stepper] [role=radio]").nth(1).click()
@@ -100,8 +100,10 @@ def test_a_pads_tools_are_seen_while_the_pointer_moves_or_has_them_and_key_c_kee
     assert tools.bounding_box() == place, "they keep their place"
 
 
-def test_dark_or_light_is_for_all_pages_and_loses_nothing(lecture):
-    page = lecture("scoring?lecture=1&tab=parameters")
+def test_dark_or_light_is_for_all_pages_and_loses_nothing(page, app_url):
+    page.goto(f"{app_url}/scoring?lecture=1&tab=parameters")
+    page.wait_for_function("window.lecture?.on")
+    settle(page)
     colour = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
     before, url = page.evaluate(colour), page.url
     with page.expect_navigation():
@@ -155,8 +157,9 @@ def test_full_screen_shows_the_whole_chart(lecture):
     page.locator("[aria-label^='Close fullscreen']").wait_for(state="detached")
 
 
-def test_remote_control_goes_on_to_the_next_screen_and_page_after_the_last_step(lecture):
-    page = lecture("lookup?lecture=1&tab=steps&step=context")
+def test_remote_control_goes_on_to_the_next_screen_and_page_after_the_last_step(page, app_url):
+    page.goto(f"{app_url}/lookup?lecture=1&tab=steps&step=context")
+    on_projector(page)
     page.locator(CHIP).wait_for()
     page.keyboard.press("PageDown")
     page.wait_for_url(lambda url: "tab=steps" not in url)

@@ -31,9 +31,9 @@ STROKES = re.compile(r"[?&]strokes=~1")
 
 
 @pytest.fixture
-def drawn(page, app_url):
+def drawn(visit, app_url):
     """The digit page with two strokes of somebody's own."""
-    page.goto(f"{app_url}/pixels")
+    page = visit(f"{app_url}/pixels")
     page.locator("canvas.upper-canvas").wait_for()
     settle(page)
     page.locator(".st-key-pixels_clear button").click()
