@@ -28,7 +28,7 @@ ROLES = {
         "a node",
         "its neighbours",
         "their numbers",
-        "Each node says its partner's number: the neighbour of its colour.",
+        "Each node says the number of the neighbour that has its colour.",
     ),
     "triples": ("a number", "every pair of others", "what the pair is", "Every number asks all pairs of others."),
 }

@@ -407,7 +407,8 @@ def step_chart(
         pictures = values.T.reshape(-1, *grid)
         columns = 4 if len(pictures) <= 16 else 8
         side = (size - 10 * columns) // columns
-        labels = [f"{step.formula[0]}[:, {number}]" for number in range(len(pictures))]
+        symbol = "C" if step.role == Role.CONTEXT else step.formula[0]
+        labels = [f"{symbol}[:, {number}]" for number in range(len(pictures))]
         return contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=side, marked=query)
     marked = query if len(step.row_axis) > 1 else None
     return matrix_chart(

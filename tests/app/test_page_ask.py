@@ -293,7 +293,7 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of" in said(page)
     share = read_card("scene-caption")["up_to_five_digits"]["accuracy_by_digits"]["5"]
-    assert f"{share:.0%} of new drawings with as many digits" in said(page)
+    assert f"{share:.0%} of new drawings with 5 digits right" in said(page)
 
 
 def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, tmp_path):
@@ -301,9 +301,9 @@ def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, t
     (tmp_path / "variants.json").write_text(json.dumps({"cards": [card]}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
     words = said(open_tab(page, "tell"))
-    assert "81% right sentences" in words
+    assert "beforehand 81% of new drawings are told right" in words
     together = read_card("scene-caption-together")["test_drawings"]["accuracy"]
-    assert f"from nothing {together:.0%}" in words
+    assert f"learn along {together:.0%}" in words
 
 
 def test_a_network_that_learned_to_see_along_tells_the_drawing_with_maps_of_its_own(page):

@@ -104,7 +104,7 @@ def test_only_attention_finds_the_neighbour_of_a_colour_and_only_along_edges():
     right, equal, alone = run.frames[-1].accuracies.values()
     assert right > 0.95 > 0.6 > max(equal, alone, without.frames[-1].accuracies[ATTENTION])
     look = run.look(run.frames[-1], "ab, A-C bk KL aa xy")
-    assert look.answer.startswith("Says 1, 4, ")
+    assert look.answer.startswith("Says A1 B4 ")
     assert look.weights[0].argmax() == 1
     assert set(np.flatnonzero(look.weights[1])) == {0, 10}, "B sees A and K alone"
     assert not look.weights[3].any()

@@ -130,8 +130,8 @@ def caption_tab(drawing: AskedDrawing) -> None:
             if all(briefly):
                 beforehand, together = (card["test_drawings"]["accuracy"] for card in briefly)
                 st.markdown(
-                    "**Beforehand, or all together?** After one and a half passes, the frozen encoder gives "
-                    f"{beforehand:.0%} right sentences of new drawings, one that learns along from nothing "
+                    "**Beforehand, or all together?** Both trained for one and a half passes: with eyes trained "
+                    f"beforehand {beforehand:.0%} of new drawings are told right, with eyes that learn along "
                     f"{together:.0%}."
                 )
 
@@ -165,6 +165,6 @@ def _figures(teller: str, n_digits: int) -> str:
     if alike is None:
         return ""
     return (
-        f"It tells {alike:.0%} of new drawings with as many digits right; with every weight equal "
-        f"{card['with_uniform_attention']:.0%} of those with up to three."
+        f"It tells {alike:.0%} of new drawings with {n_digits} digits right. With every weight equal it tells "
+        f"{card['with_uniform_attention']:.0%} of those with three at most."
     )

@@ -22,11 +22,11 @@ def wider_vector(text: str) -> None:
     source = read_source(text)
     width, n = single_choice("Numbers in the one vector", WIDTH, WIDTHS), len(source.words)
     figures_table(
-        (f"Your sentence: {n} words and marks", "numbers handed over", "for each of them"),
+        (f"Your sentence: {n} words and marks", "numbers handed over", "numbers per word"),
         ("one vector", f"{width:,}", f"{width / n:,.0f}"),
         ("a state each, with attention", f"{width * n:,}", f"{width:,}"),
     )
-    _say(source)
+    _say(source, width)
     measured = {NARROW_WIDTH: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(WITHOUT).items()}
     by_width = {numbers: card for numbers, card in measured.items() if card}
     if len(by_width) < 2:
@@ -50,12 +50,14 @@ def wider_vector(text: str) -> None:
         note(f"Not trained: {' and '.join(untrained)} numbers.")
 
 
-def _say(source: SourceSentence) -> None:
-    """Draw the French that is made of contexts of two widths."""
+def _say(source: SourceSentence, chosen: int) -> None:
+    """Draw the French that is made of contexts of the widths whose networks come along."""
     rows = []
     for width, name in ((NARROW_WIDTH, NARROW), (384, WITHOUT)):
         (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
         french = str(fault) if model is None else translated(model, source).text
         rows.append((f"{width} numbers, {passes:g} passes of training", french))
+    if chosen not in (NARROW_WIDTH, 384):
+        rows.append((f"{chosen:,} numbers", "Its network would be too large to come along; its figures are below."))
     figures_table(("one vector of", "says in French"), *rows)
-    note("Width is not all that differs here; below it is, after two passes each.")
+    note("These two were not trained equally long. Those of the table below were, but for its last rows.")

@@ -174,7 +174,7 @@ def worth_words(layer: str) -> str:
         helps = "here it does not help"
     return (
         f"**Attention shows where, but {helps}.** Equal weights break this network, trained with others, which reads "
-        f"{_share(layer)} of MNIST's test digits. {other} finds another way: {without}."
+        f"{_share(layer)} of MNIST's test digits. {other} reads {without}."
     )
 
 

@@ -158,7 +158,9 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
     if len(query) != 2:
         st.info("A field needs vectors of two numbers.")
         return
-    st.caption("A key (dot) scores high on orange, low on blue. Learned scores were trained in the upper half alone.")
+    st.caption(
+        "A key (dot) scores high on orange, low on blue. Scores that learn know the upper half of a plane alone."
+    )
     fields = {name: to_array(score_field(function, query, extent=EXTENT)) for name, function in functions.items()}
     names, middle = list(fields), math.ceil(len(fields) / 2)
     for half, (place, some) in enumerate(

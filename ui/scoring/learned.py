@@ -37,7 +37,7 @@ def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor]) -
         weights = {name: score(query[None], key).softmax(-1)[0].tolist() for name, score in scores.items()}
         head = ["weights by", *map(key_name, range(n_keys))]
         figures_table(head, *([name, *(f"{weight:.0%}" for weight in row)] for name, row in weights.items()))
-        st.caption("Without matrices, with ones in v, it prefers large numbers, not near ones.")
+        st.caption("With $W_q = W_k = I$ and ones in v it prefers keys of large numbers, not keys that are near.")
         accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
         kinds = dict.fromkeys(name.split(".")[0] for name in parameter_names())
         named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in kinds)

@@ -21,7 +21,7 @@ BREAKS = {
     POSITION: "leave out positions",
     EDGES: "leave out the edges",
     SCALE: "do not divide by √d (d = 64)",
-    BEFOREHAND: "do not learn where to look",
+    BEFOREHAND: "keep looks learned beforehand",
 }
 SAYS = {
     "": "Take one part away, and train again. *Read digits* has all three parts: labels, positions, and √d.",
@@ -34,8 +34,10 @@ SAYS_OF_DIGITS = SAYS | {
     POSITION: "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
     SCALE: "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
     "so what was picked early stays.",
-    BEFOREHAND: "Where pixels look was learned beforehand, by the recorded training, and stays. What to make of it is "
-    "learned anew, and sooner: 77% are right after 100 batches, not 44%.",
+    BEFOREHAND: "Networks are often given looks that were learned beforehand. Here those of the recorded training "
+    "stay, and only what is made of them is learned: 77% of new digits are right after 100 batches, against 44% of "
+    "a network that has to learn where to look as well. The other networks of this app learn to look along, "
+    "but for *Which words matter*, in two phases, and the eyes of *Ask about a drawing*.",
 }
 """What is to be seen, measured with the usual settings."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
@@ -56,8 +58,8 @@ def did_attention_work(training: Training, text: str) -> None:
     if looks := screen.LOOKS.value.get((id(run), text)):
         first, last = looks[0].passed, looks[-1].passed
         paragraph(
-            f"In your input the softmax passed {first:.0%} of a gradient at first, and {last:.1%} now "
-            "(1 − Σw² of a row, on average): the sharper it is, the less it learns anew."
+            "**The sharper a map, the less it can still change**: in your input the softmax passed "
+            f"{first:.0%} of a gradient at first, and passes {last:.1%} now (1 − Σw² of a row, on average)."
         )
     st.caption("Right: of 500 that it never learns from. Loss: on those that it learns from.")
 
@@ -66,7 +68,7 @@ def break_it() -> None:
     """Offer what can be taken away."""
     screen.draw_whole_page_if(screen.HAS_CHANGED.value)
     options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
-    broken = single_choice("Break", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
+    broken = single_choice("What is changed", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
     paragraph((SAYS_OF_DIGITS if screen.LESSON.value == "digits" else SAYS)[broken])
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 

@@ -49,10 +49,15 @@ def _measured(translator: str) -> None:
         "**Gender is caught by the states, not by a look at the noun**: read both ways, the state of *the* "
         "mostly knows its noun."
     )
+    figures_table(
+        (TRANSLATORS[translator].capitalize(), "articles in the right gender"),
+        ("as it is", f"{learned:.0%}"),
+        (f"the noun barred, {found['noun_weight']:.0%} of the weight", f"{noun:.0%}"),
+        ("the heaviest other word barred", f"{heaviest:.0%}"),
+        ("each English word read alone", f"{alone:.0%}"),
+        ("always masculine", f"{found['masculine']:.0%}"),
+    )
     note(
-        f"{TRANSLATORS[translator].capitalize()}, {found['n']} articles of held-out sentences in the right gender: "
-        f"{learned:.0%}; noun barred ({found['noun_weight']:.0%} of the weight): {noun:.0%}; heaviest other word "
-        f"barred: {heaviest:.0%}; each English word read alone: {alone:.0%}; always masculine: "
-        f"{found['masculine']:.0%}. **Attention catches the order of words**: it follows {found['turned']} of "
-        f"{found['n_turned']} neighbours that French turns round (pairs aligned by hand)."
+        f"Of {found['n']} articles of held-out sentences. **Attention catches the order of words**: it follows "
+        f"{found['turned']} of {found['n_turned']} neighbours that French turns round (pairs aligned by hand)."
     )

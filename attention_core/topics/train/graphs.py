@@ -95,7 +95,7 @@ class GraphLesson(lesson.Lesson):
             to_array(model.attended(**asked).weights[0, 0]),
             Axis("nodes", nodes),
             Axis("nodes", [f"{node} = {number}" for node, number in zip(nodes, NUMBERS, strict=True)]),
-            f"Says {', '.join(map(str, said))}",
+            f"Says {' '.join(f'{node}{number}' for node, number in zip(NODES, said, strict=True))}",
         )
 
 

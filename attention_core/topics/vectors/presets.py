@@ -36,7 +36,7 @@ EYE = "1 0; 0 1"
 PRESETS = {
     "pairs": ProblemPreset(
         "Three inputs, nine pairs",
-        "x1 has moved. A neuron has one weight for each number that comes in, and keeps them.",
+        "Here x1 was moved. A neuron has one weight for each number that comes in, and keeps it.",
         {"X": "1 0.5; -0.5 1; 1 1.5", "W_Q": "1 0.5; 0 1", "W_K": "0.5 -1; 1 0.5", "W_V": EYE, "W_O": EYE},
         before={"X": "-1.5 0.5; -0.5 1; 1 1.5"},
     ),
