@@ -25,6 +25,7 @@ from ui.lookup.table import (
     chosen_table,
     current_request,
     edit_table,
+    show_change,
 )
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -65,11 +66,13 @@ with st.container(key="lookup_first"):
 
 def try_tab() -> None:
     """Draw what can be changed: weights, and the records."""
-    weights, records = st.columns(2, gap="large")
+    weights, outcome = st.columns(2, gap="large")
     with weights:
-        change_weights(asked, plain, trace, query)
-    with records:
-        edit_table(asked)
+        change_weights(asked, trace, query)
+    with outcome:
+        show_change(asked, plain, trace, query)
+        with st.container(key="desk_lookup_records"):
+            edit_table(asked)
 
 
 page_tabs(

@@ -100,11 +100,15 @@ def choose_table() -> None:
     single_choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
 
 
-def change_weights(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
-    """Let a visitor set what the query gives single records, and draw what comes back before and after."""
+def change_weights(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
+    """Let a visitor set what the query gives single records."""
     if query != QUERY.value:
         st.rerun()  # another row was clicked: the page above shows it
     matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), lambda at: setattr(QUERY, "value", at))
+
+
+def show_change(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
+    """Draw what comes back before and after a change, and where weight came and went."""
     before, after = (one.context(0)[query].tolist() for one in (plain, trace))
     show_outcome(NAME, value_labels(asked.records), before, after, COMPUTED)
     show_weights_difference(NAME, plain, trace)
