@@ -298,10 +298,8 @@ def options(tmp_path):
     return given
 
 
-def by_two(*trainings: list[str]) -> str:
-    """Train by two processes, one training after the other; returns what they said."""
-    code = f"from attention_core.train.__main__ import main\nfor given in {trainings}:\n    assert main(given) == 0"
-    command = [*TORCHRUN, "--no-python", sys.executable, "-c", code]
+def by_two(arguments: list[str]) -> str:
+    command = [*TORCHRUN, "-m", "attention_core.train", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -315,11 +313,19 @@ def equal(one, other) -> None:
     assert losses[0] == pytest.approx(losses[1], abs=2e-4)
 
 
-def test_two_processes_reach_what_one_reaches_with_their_batches_together_and_go_on(options, tmp_path, monkeypatch):
-    assert main(options("whole", N_BATCHES, "--at-once", "2")) == 0
+def test_two_processes_reach_what_one_reaches_with_their_batches_together(options, tmp_path):
+    told = by_two(options("two", N_BATCHES))
+    assert told.count("wrote ") == 1
+    assert main(options("one", N_BATCHES, "--at-once", "2")) == 0
     assert main(options("single", N_BATCHES)) == 0
+    equal(tmp_path / "two", tmp_path / "one")
+    assert read_card(NAME, tmp_path / "two")["batches"] == N_BATCHES
     with pytest.raises(AssertionError):
-        equal(tmp_path / "single", tmp_path / "whole")  # a step for every batch is another training
+        equal(tmp_path / "single", tmp_path / "one")  # a step for every batch is another training
+
+
+def test_one_process_goes_on_with_what_two_began_and_the_other_way_round(options, tmp_path, monkeypatch):
+    assert main(options("whole", N_BATCHES, "--at-once", "2")) == 0
     state = tmp_path / "stopped" / f"{NAME}.pt"
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1)  # a checkpoint after every step
     original = loop._save
@@ -334,11 +340,8 @@ def test_two_processes_reach_what_one_reaches_with_their_batches_together_and_go
         main(options("stopped", N_BATCHES, "--at-once", "2"))
     assert torch.load(state, weights_only=True)["run"]["step"] == N_HALF
     kept = state.read_bytes()
-    told = by_two(options("two", N_BATCHES), options("stopped", N_BATCHES, "--resume"))
-    assert told.count("wrote ") == 2
-    for place in ("two", "stopped"):
-        equal(tmp_path / "whole", tmp_path / place)
-    assert read_card(NAME, tmp_path / "two")["batches"] == N_BATCHES
+    by_two(options("stopped", N_BATCHES, "--resume"))
+    equal(tmp_path / "whole", tmp_path / "stopped")
     state.write_bytes(kept)
     monkeypatch.setattr(loop, "_save", original)
     assert main(options("stopped", N_BATCHES, "--resume")) == 0
