@@ -39,7 +39,7 @@ ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
     ERASED: "The most important go first, so a small area is a good order (Samek et al. 2017). But the model has never "
     "seen such inputs. *Gradient × input* (Shrikumar et al. 2017) tells of small changes alone, *integrated gradients* "
-    "(Sundararajan et al. 2017) of their sum on the way from nothing.",
+    "(Sundararajan et al. 2017) add such changes up, from an empty input to yours.",
     INSERTED: "The most important come first, so a large area is a good order (Petsiuk et al. 2018). It tells what is "
     "enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}* multiplies the layers' weights: what could come through, not what did (Abnar and Zuidema "

@@ -280,6 +280,8 @@ class Recording:
         if tokens:
             shown.label(tokens, target_tokens)
         places = head_places(layer, head)
+        if beside is not None and most_bytes is not None:
+            most_bytes //= 2
         others = [] if beside is None else [beside.show(layer, head, most_bytes=most_bytes)]
         opening = Opening(places, query, picture, grid, steps, most_bytes, measures, others)
         return view_of(shown.traces, repr(shown)[1:-1], shown.note, opening)
@@ -292,7 +294,12 @@ class Recording:
         """Return the run as an entry of BibTeX: model and text, its heads, the versions, a hash of its numbers.
 
         The hash is that of the bytes of q, k and v, so that the same run on the same machine has the same key.
+
+        Raises:
+            ValueError: there is no attention.
         """
+        if not self.traces:
+            raise ValueError("a recording must have an attention to be cited, got none")
         version = sys.modules["attention_core"].__version__
         digest = hashlib.sha256()
         for trace in self.traces:

@@ -103,11 +103,9 @@ def _on_white(picture: np.ndarray) -> Image.Image:
     if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or 0 in picture.shape:
         raise ModelError(f"A picture is uint8 (height, width, 3 or 4), this is {picture.dtype} {picture.shape}.")
     image = Image.fromarray(picture)
-    return (
-        Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-        if image.mode == "RGBA"
-        else image
-    )
+    if image.mode == "RGBA":
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    return image
 
 
 BESIDE_SIDE = 448
@@ -141,13 +139,12 @@ def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) 
     if n > MODEL_PATCHES.most:
         raise ModelError(f"The model makes {n:,} tokens of a picture; at most {MODEL_PATCHES} are run.")
     grid, shown = _tiles(processor, given, image, n)
-    words = text_inputs(pretrained, text, n_beside=n)
+    opens, closes = _around(pretrained)
+    words = text_inputs(pretrained, text, n_beside=n + len(opens) + len(closes))
     ids, n_before = words.inputs["input_ids"][0].tolist(), 0
     while n_before < len(ids) - 1 and ids[n_before] in pretrained.tokenizer.all_special_ids:
         n_before += 1
-    opens, closes = _around(pretrained)
-    start = n_before + len(opens)
-    image_id = _image_token(model.config)
+    start, image_id = n_before + len(opens), _image_token(pretrained)
     ids = [*ids[:n_before], *opens, *[image_id] * n, *closes, *ids[n_before:]]
     columns = grid[1] if grid else n
     tiles = [
@@ -168,9 +165,11 @@ def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) 
     )
 
 
-def _image_token(config: Any) -> int:
-    names = ("image_token_id", "image_token_index")
-    return next(number for name in names if (number := getattr(config, name, None)) is not None)
+def _image_token(pretrained: Pretrained) -> int:
+    for name in ("image_token_id", "image_token_index"):
+        if (number := getattr(pretrained.model.config, name, None)) is not None:
+            return int(number)
+    raise ModelError(f"The settings of {pretrained.name} do not say which token stands for a picture.")
 
 
 def _around(pretrained: Pretrained) -> tuple[list[int], list[int]]:

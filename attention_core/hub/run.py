@@ -73,7 +73,7 @@ def text_inputs(
     if not text.strip():
         raise ModelError("The text is empty. Write a sentence: its tokens are what looks at each other.")
     notes: list[str] = []
-    most = max(1, min(TOKENS.most, pretrained.most_tokens or TOKENS.most) - n_beside)
+    most = max(1, min(TOKENS.most, (pretrained.most_tokens or n_beside + TOKENS.most) - n_beside))
     pair = pair if pretrained.kind is ModelKind.ENCODER and pair.strip() else ""
     ids, types = _tokenised(pretrained, text, pair, most, notes)
     if not ids:

@@ -50,9 +50,9 @@ class AlignedWords {
     const cut = (place) => { if (cuts && this.data.active >= 0) this.tell({ row: this.data.active, cut: place }); };
     const weigh = (place, more) => {
       const row = this.data.active, weight = clamp((this.data.weights[row]?.[place] ?? 0) + more, 0, 1);
-      if (cuts && row >= 0) this.tell({ row, cut: place, weight });
+      if (row >= 0) this.tell({ row, cut: place, weight });
     };
-    inLine(this.sources, (place, event) => this.look(1, place, event), cut, weigh);
+    inLine(this.sources, (place, event) => this.look(1, place, event), cut, cuts && weigh);
     this.targets = target.map((word, place) => {
       const node = make(lower, "button", `word${place < forced ? " forced" : ""}`);
       make(node, "span", place === target.length - 1 ? "label" : "", word);

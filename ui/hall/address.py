@@ -13,7 +13,8 @@ URL = "ATTENTION_URL"
 """The variable that names the app's address as phones reach it, such as https://attention.example."""
 NOWHERE = (
     "Phones cannot reach this server. Connect it to the hall's network, start it with `--server.address 0.0.0.0`, and "
-    f"open it here by its address there; or set {URL} to one that leads here. Hands can be counted all the same."
+    "open this page by the machine's address in that network, not by localhost; or set "
+    f"{URL} to the address that phones are to open. Hands can be counted all the same."
 )
 
 

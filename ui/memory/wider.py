@@ -57,6 +57,6 @@ def _say(source: SourceSentence, chosen: int) -> None:
         french = str(fault) if model is None else translated(model, source).text
         rows.append((f"{width} numbers, {passes:g} passes of training", french))
     if chosen not in (NARROW_WIDTH, 384):
-        rows.append((f"{chosen:,} numbers", "Its network would be too large to come along; its figures are below."))
+        rows.append((f"{chosen:,} numbers", "Its network does not come along; its figures are below."))
     figures_table(("one vector of", "says in French"), *rows)
     note("These two were not trained equally long. Those of the table below were, but for its last rows.")

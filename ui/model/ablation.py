@@ -213,9 +213,9 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     row = max(0, place - skipped)
     gains = log_probabilities(after, ids[skipped:]) - log_probabilities(before, ids[skipped:])
     if run.tiles:  # nobody expects what a picture becomes
-        first, (rows, columns) = run.tiles.n_prefix, run.tiles.grid
-        gains[max(0, first - 1) : first - 1 + rows * columns] = 0
-    shown = [Chip(text, 0, "the first token, which nothing expected", "#888888") for text in tokens[: skipped + 1]]
+        first, (rows, columns) = run.tiles.n_prefix - 1 - skipped, run.tiles.grid
+        gains[max(0, first) : max(0, first + rows * columns)] = 0
+    shown = [Chip(text, 0, "its change is not measured", "#888888") for text in tokens[: skipped + 1]]
     for text, gain in zip(tokens[skipped + 1 :], gains.tolist(), strict=True):
         colour = ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT]
         shown.append(Chip(text, abs(gain) / MAX_BITS, f"its log-probability changes by {gain:+.2f} bits", colour))

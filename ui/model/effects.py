@@ -8,7 +8,7 @@ import streamlit as st
 import torch
 
 from attention_core.attention.types import Axis, Role
-from attention_core.bounds import MODEL_TEXT_LETTERS
+from attention_core.bounds import EDITS, MODEL_TEXT_LETTERS
 from attention_core.charts import matrix_chart
 from attention_core.charts.bars import bars
 from attention_core.charts.heatmap import MAX_RECT_SIDE
@@ -25,7 +25,7 @@ from ui.component import component
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model.ablation import likeliest_tokens
-from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen, clickable_chart, head_map, setting
+from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_text, clickable_chart, head_map, setting
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
 from ui.state import Field, component_message, named, single_choice, whole_number
@@ -39,7 +39,12 @@ PART = Field(NAME, "effect_part", HEADS, address="patch_part", **named(head=HEAD
 AFTER = Field(NAME, "carried_after", 1, address="carried_after", parse=whole_number)
 """The layer, from 1, after which a state is taken and put."""
 CARRIED = Field[list[tuple[int, int, int]]](
-    NAME, "carried", list, address="carried", parse=lambda text: [_state(one) for one in unpack(text)], text=pack
+    NAME,
+    "carried",
+    list,
+    address="carried",
+    parse=lambda text: [_state(one) for one in unpack(text)[: EDITS.most]],
+    text=pack,
 )
 """States that were carried over, the last one last: layer, place in the second sentence, place in the first."""
 _states = component("carried_states")
@@ -73,7 +78,7 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
         return
     left, right = st.columns([1.1, 1], gap="large")
     with left:
-        head_map("model_adds", found.heads.tolist(), chosen(run), title="adds to the logit")
+        head_map("model_adds", found.heads.tolist(), chosen_in_text(run), title="adds to the logit")
         st.caption(
             f"The logit, {number(found.value)}, is the sum of what all heads, all feed-forward layers and the word "
             f"itself add; rounding leaves {abs(found.residue):.1g}. {found.note} Click a head."
@@ -106,7 +111,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         part = single_choice("Taken over", PART, [HEADS, STATES], label_visibility="collapsed")
         other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
 
-        if part == STATES:
+        if part == STATES and not run.tiles:  # a picture has hundreds of tokens
             _carry_states(run, asked, study, other, inputs, position)
 
         what = word, rather, position, part
@@ -114,7 +119,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
     except ValueError as error:
         st.info(f"Nothing can be patched: {error_markdown(error)}.")
         return
-    now = chosen(run)
+    now = chosen_in_text(run)
     own = now.layer, now.head if part == HEADS else now.query
     largest = divmod(int(found.change.abs().nan_to_num(-1).argmax()), found.values.shape[1])
 
@@ -160,8 +165,10 @@ def _patched(
 
     at, width = ("head_out", None) if part == HEADS else ("residual", len(run.tokens))
     bar = st.progress(0.0, "Patching part by part")
-    found = study.patch(other, inputs, metric=metric, at=at, gradient=False, progress=bar.progress)
-    bar.empty()
+    try:
+        found = study.patch(other, inputs, metric=metric, at=at, gradient=False, progress=bar.progress)
+    finally:
+        bar.empty()
     n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
     return replace(found, values=found.values[-n_layers:, :width])
 
@@ -180,7 +187,7 @@ def _carry_states(
         moved = component_message("model_states", "carried") or {}
         if isinstance(moved.get("from"), int) and isinstance(moved.get("to"), int):
             kept = [one for one in CARRIED.value if (one[0], one[2]) != (AFTER.value - 1, moved["to"])]
-            CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])]
+            CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])][-EDITS.most :]
 
     left, right = st.columns([1.2, 1], gap="large")
     with left:

@@ -109,6 +109,12 @@ def chosen(run: ModelRun) -> Selection:
     return now
 
 
+def chosen_in_text(run: ModelRun) -> Selection:
+    """Return what is looked at, see chosen; the first cell of the language model where it is in a picture's tower."""
+    now, own = chosen(run), next(iter(run.groups))
+    return now if now.group == own or not run.tiles else now._replace(group=own, layer=0, head=0, query=0)
+
+
 def chosen_head(run: ModelRun) -> Selection:
     """Return what is looked at, see chosen, with the head brought inside the run, but not yet the query."""
     found, place = run.groups, HEAD.value or HeadChoice()

@@ -154,7 +154,7 @@ def change_settings() -> None:
                 single_choice(label, SETTINGS[name], [*offered], disabled=is_on(), wrap=True)
         SETTINGS["seed"].widget(st.number_input, "Seed", 0, 9_999, disabled=is_on())
         if len(offer.score) == 1:
-            st.caption("One score: a product divided by √d, which *Break it* leaves out. *Translate* has three.")
+            st.caption("One score: a product divided by √d, which *Break it* can leave out. *Translate* has three.")
 
 
 def learning(training: Training, given: Any, text: str, was_on: bool) -> None:

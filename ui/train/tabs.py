@@ -36,8 +36,8 @@ SAYS_OF_DIGITS = SAYS | {
     "so what was picked early stays.",
     BEFOREHAND: "Networks are often given looks that were learned beforehand. Here those of the recorded training "
     "stay, and only what is made of them is learned: 77% of new digits are right after 100 batches, against 44% of "
-    "a network that has to learn where to look as well. The other networks of this app learn to look along, "
-    "but for *Which words matter*, in two phases, and the eyes of *Ask about a drawing*.",
+    "a network that has to learn where to look as well. Most networks of this app learn both together; exceptions "
+    "are one of *Which words matter* (in two phases) and the eyes of *Ask about a drawing*.",
 }
 """What is to be seen, measured with the usual settings."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")

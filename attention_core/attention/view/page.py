@@ -21,7 +21,7 @@ from attention_core.attention.view.step_data import step_data
 from attention_core.device import one_thread, to_array
 from attention_core.files import atomic_write
 
-TILE = re.compile(r" row (\d+), column (\d+)")
+TILE = re.compile(r" row (\d{1,4}), column (\d{1,4})")
 """What the tokens of a picture beside a text are called, see attention_core.hub.pictures.picture_text_inputs."""
 SIGN = re.compile(r"[<\[].*[>\]]")
 ENDS = ("[SEP]", "</s>", "<sep>")
@@ -269,8 +269,8 @@ def tiles_of(labels: Sequence[str]) -> dict[str, int] | None:
     """Return where a picture's tokens lie among words: the first, rows, columns; None = not all are there."""
     found = [(place, *map(int, at.groups())) for place, at in enumerate(map(TILE.fullmatch, labels)) if at]
     first, rows, columns = found[-1] if found else (0, 1, 1)
-    is_whole = len(found) == rows * columns
-    return {"first": first - len(found) + 1, "rows": rows, "columns": columns} if is_whole else None
+    is_whole = found and len(found) == rows * columns == first - found[0][0] + 1
+    return {"first": found[0][0], "rows": rows, "columns": columns} if is_whole else None
 
 
 def _picture(picture: np.ndarray) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from attention_core.attention.types import Axis
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.topics.train import lesson
 from attention_core.topics.train.lesson import LiveSettings, Look, Offer
-from attention_core.topics.train.lookup import N_VALUES, LookupHead
+from attention_core.topics.train.lookup import N_VALUES, heads_of
 from attention_core.train.loop import TrainingProgress
 
 BATCH_SIZE, N_HELD_OUT, DENSITY = 64, 500, 0.4
@@ -54,15 +54,12 @@ class GraphLesson(lesson.Lesson):
         chance = torch.rand(shape, generator=generator, device=device).triu(1)
         is_other = self._colour[:, None] != self._colour
         partner = torch.arange(len(NODES), device=device) ^ 1
-        sees = (chance + chance.mT < DENSITY) & is_other | (partner[:, None] == partner ^ 1)
+        sees = (chance + chance.mT < DENSITY) & is_other | (partner[:, None] == (partner ^ 1))
         numbers = torch.randint(N_VALUES, shape[:2], generator=generator, device=device)
         return sees, numbers, numbers[:, partner]
 
     def models(self) -> dict[str, nn.Module]:
-        is_broken, size = self.settings.broken == lesson.SCALE, OFFER.size[self.settings.size]
-        d_k = 64 if is_broken else size
-        scales = {lesson.ATTENTION: 1.0 if is_broken else d_k**-0.5, lesson.UNIFORM: 0.0, lesson.WITHOUT: None}
-        return {name: LookupHead(d_k, scale, len({*COLOURS})) for name, scale in scales.items()}
+        return heads_of(self.settings, OFFER, len({*COLOURS}))
 
     def _asked(self, sees: Tensor, numbers: Tensor) -> dict[str, Tensor]:
         """Return what a model is given: colours as queries and keys, and edges as mask, unless they are left out."""

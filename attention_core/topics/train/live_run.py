@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from attention_core.bounds import CHECKPOINT_BYTES
+from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
 from attention_core.files import find_file, read_json
 from attention_core.topics.train import digits, graphs, lookup, triples
@@ -95,6 +96,8 @@ class LiveRun:
 
     def _keep_looks(self) -> None:
         """Take over where the recorded training looks in the end, and learn it no further."""
+        if not RECORDED.exists():
+            raise DataError("The recorded training is missing, whose looks are to be kept.")
         state = LiveRun.from_checkpoint(RECORDED.read_bytes()).frames[-1].state
         for name, parameter in self.watched.named_parameters():
             if name.startswith(digits.LOOKS):

@@ -57,6 +57,14 @@ class LookupHead(nn.Module):
         return self.read_out(torch.cat((self.query(asked), context * (self.scale is not None)), -1))
 
 
+def heads_of(settings: LiveSettings, offer: Offer, width: int = WIDTH) -> dict[str, nn.Module]:
+    """Return a head over vectors of a width, and the same head as its controls, by the names of a lesson's models."""
+    is_broken = settings.broken == lesson.SCALE
+    d_k = 64 if is_broken else offer.size[settings.size]
+    scales = {lesson.ATTENTION: 1.0 if is_broken else d_k**-0.5, lesson.UNIFORM: 0.0, lesson.WITHOUT: None}
+    return {name: LookupHead(d_k, scale, width) for name, scale in scales.items()}
+
+
 def _misspelt(word: str, chance: Random) -> str:
     """Return a word with a letter left out, doubled, replaced, or exchanged with the next."""
     at = chance.randrange(len(word) - 1)
@@ -97,10 +105,7 @@ class LookupLesson(lesson.Lesson):
         return self._wrong[keys[:, 0], spelling][:, None], self._right[keys], values, values[:, 0]
 
     def models(self) -> dict[str, nn.Module]:
-        is_broken, size = self.settings.broken == lesson.SCALE, OFFER.size[self.settings.size]
-        d_k = 64 if is_broken else size
-        scales = {lesson.ATTENTION: 1.0 if is_broken else d_k**-0.5, lesson.UNIFORM: 0.0, lesson.WITHOUT: None}
-        return {name: LookupHead(d_k, scale) for name, scale in scales.items()}
+        return heads_of(self.settings, OFFER)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         *given, labels = self._drawn(self._learned, BATCH_SIZE, generator)
