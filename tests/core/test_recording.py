@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from attention_core import Recording, capture, load_recording, trace_model
 from attention_core.attention.types import Axis
+from attention_core.attention.view.page import tiles_of
 from attention_core.explain.heads import summarise
 from tests.tiny_models import GPT, SIZES, STACKS
 from tests.view_samples import made
@@ -162,3 +163,19 @@ def test_a_run_is_cited_by_its_model_text_versions_and_a_hash_of_its_numbers():
     assert other.split(",")[0] != entry.split(",")[0]
     cursed = Recording([made("encoder.0.self", axis, axis, n_heads=2)], text=r"\^~{}$&#")
     assert r"on: \textbackslash{}\^{}\~{}\{\}\$\&\#}," in cursed.to_bibtex()
+    with pytest.raises(ValueError, match="must have an attention"):
+        Recording([]).to_bibtex()
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (["a", " row 1, column 1", " row 1, column 2", "b"], {"first": 1, "rows": 1, "columns": 2}),
+        ([" row 1, column 1", "a", " row 1, column 2"], None),
+        ([" row 1, column 1", " row 2, column 2"], None),
+        ([f" row {'9' * 5000}, column 1"], None),
+        (["a"], None),
+    ],
+)
+def test_only_a_whole_picture_among_words_is_one(labels, found):
+    assert tiles_of(labels) == found
