@@ -24,7 +24,7 @@ def wider_vector(text: str) -> None:
     figures_table(
         (f"Your sentence: {n} words and marks", "numbers handed over", "numbers per word"),
         ("one vector", f"{width:,}", f"{width / n:,.0f}"),
-        ("a state each, with attention", f"{width * n:,}", f"{width:,}"),
+        ("a state for each word, with attention", f"{width * n:,}", f"{width:,}"),
     )
     _say(source, width)
     measured = {NARROW_WIDTH: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(WITHOUT).items()}
@@ -46,7 +46,7 @@ def wider_vector(text: str) -> None:
         for label, card in (widths | longer).items()
         if card
     ]
-    figures_table(("", "passes over the sentences", "BLEU", "of 12 words and more"), *rows)
+    figures_table(("", "passes over the sentences", "BLEU", "BLEU, 12 words and more"), *rows)
 
 
 def _say(source: SourceSentence, chosen: int) -> None:
@@ -59,4 +59,4 @@ def _say(source: SourceSentence, chosen: int) -> None:
     if chosen not in (NARROW_WIDTH, 384):
         rows.append((f"{chosen:,} numbers", "Its network does not come along; its figures are below."))
     figures_table(("one vector of", "says in French"), *rows)
-    note("These two were not trained equally long. Those of the table below were, but for its last rows.")
+    note("These two networks were not trained equally long; those of the table below were, except the last two rows.")

@@ -187,7 +187,7 @@ def _buttons(training: Training) -> None:
         label = "Train again" if again else "Start"
         st.button(label, key="train_start", icon=f":material/{icon}:", type=kind, on_click=start)  # type: ignore[arg-type]
     if is_own and training.stage is not TrainingStage.DONE:
-        st.button("Stop", key="train_stop", icon=":material/stop:", on_click=take, args=(None,))
+        st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=take, args=(None,))
     n, left = training.before, training.seconds_left
     told = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",

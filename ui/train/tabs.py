@@ -34,10 +34,10 @@ SAYS_OF_DIGITS = SAYS | {
     POSITION: "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
     SCALE: "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
     "so what was picked early stays.",
-    BEFOREHAND: "Networks are often given looks that were learned beforehand. Here those of the recorded training "
-    "stay, and only what is made of them is learned: 77% of new digits are right after 100 batches, against 44% of "
-    "a network that has to learn where to look as well. Most networks of this app learn both together; exceptions "
-    "are one of *Which words matter* (in two phases) and the eyes of *Ask about a drawing*.",
+    BEFOREHAND: "Networks are often given looks that were learned before. Here they are those of the recorded training "
+    "and stay as they are: only the layers behind them learn. After 100 batches 77% of new digits are right; a network "
+    "that learns to look at the same time reaches 44%. In this app one network of *Which words matter* was given its "
+    "looks as well; all others learned both together.",
 }
 """What is to be seen, measured with the usual settings."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
@@ -55,13 +55,15 @@ def did_attention_work(training: Training, text: str) -> None:
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
     figures_table(("", "right", "loss", "parameters"), *rows)
-    if looks := screen.LOOKS.value.get((id(run), text)):
+    if run.settings.broken == BEFOREHAND:
+        st.markdown("The looks were kept: only what comes after them was learned.")
+    elif looks := screen.LOOKS.value.get((id(run), text)):
         first, last = looks[0].passed, looks[-1].passed
         paragraph(
             "**The sharper a map, the less it can still change**: in your input the softmax passed "
             f"{first:.0%} of a gradient at first, and passes {last:.1%} now (1 − Σw² of a row, on average)."
         )
-    st.caption("Right: of 500 that it never learns from. Loss: on those that it learns from.")
+    st.caption("Right: of 500 examples that it never learns from. Loss: on those that it learns from.")
 
 
 def break_it() -> None:
@@ -106,9 +108,9 @@ def _told(settings: LiveSettings) -> str:
     """Return in words what is not as usual."""
     usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
     changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
-    if broken := changed.pop("broken", None):
-        changed["broken"] = BREAKS[broken]
-    return ", ".join([screen.TITLES[settings.lesson], *(f"{name} {value}" for name, value in changed.items())])
+    broken = changed.pop("broken", None)
+    others = (f"{name} {value}" for name, value in changed.items())
+    return ", ".join([screen.TITLES[settings.lesson], *([BREAKS[broken]] if broken else []), *others])
 
 
 def take_training(training: Training) -> None:
