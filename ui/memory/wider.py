@@ -11,7 +11,9 @@ from ui.memory.first_screen import ATTENTIVE, SAYS, WITHOUT, translated
 from ui.memory.networks import NAME
 from ui.state import Field, one_of, single_choice
 
-NARROW, NARROW_WIDTH = "translator-none-256", 256
+NARROW = "translator-none-256"
+TRANSLATES = {256: NARROW, 384: WITHOUT}
+"""Of each width whose network comes along, its name."""
 LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
 WIDTHS = (256, 384, 512, 768, 1024)
 WIDTH = Field(NAME, "width", 512, address="width", parse=one_of(WIDTHS))
@@ -27,7 +29,7 @@ def wider_vector(text: str) -> None:
         ("a state for each word, with attention", f"{width * n:,}", f"{width:,}"),
     )
     _say(source, width)
-    measured = {NARROW_WIDTH: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(WITHOUT).items()}
+    measured = {256: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(WITHOUT).items()}
     by_width = {numbers: card for numbers, card in measured.items() if card}
     if len(by_width) < 2:
         st.info("The figures of wider vectors are not there.")
@@ -52,11 +54,11 @@ def wider_vector(text: str) -> None:
 def _say(source: SourceSentence, chosen: int) -> None:
     """Draw the French that is made of contexts of the widths whose networks come along."""
     rows = []
-    for width, name in ((NARROW_WIDTH, NARROW), (384, WITHOUT)):
+    for width, name in TRANSLATES.items():
         (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
         french = str(fault) if model is None else translated(model, source).text
         rows.append((f"{width} numbers, {passes:g} passes of training", french))
-    if chosen not in (NARROW_WIDTH, 384):
+    if chosen not in TRANSLATES:
         rows.append((f"{chosen:,} numbers", "Its network does not come along; its figures are below."))
     figures_table(("one vector of", "says in French"), *rows)
     note("These two networks were not trained equally long; those of the table below were, except the last two rows.")

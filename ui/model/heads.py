@@ -110,9 +110,10 @@ def heads_of(asked: LatestRun) -> Heads:
         yield 1.0, Study(pretrained.model, pretrained.tokenizer).heads(texts, progress=tell)
 
     bar = st.empty()
-    found = queued_result(("heads of", asked.key), portions)
-    bar.empty()
-    return found
+    try:
+        return queued_result(("heads of", asked.key), portions)
+    finally:
+        bar.empty()
 
 
 def named_heads(run: ModelRun, asked: LatestRun) -> None:
