@@ -6,15 +6,16 @@ their type and wrap as text does, and hovering needs no server.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.bounds import SENTENCE_LETTERS
+from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import ROLE_COLOURS
-from attention_core.charts.words import Bars, bar_table, word_arcs
+from attention_core.charts.words import word_weights
 from attention_core.data.pieces import MAX_WORDS, SPACE, english_words, load_vocabulary, strip_space_mark
 from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
@@ -179,7 +180,8 @@ def aligned_words(
     row = -1 if active is None else min(active, len(view.target) - 1)
     title = model if active is None else f"{model}: where “{view.target[row]}” looks"
     single = single if view.is_single else ""
-    note_picture(lambda: word_arcs(view.source, view.target, to_array(view.weights), row, single=single), title)
+    drawn = view.source, view.target, to_array(view.weights), row, single
+    note_picture(partial(word_weights, *drawn), title)
     more = {"note": note, "plain": plain, "cuts": cuts, "single": single, "forced": n_forced, "axes": axes}
     _arcs(
         key=f"{name}_words",
@@ -231,8 +233,8 @@ def word_bars(
     What a click chose is told by chosen_piece with the pieces before, or whatever it is to be understood with.
     """
     _, texts, shares = zip(*bars, strict=True)
-    column = Bars("probability", shares, 1.0, [f"{share:.1%}" for share in shares], (ROLE_COLOURS[Role.OUTPUT],))
-    note_picture(lambda: bar_table(texts, [column]), "The likeliest next words")
+    drawn = partial(bar_table, texts, {"probability": shares}, [ROLE_COLOURS[Role.OUTPUT]])
+    note_picture(drawn, "The likeliest next words")
     _bars(
         key=f"{name}_choice",
         data={

@@ -73,3 +73,20 @@ def before_after_chart(
     }
     tooltip = "label:N", "when:N", ("probability:Q", "", ".3%")
     return vl.mark("bar", data, space, *tooltip, cornerRadiusEnd=1).properties(height=34 * len(labels) + 70)
+
+
+def bar_table(
+    names: Sequence[str], columns: Mapping[str, Sequence[float]], colours: Sequence[str], groups: Sequence[str] = ("",)
+) -> vl.Chart:
+    """Draw a line per name with a bar in each column, on one scale; groups of such lines follow each other."""
+    data = vl.long_form(("column", "place", "number"), columns, list(range(len(names))) * len(groups))
+    data["group"] = [group for _ in columns for group in groups for _ in names]
+    axis = dict(labelExpr=vl.label_expression(names), ticks=False, labelOverlap=False)
+    space = {
+        "x": vl.field("number:Q", title=None, axis=dict(tickCount=3)),
+        "y": vl.field("place:O", title=None, axis=axis),
+        "column": vl.field("column:N", title=None, sort=list(columns)),
+        "row": vl.field("group:N", title=None, sort=list(groups)),
+        "color": vl.field("column:N", scale=vl.category_scale(list(columns), colours), legend=None),
+    }
+    return vl.mark("bar", data, space).properties(width=170)

@@ -4,15 +4,15 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.vega import ROLE_COLOURS, Chart
-from attention_core.charts.words import Bars, bar_table
+from attention_core.charts.bars import bar_table
+from attention_core.charts.vega import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import Sentence, Verdict, against_the_answer, disagreement, read_sentence
 from ui.chart import note_picture
 from ui.component import component
 from ui.edits import WeightsRow
-from ui.labels import as_percent, error_markdown, number
-from ui.matter.judgement import ATTENTION, EDITS, NAME, SIDES, attention_trace, removed, verdict_of
+from ui.labels import as_percent, error_markdown
+from ui.matter.judgement import ATTENTION, EDITS, NAME, attention_trace, removed, verdict_of
 from ui.state import component_message
 from ui.try_this import TryThis
 from ui.words import text_field
@@ -36,7 +36,8 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
             WeightsRow(EDITS, trace, of=text).set_weight([place], weight)
 
     about = "Every word's weight, and how the answer moves when it is deleted"
-    note_picture(lambda: _bars(sentence.labels, weights, if_removed), about)
+    columns = {"weight": weights, "if deleted": if_removed}
+    note_picture(lambda: bar_table(sentence.labels, columns, (ROLE_COLOURS[Role.WEIGHTS], GREY)), about)
     with st.container(key=SHOWN):
         _component(
             key="matter_weighed",
@@ -64,22 +65,6 @@ def who_decides(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
         else:
             positive = verdict_of(ATTENTION, text).positive
             st.markdown(_where_they_disagree(sentence, trace.weights()[0].tolist(), removed(text).tolist(), positive))
-
-
-def _bars(words: list[str], weights: list[float], changes: list[float]) -> Chart:
-    most = max(1 / len(weights), *weights, *map(abs, changes))
-    columns = [
-        Bars(
-            "weight",
-            weights,
-            most,
-            [f"{share:.1%}" for share in weights],
-            (ROLE_COLOURS[Role.WEIGHTS],),
-            1 / len(words),
-        ),
-        Bars("if deleted", changes, most, [number(100 * one, "+.1f") for one in changes], tuple(SIDES.values())),
-    ]
-    return bar_table(words, columns)
 
 
 def _points(change: float) -> str:

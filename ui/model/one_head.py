@@ -9,13 +9,13 @@ import streamlit as st
 from PIL import Image
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
+from attention_core.attention.types import Axis, Role
 from attention_core.attention.view.page import pieces, tiles_of
 from attention_core.charts.heads import masked
 from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay
 from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
-from attention_core.charts.words import shade_ramp, shaded_words, word_arcs
+from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
 from attention_core.explain.heads import PatchGrid, is_of_itself, norm_based_weights, without_keys
 from attention_core.explain.heads.summary import whole_rows
@@ -172,7 +172,7 @@ def _tiles(tokens: Tokens) -> dict[str, Any] | None:
 
 
 def _note_pictures(tokens: Tokens, row: int) -> None:
-    """Note both views: the text, shaded by what one query gives to its keys, and the two columns."""
+    """Note the text, shaded by what one query gives to its keys, and all weights."""
     asks, colour = pieces(tokens.queries)[row][0], ROLE_COLOURS[Role.WEIGHTS]
     keys = tokens.queries if tokens.keys is None else tokens.keys
     weights, uniform = tokens.matrix[row], 1 / (tokens.n_keys or len(keys))
@@ -183,14 +183,11 @@ def _note_pictures(tokens: Tokens, row: int) -> None:
         ramp = shade_ramp(colour, max(float(weights.max()), min(1, 6 * uniform)), 0.6)
         chosen = row if tokens.keys is None else None
         shares = ramp.position(weights).tolist()
-        return shaded_words(words, shares, colour, bar=(ramp, "weight"), glued=glued, chosen=chosen)
+        return shaded_words(words, shares, [colour] * len(words), bar=(ramp, "weight"), glued=glued, chosen=chosen)
 
-    def columns() -> Chart:
-        right, left = ([text for text, _ in pieces(labels)] for labels in (keys, tokens.queries))
-        return word_arcs(right, left, tokens.matrix, row, down=True)
-
+    axes = [Axis(name, labels) for name, labels in zip(tokens.axes, (tokens.queries, keys), strict=True)]
     note_picture(text, f"“{asks}”, {tokens.legend[0]}, as text")
-    note_picture(columns, f"“{asks}”, {tokens.legend[0]}, in two columns")
+    note_picture(lambda: matrix_chart(tokens.matrix, *axes, Role.WEIGHTS, marked_row=row), "Every weight")
 
 
 def packed(matrix: np.ndarray, high: float) -> str:

@@ -5,7 +5,8 @@ The plane is a component rather than a chart because it is redrawn many times a 
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 import torch
@@ -14,8 +15,8 @@ from torch import Tensor
 from attention_core.attention.scores import SCORES, Score, printed_concat
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
-from attention_core.charts.vega import ROLE_COLOURS, Chart
-from attention_core.charts.words import Bars, bar_table
+from attention_core.charts.bars import bar_table
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.device import to_array
 from attention_core.topics.scoring.charts import scale_chart, score_fields, weights_chart
 from attention_core.topics.scoring.compare import (
@@ -34,7 +35,6 @@ from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.glossary import note, paragraph
-from ui.labels import number
 from ui.layout import figures_table
 from ui.scoring.controls import (
     ACTIVE,
@@ -71,7 +71,11 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
         for name, trace in shown.items()
     ]
     limit = _nice_limit(max(abs(score) for row in rows for score in row["scores"]))
-    note_picture(lambda: _bar_picture(rows, limit), "Scores and weights of every key")
+    labels, names = [f"k{place + 1}" for place in range(len(keys))], [row["name"] for row in rows]
+    for what, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
+        columns = {what: [one for row in rows for one in row[what]]}
+        drawn = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)
+        note_picture(drawn, f"{what.capitalize()} of every key")
     data = {
         "names": ["q", *map(key_name, range(len(keys)))],
         "kinds": ["query", *["key"] * len(keys)],
@@ -99,17 +103,6 @@ def what_dot_chose() -> tuple[int, str]:
     words = f"The dot product gives {key_name(dot)} {weight:.0%}, nearness gives {key_name(near)} {share:.0%}. "
     is_longer = bool(key[dot].norm() > key[near].norm())
     return dot, words + (f"{key_name(dot)} is longer, and a dot product grows with length." if is_longer else "")
-
-
-def _bar_picture(rows: Sequence[Mapping], limit: float) -> Chart:
-    n_keys = len(rows[0]["scores"])
-    scores, weights = ([one for row in rows for one in row[what]] for what in ("scores", "weights"))
-    columns = [
-        Bars("score", scores, limit, [number(score, ".3g") for score in scores], (ROLE_COLOURS[Role.SCORES],) * 2),
-        Bars("weight", weights, 1.0, [f"{weight:.0%}" for weight in weights], (ROLE_COLOURS[Role.WEIGHTS],)),
-    ]
-    heads = [(number * n_keys, row["name"]) for number, row in enumerate(rows)]
-    return bar_table([f"k{place + 1}" for _ in rows for place in range(n_keys)], columns, heads)
 
 
 def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:

@@ -75,7 +75,7 @@ def translation_part() -> None:
         with st.container(key=f"start_says_{name}", gap=None):
             st.markdown(title)
             st.html(read_back(words["said"], text))
-        note_picture(lambda words=words: _arcs(words), f"{words['name']}: “{text}”")
+        note_picture(lambda words=words: _weights(words), f"{words['name']}: “{text}”")
         height = "content" if LECTURE.value else HEIGHTS[name]
         _words(key=f"start_{name}_words", data=words, height=height)
     _examples(TEXT, OPENING, "translate")
@@ -108,12 +108,10 @@ def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
     return f"**Without attention** {lost}", f"**With attention** {looks or 'the words are the same this time'}."
 
 
-def _arcs(words: dict[str, Any]) -> Chart:
-    from attention_core.charts.words import word_arcs
+def _weights(words: dict[str, Any]) -> Chart:
+    from attention_core.charts.words import word_weights
 
-    return word_arcs(
-        words["source"], words["target"], np.array(words["weights"]), words["active"], single=words["single"]
-    )
+    return word_weights(*(words[part] for part in ("source", "target", "weights", "active", "single")))
 
 
 def scene_part() -> None:

@@ -2,13 +2,14 @@
 
 import base64
 import html
+from functools import partial
 
 import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.types import Role
-from attention_core.charts.vega import GREY, ROLE_COLOURS, Chart
-from attention_core.charts.words import Bars, bar_table
+from attention_core.charts.bars import bar_table
+from attention_core.charts.vega import GREY, ROLE_COLOURS
 from attention_core.topics.transformer.orders import (
     as_bytes,
     compare_orders,
@@ -95,7 +96,9 @@ def two_orders(experiment: Experiment) -> None:
             }
         )
     labels, places = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()
-    note_picture(lambda: _changes([labels[place] for place in places], ways), "How far each word's numbers changed")
+    columns, colours = {way["title"]: way["changed"] for way in ways}, (GREY, ROLE_COLOURS[Role.QUERY])
+    drawn = partial(bar_table, [labels[place] for place in places], columns, colours)
+    note_picture(drawn, "How far each word's numbers changed")
     with st.container(key=SHOWN):
         _two_orders(
             key="transformer_two_orders",
@@ -107,18 +110,6 @@ def two_orders(experiment: Experiment) -> None:
                 "ways": ways,
             },
         )
-
-
-def _changes(labels: list[str], ways: list[dict]) -> Chart:
-    most = max(max(way["changed"]) for way in ways) or 1.0
-    colours = GREY, ROLE_COLOURS[Role.QUERY]
-    return bar_table(
-        labels,
-        [
-            Bars(way["title"], way["changed"], most, [f"{share:.0%}" for share in way["changed"]], (colour,))
-            for way, colour in zip(ways, colours, strict=True)
-        ],
-    )
 
 
 def what_is_changed(experiment: Experiment) -> None:
