@@ -16,11 +16,35 @@ from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.inside_torch import with_buffers
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Story, always
+from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, always
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
-from attention_core.models.transformer_steps import INPUTS, MECHANISMS, MERGE
 from attention_core.models.translator import CanTranslate, DecoderState, Labels, TiedTranslator, Translator
+
+MECHANISMS = {
+    "encoder": "encoder self-attention",
+    "decoder": "decoder self-attention, causal",
+    "cross": "cross-attention to the source",
+}
+INPUTS = Text(
+    "embedding",
+    "Inputs",
+    "X",
+    r"X = \mathrm{LayerNorm}(\text{layer below})",
+    "x = layer_norm(x)",
+    "One vector per word, brought to a common size. In the first layer: the word plus its position.",
+    Role.INPUT,
+)
+MERGE = Text(
+    "merge",
+    "Heads merged",
+    "merge",
+    r"O = [C^{(1)} ; \dots ; C^{($n)}]\, W_O + b_O",
+    "output = torch.cat(contexts, -1) @ W_O + b_O  # of all heads",
+    "The contexts of all $n heads are laid end to end and mixed by one matrix; the result is added to what the layer "
+    "was given.",
+    Role.OUTPUT,
+)
 
 
 class KeyValueMemory(NamedTuple):

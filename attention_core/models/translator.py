@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -16,10 +16,72 @@ from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.inside_torch import version_of
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Step, Story
+from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, load_vocabulary, strip_space_mark
-from attention_core.models import translator_steps as steps
 from attention_core.models.registry import register
+
+MECHANISMS = {
+    "none": "one fixed vector, no attention",
+    "mean": "plain average of the encoder's states",
+    "dot": "dot attention over source words",
+    "general": "general attention over source words",
+    "additive": "additive attention over source words",
+}
+EMBEDDING = Text(
+    "embedding",
+    "Source words as vectors",
+    "X",
+    r"x_j = E[\text{piece}_j]",
+    "embedded = embedding(source)",
+    "Every piece of the source sentence is looked up in a table of learned vectors.",
+    Role.INPUT,
+)
+STATES = Text(
+    "key",
+    "Encoder states: keys and values",
+    "H",
+    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
+    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
+    "key = value = encoder(embedded)[0]",
+    "The encoder reads forwards and backwards; its two states at a word, end to end, are that word's key and value. "
+    "They know what stands before and after it.",
+    Role.KEY,
+)
+LAST_STATE = replace(
+    STATES,
+    formula=r"c = [\overrightarrow{h}_n ; \overleftarrow{h}_1]",
+    code="key = value = encoder(embedded)[1].view(1, -1)",
+    explanation="The encoder reads the sentence forwards and backwards and hands over only where the two readings "
+    "ended: one vector for the whole sentence, however long it is.",
+)
+QUERY = Text(
+    "query",
+    "Decoder states: queries",
+    "S",
+    r"s_t = \mathrm{GRU}(y_{t-1}, s_{t-1})",
+    "query = decoder(embedding(words_so_far), start)[0]",
+    "The decoder's state after the words so far asks: what do I need for the next word?",
+    Role.QUERY,
+)
+READ_OUT = Text(
+    "read_out",
+    "State and context together",
+    "tanh W[s;c]",
+    r"r_t = \tanh(W\,[s_t ; c_t])",
+    "features = torch.tanh(read_out(torch.cat((query, context), -1)))",
+    "What has been said (the state) and what was found in the source (the context) become one vector.",
+    Role.OUTPUT,
+)
+OUTPUT = Text(
+    "output",
+    "Output distribution",
+    "softmax rEᵀ",
+    r"p(y_t) = \mathrm{softmax}(E\, r_t + b)",
+    "probabilities = (features @ embedding.weight.T + bias).softmax(-1)[:, likely]  # of all pieces, those shown",
+    "The vector is compared with those of all 8,000 pieces; shown are the pieces that score highest.",
+    Role.OUTPUT,
+)
+
 
 LENGTH_PENALTY = 0.8
 """Hypotheses compete by log-probability / length to this power; 0 favours short ones, 1 is the mean per piece."""
@@ -127,7 +189,7 @@ def _rank(rows: list[list[int]], totals: list[float], log_probabilities: list[li
     return hypotheses
 
 
-SCORINGS = tuple(steps.MECHANISMS)
+SCORINGS = tuple(MECHANISMS)
 FEW = 8  # rows up to which a matrix product is quicker the other way round, with rows as columns
 HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
 """Numbers in a matrix from which on half precision is quicker: smaller ones stay in the cache. Only where there is a
@@ -330,17 +392,17 @@ class Translator(TiedTranslator):
         asked = Axis("last state", ["whole sentence"]) if fixed else words
         inputs, start = target[0], self.first_state(encoding)[:1]
         return Story(
-            mechanism=steps.MECHANISMS[self.config.scoring],
+            mechanism=MECHANISMS[self.config.scoring],
             query_axis=asks,
             key_axis=asked,
             steps_before=(
-                steps.EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
-                (steps.LAST_STATE if fixed else steps.STATES).step(self.keys(encoding)[0], asked, encoder=self.encoder),
-                steps.QUERY.step(
+                EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
+                (LAST_STATE if fixed else STATES).step(self.keys(encoding)[0], asked, encoder=self.encoder),
+                QUERY.step(
                     states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=inputs, start=start
                 ),
             ),
-            steps_after=(steps.READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
+            steps_after=(READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
         )
 
     def _output_step(self, logits: Tensor, asks: Axis) -> Step:
@@ -349,7 +411,7 @@ class Translator(TiedTranslator):
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
         vocabulary = load_vocabulary()
         words = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
-        return steps.OUTPUT.step(
+        return OUTPUT.step(
             probabilities[:, candidates],
             asks,
             Axis("pieces", words),

@@ -9,8 +9,7 @@ from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.data.questions import Question
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
-from attention_core.models.scene_question import SceneAnswer
-from attention_core.models.scene_question_steps import EMPTY
+from attention_core.models.scene_question import EMPTY, SceneAnswer
 from ui.ask.first_screen import NAME, AskedDrawing, grid_of, shaded_words
 from ui.chart import draw_chart
 from ui.player import StepLook, Stepper, export_bar, show_step_chart, show_words
