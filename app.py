@@ -14,12 +14,9 @@ import ui.component
 from ui.faults import show_faults, show_lost_gpu
 from ui.guided.items import follow_lecture
 from ui.hall.routes import routes
-from ui.headers import SecurityHeaders
-from ui.health import Health
 from ui.inside_streamlit import StopException
+from ui.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
-from ui.old_addresses import OldAddresses
-from ui.page_style import PageStyle
 from ui.restart import show_restart_notice
 from ui.skeleton import foot, page_head, sidebar
 from ui.state import read_address, show_link_faults, write_address

@@ -15,16 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.bounds import (
-    DRAWING_FAR,
-    DRAWING_POINTS,
-    DRAWING_STROKES,
-    DRAWING_WAY,
-    LINK_LETTERS,
-    SESSION_VALUES,
-    UNPACKED_BYTES,
-    UNPACKED_DEPTH,
-)
+from attention_core import bounds
 from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import read_json
 
@@ -54,17 +45,17 @@ def unpack(text: str) -> Any:
     Raises:
         ValueError: the text is damaged, of a newer version, too long, or holds too much or too deep a value.
     """
-    if not is_packed(text) or text[1:2] != VERSION or len(text) > LINK_LETTERS.most:
-        raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {LINK_LETTERS.most} letters")
+    if not is_packed(text) or text[1:2] != VERSION or len(text) > bounds.LINK_LETTERS.most:
+        raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {bounds.LINK_LETTERS.most} letters")
     body = text[2:]
     try:
         data = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
         inflater = zlib.decompressobj()
-        plain = inflater.decompress(data, UNPACKED_BYTES.most)
+        plain = inflater.decompress(data, bounds.UNPACKED_BYTES.most)
     except (binascii.Error, zlib.error) as error:
         raise ValueError("the packed text is damaged") from error
     if not inflater.eof or inflater.unused_data:
-        most = UNPACKED_BYTES.most
+        most = bounds.UNPACKED_BYTES.most
         raise ValueError(f"the packed text is cut, has something behind it, or becomes more than {most} bytes")
     return _json(plain)
 
@@ -88,13 +79,13 @@ def unpack_strokes(text: str) -> list[Stroke]:
         ValueError: see unpack; or these are no strokes, too many, or too far away.
     """
     packed = unpack(text)
-    if not isinstance(packed, list) or len(packed) > DRAWING_STROKES.most:
-        raise ValueError(f"a drawing has at most {DRAWING_STROKES.most} strokes")
+    if not isinstance(packed, list) or len(packed) > bounds.DRAWING_STROKES.most:
+        raise ValueError(f"a drawing has at most {bounds.DRAWING_STROKES.most} strokes")
     strokes = [_stroke(parts) for parts in packed]
-    if sum(len(stroke.path) for stroke in strokes) > DRAWING_POINTS.most:
-        raise ValueError(f"a drawing has at most {DRAWING_POINTS.most} points")
-    if path_length(strokes) > DRAWING_WAY.most:
-        raise ValueError(f"the pen of a drawing goes at most {DRAWING_WAY} pixels along and down")
+    if sum(len(stroke.path) for stroke in strokes) > bounds.DRAWING_POINTS.most:
+        raise ValueError(f"a drawing has at most {bounds.DRAWING_POINTS.most} points")
+    if path_length(strokes) > bounds.DRAWING_WAY.most:
+        raise ValueError(f"the pen of a drawing goes at most {bounds.DRAWING_WAY} pixels along and down")
     return strokes
 
 
@@ -115,8 +106,8 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
     Raises:
         ValueError: in words for the visitor.
     """
-    if len(content) > UNPACKED_BYTES.most:
-        raise ValueError(f"This file is larger than {UNPACKED_BYTES} bytes; a session is smaller.")
+    if len(content) > bounds.UNPACKED_BYTES.most:
+        raise ValueError(f"This file is larger than {bounds.UNPACKED_BYTES} bytes; a session is smaller.")
     try:
         session = _json(content)
     except ValueError as error:
@@ -127,7 +118,7 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
     if isinstance(version, int) and version > SESSION_VERSION:
         raise ValueError("This session was saved by a newer Attention Explorer, which can open it.")
     texts = [page, *values, *values.values()] if isinstance(values, dict) else [None]
-    is_small = len(texts) <= 2 * SESSION_VALUES.most
+    is_small = len(texts) <= 2 * bounds.SESSION_VALUES.most
     if version != SESSION_VERSION or not is_small or not all(isinstance(text, str) for text in texts):
         raise ValueError(DAMAGED)
     return str(page), values  # type: ignore[return-value]
@@ -135,14 +126,14 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
 
 def _json(plain: bytes) -> Any:
     """Read JSON whose numbers are finite and have few digits, and that is not deep."""
-    value = read_json(plain, UNPACKED_BYTES.most, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+    value = read_json(plain, bounds.UNPACKED_BYTES.most, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
     level = [value]
-    for _ in range(UNPACKED_DEPTH.most):
+    for _ in range(bounds.UNPACKED_DEPTH.most):
         inside = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list)]
         level = [*chain.from_iterable(inside)]
         if not level:
             return value
-    raise ValueError(f"the value is deeper than {UNPACKED_DEPTH.most}")
+    raise ValueError(f"the value is deeper than {bounds.UNPACKED_DEPTH.most}")
 
 
 def _whole(digits: str) -> int:
@@ -165,7 +156,7 @@ def _stroke(parts: Any) -> Stroke:
         raise ValueError("no such unit or width of a pen")
     if not isinstance(colour, str) or not re.fullmatch("(#[0-9a-fA-F]{6})?", colour):
         raise ValueError("a colour is # and six digits, or empty")
-    most = DRAWING_FAR.most
+    most = bounds.DRAWING_FAR.most
     if {*map(type, steps)} != {int} or max(map(abs, steps)) > UNITS[-1] * most:
         raise ValueError("steps are whole and not large")
     path = np.array(steps, float).reshape(-1, 2).cumsum(0) / unit

@@ -6,18 +6,7 @@ from attention_core.data.canvases import CanvasRemark
 from ui.canvas import last_drawn
 from ui.digits import all_ten
 from ui.doubts import find_doubts
-from ui.find.first_screen import (
-    NAME,
-    PAD,
-    both_ways,
-    digit_pad,
-    equal_mask,
-    learned_mask,
-    learned_words,
-    read,
-    seen_on,
-    worth,
-)
+from ui.find import first_screen as screen
 from ui.find.tabs import STEPS, change_section, find_steps
 from ui.first_screen import grey_out, last_on_phone
 from ui.player import export_bar
@@ -25,38 +14,38 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(NAME, "A digit hides in clutter. The pinker a spot, the more the network takes from it.")
+page_frame(screen.NAME, "A digit hides in clutter. The pinker a spot, the more the network takes from it.")
 last_on_phone("find_first", "find_presets", "find_tools", "find_clutter_examples", "find_try_this")
 with st.container(key="find_first"):
     stage, beside = st.columns([1, 1.9], gap="medium")
 with stage, st.container(key="find_stage"):
     said = st.container(key="find_said", gap="xsmall")
     glow = st.container(key="find_glow")
-    pad = digit_pad()
-seen, remark = seen_on(pad.canvas)
+    pad = screen.digit_pad()
+seen, remark = screen.seen_on(pad.canvas)
 is_stale = seen.remark is CanvasRemark.EMPTY
-reading = read(last_drawn(PAD, pad, is_stale).canvas)
+reading = screen.read(last_drawn(screen.PAD, pad, is_stale).canvas)
 with said:
-    learned_words(reading)
+    screen.learned_words(reading)
 if not is_stale:
     with glow:
-        learned_mask(reading, pad.paper)
+        screen.learned_mask(reading, pad.paper)
 with beside:
     if remark:
         st.info(remark)
     lost, words = st.columns([1.15, 1], gap="medium", vertical_alignment="center")
     with lost.container(key="tells_find"):
-        equal_mask(reading)
-    words.caption(worth())
-    try_this(NAME, all_ten(both_ways, PAD, "tells_find"))
+        screen.equal_mask(reading)
+    words.caption(screen.worth())
+    try_this(screen.NAME, all_ten(screen.both_ways, screen.PAD, "tells_find"))
 for part in ("find_said", "tells_find"):
     grey_out(part, is_stale)
 
 page_tabs(
-    NAME,
+    screen.NAME,
     Tab("steps", "Step by step", lambda: find_steps(reading)),
     Tab("try", "Try", lambda: change_section(reading), formerly=("block",)),
     more=(find_doubts(reading),),
     players=(STEPS,),
 )
-take_along(lambda: export_bar(reading.trace, NAME, query=0, picture=reading.canvas))
+take_along(lambda: export_bar(reading.trace, screen.NAME, query=0, picture=reading.canvas))

@@ -3,42 +3,29 @@
 import streamlit as st
 
 from ui.doubts import party_doubts
+from ui.groups import sections
 from ui.groups.changing import heads_as_changed, try_tab
-from ui.groups.sections import (
-    HEADS,
-    NAME,
-    STEPS,
-    accuracies,
-    all_weights,
-    choose_query,
-    draw_party,
-    groups_steps,
-    guest_numbers,
-    how_keys_fit,
-    number_input,
-    rule,
-    surprise,
-)
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
 page_frame(
-    NAME, "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time."
+    sections.NAME,
+    "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time.",
 )
-numbers = guest_numbers()
+numbers = sections.guest_numbers()
 traces = heads_as_changed(numbers)
 party = st.container(key="groups_party")
-query = choose_query(numbers)
+query = sections.choose_query(numbers)
 with party:
-    st.markdown(rule(numbers, query))
-    for head, column in zip(HEADS, st.columns(2, gap="medium"), strict=True):
+    st.markdown(sections.rule(numbers, query))
+    for head, column in zip(sections.HEADS, st.columns(2, gap="medium"), strict=True):
         with column:
-            draw_party(head, traces[head], numbers, query)
-try_this(NAME, surprise(numbers, traces))
+            sections.draw_party(head, traces[head], numbers, query)
+try_this(sections.NAME, sections.surprise(numbers, traces))
 with st.container(key="desk_groups_numbers"):
-    number_input()
+    sections.number_input()
 
 
 def why_only_pairs() -> None:
@@ -57,16 +44,16 @@ def why_only_pairs() -> None:
 
 
 page_tabs(
-    NAME,
-    Tab("steps", "Step by step", lambda: groups_steps(traces, query, numbers)),
+    sections.NAME,
+    Tab("steps", "Step by step", lambda: sections.groups_steps(traces, query, numbers)),
     Tab("try", "Try", lambda: try_tab(traces, numbers, query)),
-    Tab("right", "How often are they right?", accuracies),
+    Tab("right", "How often are they right?", sections.accuracies),
     more=(
-        Tab("all", "All n × n × n weights", lambda: all_weights(traces["triples"], numbers)),
+        Tab("all", "All n × n × n weights", lambda: sections.all_weights(traces["triples"], numbers)),
         Tab("why", "So why only pairs?", why_only_pairs),
-        Tab("fit", "How two keys fit one lock", lambda: how_keys_fit(numbers, query)),
+        Tab("fit", "How two keys fit one lock", lambda: sections.how_keys_fit(numbers, query)),
         party_doubts(numbers, query),
     ),
-    players=(STEPS,),
+    players=(sections.STEPS,),
 )
-take_along(lambda: export_bar(traces["triples"], NAME, query=query))
+take_along(lambda: export_bar(traces["triples"], sections.NAME, query=query))

@@ -5,33 +5,14 @@ import streamlit as st
 from attention_core.topics.lookup.soft_lookup import soft_lookup
 from ui.first_screen import last_on_phone
 from ui.layout import attention_roles
-from ui.lookup.first_screen import (
-    answer,
-    encoder_input,
-    query_part,
-    record_list,
-    remark_on_nothing_near,
-    try_the_other_way,
-)
-from ui.lookup.sections import STEPS, in_numbers, lookup_steps, word_by_word
-from ui.lookup.series import time_section
-from ui.lookup.table import (
-    EDITS,
-    NAME,
-    TEMPERATURE,
-    TEMPERATURES,
-    change_weights,
-    choose_table,
-    chosen_table,
-    current_request,
-    edit_table,
-    show_change,
-)
+from ui.lookup import first_screen as screen
+from ui.lookup import table
+from ui.lookup.tabs import STEPS, in_numbers, lookup_steps, time_section, word_by_word
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
-page_frame(NAME, "A dictionary that can *almost* match: that is attention.")
+page_frame(table.NAME, "A dictionary that can *almost* match: that is attention.")
 attention_roles(
     "what you type",
     "the key of every record",
@@ -43,40 +24,42 @@ last_on_phone("lookup_first", "lookup_preset", "lookup_ways")
 with st.container(key="lookup_first"):
     ask, store = st.columns([1, 1.05], gap="large")
     with ask:
-        preset = chosen_table()
-        asked = current_request(preset)
-        query = query_part(asked)
+        preset = table.chosen_table()
+        asked = table.current_request(preset)
+        query = screen.query_part(asked)
         place = st.container()
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
-            ways = encoder_input()
-            temperature = TEMPERATURE.widget(st.select_slider, "Temperature (high: all alike)", TEMPERATURES)
+            ways = screen.encoder_input()
+            temperature = table.TEMPERATURE.widget(
+                st.select_slider, "Temperature (high: all alike)", table.TEMPERATURES
+            )
         encoder = next(iter(ways.values()))
         plain = soft_lookup(asked.records, asked.queries, temperature, encoder)
-        trace = plain.replace(EDITS.fitting(plain, of=asked.in_words))
+        trace = plain.replace(table.EDITS.fitting(plain, of=asked.in_words))
         with place, st.container(key="tells_lookup"):
-            answer(asked, trace, query)
-        try_the_other_way(preset, asked, query, ways)
-        remark_on_nothing_near(asked, trace, query)
+            screen.answer(asked, trace, query)
+        screen.try_the_other_way(preset, asked, query, ways)
+        screen.remark_on_nothing_near(asked, trace, query)
     with store:
-        choose_table()
+        table.choose_table()
         st.caption(preset.note)
         with st.container(key="tells_records"):
-            record_list(asked, trace, query)
+            screen.record_list(asked, trace, query)
 
 
 def try_tab() -> None:
     """Draw what can be changed: weights, and the records."""
     weights, outcome = st.columns(2, gap="large")
     with weights:
-        change_weights(asked, trace, query)
+        table.change_weights(asked, trace, query)
     with outcome:
-        show_change(asked, plain, trace, query)
+        table.show_change(asked, plain, trace, query)
         with st.container(key="desk_lookup_records"):
-            edit_table(asked)
+            table.edit_table(asked)
 
 
 page_tabs(
-    NAME,
+    table.NAME,
     Tab("steps", "Step by step", lambda: lookup_steps(trace, query)),
     Tab("try", "Try", try_tab),
     more=(
@@ -86,4 +69,4 @@ page_tabs(
     ),
     players=(STEPS,),
 )
-take_along(lambda: export_bar(trace, NAME, query=query))
+take_along(lambda: export_bar(trace, table.NAME, query=query))

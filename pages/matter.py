@@ -6,17 +6,7 @@ from attention_core.data.sentence_presets import PRESETS
 from attention_core.topics.matter.sentences import MAX_WORDS, read_sentence
 from ui.computed import model_or_stop
 from ui.doubts import matter_doubts
-from ui.matter.judgement import (
-    ATTENTION,
-    EDITS,
-    NAME,
-    STEPS,
-    answer,
-    attention_trace,
-    three_models,
-    try_section,
-    worth_of_attention,
-)
+from ui.matter import judgement as judge
 from ui.matter.words import surprise, who_decides, words_section
 from ui.player import StepLook, export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
@@ -24,43 +14,45 @@ from ui.take_along import take_along
 from ui.try_this import try_this
 from ui.words import readable_sentence, report_unknown_words, sentence_box
 
-page_frame(NAME, "Is it praise or blame? The word that gets the most attention is not always the one that decides.")
-model_or_stop(ATTENTION)
+page_frame(
+    judge.NAME, "Is it praise or blame? The word that gets the most attention is not always the one that decides."
+)
+model_or_stop(judge.ATTENTION)
 
 with st.container(key="matter_first"):
     say, judgement = st.columns([1.15, 1], gap="medium")
     with say:
-        typed = sentence_box(NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68)
-        text = readable_sentence(NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
+        typed = sentence_box(judge.NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film", height=68)
+        text = readable_sentence(judge.NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
         sentence = read_sentence(text)
         is_read = report_unknown_words(sentence.words, sentence.known)
-    edits = EDITS.fitting(attention_trace(text), of=text)
-    trace = attention_trace(text, edits)
+    edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
+    trace = judge.attention_trace(text, edits)
     with judgement:
         with st.container(key="matter_answer"):
-            answer(text, edits, is_read)
+            judge.answer(text, edits, is_read)
         who_decides(sentence, text, trace)
-        try_this(NAME, surprise())
+        try_this(judge.NAME, surprise())
     words_section(sentence, text, trace)
-    worth_of_attention()
+    judge.worth_of_attention()
 
 
 def matter_steps() -> None:
-    if not (step := STEPS.draw(trace)):
+    if not (step := judge.STEPS.draw(trace)):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
         show_words(trace, step, 0, 0)
     with matrix:
-        show_step_chart(trace, step, 0, lambda _: StepLook(), NAME, stepper=STEPS)
+        show_step_chart(trace, step, 0, lambda _: StepLook(), judge.NAME, stepper=judge.STEPS)
 
 
-take_along(lambda: export_bar(trace, NAME, query=0))
+take_along(lambda: export_bar(trace, judge.NAME, query=0))
 page_tabs(
-    NAME,
+    judge.NAME,
     Tab("steps", "Step by step", matter_steps),
-    Tab("try", "Try", lambda: try_section(text, trace)),
-    Tab("models", "Three models", lambda: three_models(text, edits, is_read)),
+    Tab("try", "Try", lambda: judge.try_section(text, trace)),
+    Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
     more=(matter_doubts(text),),
-    players=(STEPS,),
+    players=(judge.STEPS,),
 )

@@ -4,19 +4,9 @@ import streamlit as st
 
 from ui.doubts import memory_doubts
 from ui.first_screen import last_on_phone
-from ui.memory.attention_gain import FRENCH, cure_tab, look_back, why_missing
-from ui.memory.first_screen import (
-    draw_lengths,
-    read_by_both,
-    read_sentence,
-    report_missing_network,
-    shorter,
-)
-from ui.memory.networks import NAME, WALK
-from ui.memory.self_attention import own_states_tab
-from ui.memory.what_follows import what_follows
-from ui.memory.wider import wider_vector
-from ui.memory.word_by_word import walk_tab
+from ui.memory import first_screen as screen
+from ui.memory import tabs
+from ui.memory.first_screen import NAME, WALK
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -35,34 +25,34 @@ page_frame(
     "A recurrent network keeps **one vector**. Nothing can ask for an earlier word again: so attention was needed.",
 )
 with st.container(key="desk_memory_sentence"):
-    text = read_sentence()
-report_missing_network()
+    text = screen.read_sentence()
+screen.report_missing_network()
 last_on_phone("memory_screen", "memory_short", "memory_wide", "memory_told")
-pair = list(dict.fromkeys((shorter(text), text)))
+pair = list(dict.fromkeys((screen.shorter(text), text)))
 with st.container(key="memory_screen"):
     short, long = st.columns([1, 1.55], gap="large")
     with short:
         with st.container(key="memory_short"):
             for one in pair[:-1]:
-                read_by_both(one, pair)
-        draw_lengths(text)
+                screen.read_by_both(one, pair)
+        screen.draw_lengths(text)
     with long:
         with st.container(key="memory_long"):
-            read_by_both(text, pair)
+            screen.read_by_both(text, pair)
         with st.container(key="memory_told"):
-            if not why_missing():
-                try_this(NAME, look_back(text))
+            if not tabs.why_missing():
+                try_this(NAME, tabs.look_back(text))
 
 take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
 page_tabs(
     NAME,
-    Tab("steps", "Step by step", lambda: walk_tab(text), formerly=("words", "lengths")),
-    Tab("cure", "What attention gives back", lambda: cure_tab(text)),
+    Tab("steps", "Step by step", lambda: tabs.walk_tab(text), formerly=("words", "lengths")),
+    Tab("cure", "What attention gives back", lambda: tabs.cure_tab(text)),
     more=(
-        Tab("own", "Looking back at itself", own_states_tab),
-        Tab("follows", "What comes after a word", what_follows),
-        Tab("wider", "Would a wider vector do?", lambda: wider_vector(text)),
+        Tab("own", "Looking back at itself", tabs.own_states_tab),
+        Tab("follows", "What comes after a word", tabs.what_follows),
+        Tab("wider", "Would a wider vector do?", lambda: tabs.wider_vector(text)),
         memory_doubts(text),
     ),
-    players=(WALK, FRENCH),
+    players=(WALK, tabs.FRENCH),
 )

@@ -6,20 +6,12 @@ from ui.first_screen import last_on_phone
 from ui.layout import attention_roles
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.train.first_screen import (
-    BEAT,
-    LESSON,
-    NAME,
-    change_settings,
-    choose_lesson,
-    learning,
-    own_input,
-    shown_training,
-)
+from ui.train import first_screen as screen
 from ui.train.tabs import break_it, compare_runs, did_attention_work, take_training
 
 page_frame(
-    NAME, "Train a small network for a minute, and it looks where it has to. With every weight equal it never can."
+    screen.NAME,
+    "Train a small network for a minute, and it looks where it has to. With every weight equal it never can.",
 )
 ROLES = {
     "digits": ("a pixel", "all pixels", "their ink and position", "Every pixel asks all pixels."),
@@ -33,23 +25,23 @@ ROLES = {
     "triples": ("a number", "every pair of others", "what the pair is", "Every number asks all pairs of others."),
 }
 TRANSLATED = ("a French word", "all English words", "what was read there", "Each French word asks the English.")
-*roles, here = ROLES.get(LESSON.value, TRANSLATED)
+*roles, here = ROLES.get(screen.LESSON.value, TRANSLATED)
 attention_roles(*roles, here=here)
-choose_lesson()
+screen.choose_lesson()
 last_on_phone("train_first", "train_canvas_frame", "train_presets", "train_tools", "train_settings")
 with st.container(key="train_first"):
     own, film = st.columns([1, 2.3], gap="large")
     with own:
-        given, text = own_input()
+        given, text = screen.own_input()
         with st.container(key="train_settings"):
-            change_settings()
-    training = shown_training()
-    beat = BEAT if training.is_on else None
+            screen.change_settings()
+    training = screen.shown_training()
+    beat = screen.BEAT if training.is_on else None
     with film:
-        live(learning, training, given, text, training.is_on, beat=beat)
+        live(screen.learning, training, given, text, training.is_on, beat=beat)
 
 page_tabs(
-    NAME,
+    screen.NAME,
     Tab("work", "Did attention do any work?", lambda: live(did_attention_work, training, text, beat=beat)),
     Tab("break", "Break it", break_it),
     Tab("compare", "Compare two trainings", lambda: compare_runs(training, given, text)),

@@ -7,22 +7,10 @@ from ui.first_screen import last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.translate.additive import any_length, training_tab
-from ui.translate.changing import change_arcs
-from ui.translate.first_screen import (
-    NAME,
-    STEPS,
-    compare_two_models,
-    first_screen,
-    list_translations,
-    longer_sentence,
-    offer_all_models,
-    sentence_input,
-    stepped_model,
-)
-from ui.translate.forcing import WORD, force_french, forced_french_note
-from ui.translate.grammar import grammar
-from ui.translate.word_tabs import alignments, translate_steps, unrolled
+from ui.translate import first_screen as screen
+from ui.translate.forcing import WORD, change_arcs, force_french, forced_french_note
+from ui.translate.models import NAME
+from ui.translate.tabs import alignments, any_length, grammar, training_tab, translate_steps, unrolled
 from ui.try_this import try_this
 
 page_frame(
@@ -33,21 +21,21 @@ page_frame(
 
 last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")
 with st.container(key="translate_screen"):
-    typed, answer = first_screen()
+    typed, answer = screen.first_screen()
     with typed:
-        text = sentence_input()
-        try_this(NAME, longer_sentence())
+        text = screen.sentence_input()
+        try_this(NAME, screen.longer_sentence())
     with answer, st.container(key="translate_pair"):
-        models = compare_two_models(text)
+        models = screen.compare_two_models(text)
         if models:
-            forced_french_note(text, stepped_model(models))
+            forced_french_note(text, screen.stepped_model(models))
     with typed:
-        offer_all_models()
-        list_translations(text)
+        screen.offer_all_models()
+        screen.list_translations(text)
 
 tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
 if models:
-    shown, row = stepped_model(models), WORD.value
+    shown, row = screen.stepped_model(models), WORD.value
     tabs = [
         Tab("steps", "Step by step", lambda: translate_steps(shown, row)),
         Tab(
@@ -71,4 +59,4 @@ if models:
     ]
     take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
 learned = Tab("learned", "How it was learned", training_tab)
-page_tabs(NAME, *tabs, more=(*more, learned), players=(STEPS,))
+page_tabs(NAME, *tabs, more=(*more, learned), players=(screen.STEPS,))

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from attention_core.bounds import is_hosted
 from attention_core.weights import read_weights
-from ui.health import Health
+from ui.middleware import Health
 
 
 async def seen(request: Request) -> PlainTextResponse:

@@ -215,7 +215,7 @@ def test_a_circle_stands_on_every_cell_that_was_guessed():
     ],
 )
 def test_the_address_for_phones_is_one_that_they_reach_or_none(monkeypatch, opened, named, listens, network, leads):
-    from ui.hall import address
+    from ui.hall import routes
 
     class Network:
         AF_INET = SOCK_DGRAM = 0
@@ -231,10 +231,10 @@ def test_the_address_for_phones_is_one_that_they_reach_or_none(monkeypatch, open
             return network, 0
 
     options = {"server.address": listens, "server.port": 8501, "server.baseUrlPath": "", "server.sslCertFile": None}
-    monkeypatch.setenv(address.URL, named)
-    monkeypatch.setattr(address, "socket", Network())
-    monkeypatch.setattr(address, "st", SimpleNamespace(context=SimpleNamespace(url=opened), get_option=options.get))
-    assert address.phones_address("K") == leads
+    monkeypatch.setenv(routes.URL, named)
+    monkeypatch.setattr(routes, "socket", Network())
+    monkeypatch.setattr(routes, "st", SimpleNamespace(context=SimpleNamespace(url=opened), get_option=options.get))
+    assert routes.phones_address("K") == leads
 
 
 class Always:

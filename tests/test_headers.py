@@ -9,9 +9,7 @@ import subprocess
 import pytest
 
 from benchmarks.server import command
-from ui.headers import HEADERS, SecurityHeaders, headers
-from ui.old_addresses import new_address
-from ui.page_style import PageStyle
+from ui.middleware import HEADERS, PageStyle, SecurityHeaders, headers, new_address
 
 
 def sent_by(application, **scope):

@@ -20,7 +20,7 @@ if __name__ == "__main__":
     growing = st.data_editor(frame, key="growing", num_rows="dynamic")
     st.text(f"{len(fixed)} and {len(growing)} rows")
     uploads.show_refusal()
-    gc.collect()  # as ui/memory_upkeep.py does
+    gc.collect()  # as ui/warm_up.py does
 else:
     uploads.UPLOADS_BYTES = replace(uploads.UPLOADS_BYTES, hosted=256 * uploads.MIB)
     uploads.UPLOAD_SECONDS = replace(uploads.UPLOAD_SECONDS, hosted=5)

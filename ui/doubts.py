@@ -27,7 +27,7 @@ from ui.find import first_screen as find
 from ui.groups import sections as groups
 from ui.matter import judgement as matter
 from ui.memory import first_screen as memory
-from ui.memory.networks import NAME
+from ui.memory.first_screen import NAME
 from ui.pixels import first_screen as pixels
 from ui.read import first_screen as read
 from ui.skeleton import Tab

@@ -8,19 +8,9 @@ import torch
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.charts.bars import bars
-from attention_core.charts.faithfulness import curves_chart, two_weights_chart
+from attention_core.charts.bars import bars, curves_chart, two_weights_chart
 from attention_core.device import to_array
-from attention_core.faithfulness.assessment import (
-    GRADIENT,
-    INTEGRATED,
-    RANDOM,
-    Assessment,
-    assess,
-    over_many,
-    spread,
-    verdict,
-)
+from attention_core.faithfulness import assessment
 from attention_core.faithfulness.attribution import Subject, mean_weights
 from attention_core.faithfulness.stacks import LENGTH, ROLLOUT, SLOPE, ZEROING
 from attention_core.hub.model import ModelError
@@ -28,10 +18,10 @@ from attention_core.hub.tracing import UnsupportedError
 from attention_core.models.registry import MODELS
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
+from ui.job_queue import queued_result, result_on_demand
 from ui.labels import as_percent, error_markdown, number
 from ui.layout import figures_table
 from ui.navigation import PAGES
-from ui.queued_result import queued_result, result_on_demand
 from ui.skeleton import Tab
 from ui.state import Field, single_choice
 
@@ -78,12 +68,12 @@ def faithfulness_tab(
 
     def portions():  # type: ignore[no-untyped-def]
         with torch.inference_mode(False):
-            yield from assess(subject())
+            yield from assessment.assess(subject())
 
-    def say_verdict(known: Assessment) -> None:
-        st.markdown(f"**{verdict(known, part)}**")
+    def say_verdict(known: assessment.Assessment) -> None:
+        st.markdown(f"**{assessment.verdict(known, part)}**")
         above, otherwise = (
-            [f"{curves[order].area:.0%}" for order in (known.subject.map_name, RANDOM)]
+            [f"{curves[order].area:.0%}" for order in (known.subject.map_name, assessment.RANDOM)]
             for curves in (known.deletion, known.otherwise or known.deletion)
         )
         if above != otherwise:
@@ -120,13 +110,13 @@ def faithfulness_tab(
     return Tab("doubts", "Is this map an explanation?", section)
 
 
-def _curves(name: str, found: Assessment, part: str) -> None:
+def _curves(name: str, found: assessment.Assessment, part: str) -> None:
     ways = (ERASED, INSERTED, THROUGH)[: 3 if ROLLOUT in found.deletion else 2]
     way = single_choice(part.capitalize(), WAYS[name], ways, label_visibility="collapsed")
     curves = found.insertion if way == INSERTED else found.deletion
-    hidden = (GRADIENT, INTEGRATED) if way == THROUGH else THROUGH_LAYERS
+    hidden = (assessment.GRADIENT, assessment.INTEGRATED) if way == THROUGH else THROUGH_LAYERS
     curves = {order: curve for order, curve in curves.items() if order not in hidden}
-    curves[RANDOM] = curves.pop(RANDOM)
+    curves[assessment.RANDOM] = curves.pop(assessment.RANDOM)
     what = ERASED if way == THROUGH else way
     words = f"{part.capitalize()} {what}, the most important first, in {len(curves)} orders"
     draw_chart(curves_chart(curves, what), key=f"{name}_{ways.index(way)}", alt=words)
@@ -141,13 +131,13 @@ def _curves(name: str, found: Assessment, part: str) -> None:
         )
 
 
-def _figures(found: Assessment, order: str, area: float) -> tuple[str, ...]:
-    if order == RANDOM:
+def _figures(found: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
+    if order == assessment.RANDOM:
         return order, f"{area:.2f}", "", ""
     return order, f"{area:.2f}", number(found.agreement(order), "+.2f"), as_percent(found.overlap(order))
 
 
-def _heads(name: str, found: Assessment) -> None:
+def _heads(name: str, found: assessment.Assessment) -> None:
     if len(found.heads) < 2:
         return
     several = len(found.subject.weights) > 1
@@ -166,7 +156,7 @@ def _heads(name: str, found: Assessment) -> None:
     st.caption(f"{words} (Michel et al. 2019). Two heads that can replace each other both seem unnecessary.")
 
 
-def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
+def _other_weights(name: str, found: assessment.Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
     other = found.other
     if other is None or found.shuffled is None:
         st.caption(
@@ -196,7 +186,7 @@ def _other_weights(name: str, found: Assessment, draw_map: Callable[[np.ndarray]
         )
 
 
-def _by_layer(found: Assessment) -> str:
+def _by_layer(found: assessment.Assessment) -> str:
     if len(found.by_layer) < 2:
         return ""
     least, most = (choose(found.by_layer, key=found.by_layer.__getitem__) for choose in (min, max))
@@ -206,13 +196,13 @@ def _by_layer(found: Assessment) -> str:
     )
 
 
-def _over_many(model: str, found: Assessment) -> None:
+def _over_many(model: str, found: assessment.Assessment) -> None:
     if model in MODELS and (figures := card_or_empty(model).get("faithfulness")):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
         shown = found.subject.map_name
         st.caption(
-            f"**{over_many(figures)}** Area by {shown}: {areas[shown]:.2f} on average, give or take "
-            f"{spread(figures, shown):.2f}; here "
-            f"{found.deletion[shown].area:.2f}. By gradient × input {areas[GRADIENT]:.2f}, at random "
-            f"{areas[RANDOM]:.2f}; the map beats chance in {figures['attention_beats_random']:.0%}."
+            f"**{assessment.over_many(figures)}** Area by {shown}: {areas[shown]:.2f} on average, give or take "
+            f"{assessment.spread(figures, shown):.2f}; here "
+            f"{found.deletion[shown].area:.2f}. By gradient × input {areas[assessment.GRADIENT]:.2f}, at random "
+            f"{areas[assessment.RANDOM]:.2f}; the map beats chance in {figures['attention_beats_random']:.0%}."
         )

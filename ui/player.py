@@ -28,11 +28,10 @@ from attention_core.charts.vega import weights_ramp
 from attention_core.explain.guess import KeyPicture, compare, options
 from ui.chart import draw_chart, file_name, note_picture, say_subject
 from ui.component import component, script_of
-from ui.glossary import explain
 from ui.guess import ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
-from ui.labels import distinct, error_markdown, literal
+from ui.labels import distinct, error_markdown, explain, literal
 from ui.layout import ink_ramp, role_colour, section
 from ui.state import (
     APP,

@@ -10,16 +10,9 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
+from attention_core.data import drawing
 from attention_core.data.colours import colour_name, hex_to_rgb, nearest_names
-from attention_core.data.drawing import (
-    INK_THRESHOLD,
-    SMALLEST_STROKE,
-    CanvasRemark,
-    Stroke,
-    background_of,
-    flattened,
-    ink_of,
-)
+from attention_core.data.drawing import CanvasRemark
 
 MAX_INK = 0.6
 """A canvas with more ink than this share is painted over rather than drawn on."""
@@ -51,7 +44,7 @@ def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:
     Its aspect ratio is that of `size`, (height, width) of the picture, else there is a ValueError, as in ink_of.
     """
     _check_ratio(canvas, size)
-    ink = ink_of(canvas)
+    ink = drawing.ink_of(canvas)
     small = resize(ink, size)
     peak = float(small.max())
     picture = np.clip(small / peak, 0, 1) if peak > 0 else small  # thin strokes fade when shrunk
@@ -65,8 +58,8 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
     ink near it, and its colour from that ink. ValueError as in ink_picture.
     """
     _check_ratio(canvas, (side, side))
-    opaque = flattened(canvas)
-    background = background_of(opaque)
+    opaque = drawing.flattened(canvas)
+    background = drawing.background_of(opaque)
     if opaque.shape[0] > LARGEST_SIDE:
         opaque = np.asarray(Image.fromarray(opaque).resize((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.BOX))
     rgb = torch.from_numpy(opaque.astype(np.float32)).permute(2, 0, 1)
@@ -109,12 +102,12 @@ def resize(picture: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def remark_of(ink: np.ndarray) -> CanvasRemark | None:
-    drawn = ink > INK_THRESHOLD
+    drawn = ink > drawing.INK_THRESHOLD
     if not drawn.any():
         return CanvasRemark.EMPTY
     rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
     longest = max(rows[-1] - rows[0], columns[-1] - columns[0]) + 1
-    if longest < max(4, 2 * SMALLEST_STROKE * ink.shape[0]):
+    if longest < max(4, 2 * drawing.SMALLEST_STROKE * ink.shape[0]):
         return CanvasRemark.DOT
     return CanvasRemark.FULL if drawn.mean() > MAX_INK else None
 
@@ -201,7 +194,7 @@ class DrawnDigit:
     box: Box  # (top, left, bottom, right) of the ink in shares of the canvas' side
 
 
-def group_strokes(strokes: Sequence[Stroke], side: int, paper: str) -> list[DrawnDigit]:
+def group_strokes(strokes: Sequence[drawing.Stroke], side: int, paper: str) -> list[DrawnDigit]:
     """Group the strokes of a drawing on a square canvas into digits, in the order of their first strokes.
 
     Strokes without a colour are in the canvas' own ink; those of the paper's colour, "#rrggbb", erase and are no digit.
@@ -228,7 +221,7 @@ def _shared(box: Box, other: Box) -> float:
     return max(height, 0.0) * max(width, 0.0) / max(smaller, 1e-9)
 
 
-def _touch(stroke: Stroke, other: Stroke, side: int) -> bool:
+def _touch(stroke: drawing.Stroke, other: drawing.Stroke, side: int) -> bool:
     if (stroke.colour or "").lower() != (other.colour or "").lower():
         return False
     first, second = (path[:: max(1, len(path) // MAX_POINTS)] for path in (stroke.path, other.path))
@@ -236,7 +229,7 @@ def _touch(stroke: Stroke, other: Stroke, side: int) -> bool:
     return distance < (stroke.width + other.width) / 2 + TOUCHING * side
 
 
-def _digit(group: list[int], strokes: Sequence[Stroke], side: int) -> DrawnDigit:
+def _digit(group: list[int], strokes: Sequence[drawing.Stroke], side: int) -> DrawnDigit:
     low = np.min([strokes[member].path.min(0) - strokes[member].width / 2 for member in group], axis=0) / side
     high = np.max([strokes[member].path.max(0) + strokes[member].width / 2 for member in group], axis=0) / side
     (left, top), (right, bottom) = np.clip(low, 0, 1).tolist(), np.clip(high, 0, 1).tolist()

@@ -26,17 +26,8 @@ from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
 from attention_core.evaluate.vision import ask_at_random
-from attention_core.faithfulness import subjects
+from attention_core.faithfulness import attribution, subjects
 from attention_core.faithfulness.assessment import GRADIENT, RANDOM, SURE, over_many
-from attention_core.faithfulness.attribution import (
-    ATTENTION,
-    Subject,
-    curves_of,
-    gradient_times_input,
-    kendall_tau,
-    random_orders,
-    removal,
-)
 from attention_core.faithfulness.model_subject import model_subject
 from attention_core.faithfulness.variation import shuffled
 from attention_core.hub.model import ModelKind, Pretrained
@@ -53,28 +44,28 @@ N_SHUFFLED = 8  # orders of the keys for each input
 SEED = 31
 
 
-def _digits(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _digits(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     images, _ = as_tensors(load_mnist("t10k", data), device)
     return (subjects.pixel_subject(model, image / 255) for image in images[_chosen(len(images), n)])
 
 
-def _hidden(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _hidden(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     scenes = find_scenes(glyphs_of(load_mnist("t10k", data)), n, torch.Generator().manual_seed(SEED))
     return (subjects.mask_subject(model, picture.to(device)) for picture in scenes[0])  # type: ignore[arg-type]
 
 
-def _numbers(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _numbers(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     scenes = number_scenes(glyphs_of(load_mnist("t10k", data)), n, torch.Generator().manual_seed(SEED))
     return (subjects.reading_subject(model, picture.to(device)) for picture in scenes[0])  # type: ignore[arg-type]
 
 
-def _reviews(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _reviews(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     reviews = split_reviews(read_reviews(data)).development
     for place in _chosen(len(reviews), n).tolist():
         yield subjects.sentence_subject(model, read_sentence(reviews[place].sentence).words)  # type: ignore[arg-type]
 
 
-def _questions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _questions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     kinds = [*QuestionKind]
     glyphs = glyphs_of(load_mnist("t10k", data))
     pictures, asked, of_picture, _ = ask_at_random(glyphs, kinds, SEED, n, (1, MAX_DIGITS), "cpu")
@@ -83,7 +74,7 @@ def _questions(model: nn.Module, data: str | None, device: str, n: int) -> Itera
         yield subjects.question_subject(model, pictures[of_picture[number]].to(device), words)  # type: ignore[arg-type]
 
 
-def _patches(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _patches(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     images, _ = as_tensors(load_mnist("t10k", data), device)
     pretrained = Pretrained("digit-vit", ModelKind.VISION, model.vit)  # type: ignore[arg-type]
     for image in images[_chosen(len(images), n)] / 255:
@@ -91,37 +82,37 @@ def _patches(model: nn.Module, data: str | None, device: str, n: int) -> Iterato
         yield model_subject(pretrained, ModelInputs(given, (), patch_grid=GRID, n_prefix=1))
 
 
-def _parties(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _parties(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     for numbers in fresh_sequences(n, SEED).numbers.tolist():
         yield subjects.party_subject(model, numbers, 0)  # type: ignore[arg-type]
 
 
-def _next_words(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _next_words(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     pretrained = Pretrained("tatoeba-llama", ModelKind.DECODER, model, tokenizer(), most_tokens=WINDOW)  # type: ignore[arg-type]
     texts = english_sentences(data).test
     for place in _chosen(len(texts), n).tolist():
         yield model_subject(pretrained, text_inputs(pretrained, texts[place]))
 
 
-def _next_pieces(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _next_pieces(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     texts = english_sentences(data).test
     for place in _chosen(len(texts), n).tolist():
         ids = torch.tensor(tokenizer()(texts[place])["input_ids"][:WINDOW], device=device)
         yield subjects.next_piece_subject(model, ids)  # type: ignore[arg-type]
 
 
-def _descriptions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _descriptions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     pictures = ask_at_random(glyphs_of(load_mnist("t10k", data)), [*QuestionKind], SEED, n, (1, MAX_DIGITS), "cpu")[0]
     return (subjects.caption_subject(model, picture.to(device)) for picture in pictures)  # type: ignore[arg-type]
 
 
-def _one_vector(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _one_vector(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     for source, target in _translations(model, data, device, n):
         shares, own = last_state_shares(model, source), (source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
         yield subjects.one_vector_subject(model, *own, shares)  # type: ignore[arg-type]
 
 
-def _sentences(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[Subject]:
+def _sentences(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     for source, target in _translations(model, data, device, n):
         yield subjects.translation_subject(model, source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
 
@@ -137,7 +128,7 @@ def _chosen(n_all: int, n: int) -> Tensor:
     return torch.randperm(n_all, generator=torch.Generator().manual_seed(SEED))[:n]
 
 
-INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[Subject]]] = {
+INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[attribution.Subject]]] = {
     **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), _digits),
     "feature-mask": _hidden,
     "digit-reader": _numbers,
@@ -176,13 +167,17 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
         raise ValueError(f"There is nothing to measure for {name}: {WITHOUT[name]}.")
     model = load(name, device)
     areas: dict[str, list[float]] = defaultdict(list)
-    agreements, moves, name_of_map = [], [], ATTENTION
+    agreements, moves, name_of_map = [], [], attribution.ATTENTION
     for subject in islice(INPUTS[name](model, data, device, n), n):
         name_of_map, received = subject.map_name, subject.received
-        orders = {name_of_map: received, GRADIENT: gradient_times_input(subject), RANDOM: random_orders(subject)}
-        for order, curve in curves_of(subject, orders).items():
+        orders = {
+            name_of_map: received,
+            GRADIENT: attribution.gradient_times_input(subject),
+            RANDOM: attribution.random_orders(subject),
+        }
+        for order, curve in attribution.curves_of(subject, orders).items():
             areas[order].append(curve.area)
-        agreements.append(kendall_tau(received, removal(subject)))
+        agreements.append(attribution.kendall_tau(received, attribution.removal(subject)))
         if subject.weights:
             moves.append(float(shuffled(subject, N_SHUFFLED).median()))
     better = [ours < chance for ours, chance in zip(areas[name_of_map], areas[RANDOM], strict=True)]

@@ -19,33 +19,13 @@ from torch import Tensor, nn
 
 from attention_core.arrays import read_npz
 from attention_core.attention.edits import UNIFORM, Edits
+from attention_core.data import questions as ask
 from attention_core.data import scene_captions as captions
+from attention_core.data import scenes as draw
 from attention_core.data.canvases import colour_picture, coloured_input, ink_picture
 from attention_core.data.mnist import DataError
-from attention_core.data.questions import (
-    ANSWERS,
-    NOTHING,
-    Question,
-    QuestionError,
-    QuestionKind,
-    answer_word,
-    numbers_of,
-    padded,
-    question_words,
-    read_question,
-)
+from attention_core.data.questions import numbers_of
 from attention_core.data.scene_questions import TWO_STEPS, QuestionExample, items_of, random_question
-from attention_core.data.scenes import (
-    ASK_SIDE,
-    FIND_SIDE,
-    MAX_DIGITS,
-    READ_SIZE,
-    Drawings,
-    Glyphs,
-    drawing_scenes,
-    find_scenes,
-    number_scenes,
-)
 from attention_core.device import device_of
 from attention_core.models.scene_question import SCORINGS
 
@@ -122,11 +102,11 @@ def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
     return figures
 
 
-def find_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+def find_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a feature mask, on scenes of test digits and of held-out strokes."""
 
-    def scenes_of(glyphs: Glyphs, seed: int, n: int, **how: Any) -> dict[str, Any]:
-        scenes = find_scenes(glyphs, n, torch.Generator().manual_seed(seed), **how)
+    def scenes_of(glyphs: draw.Glyphs, seed: int, n: int, **how: Any) -> dict[str, Any]:
+        scenes = draw.find_scenes(glyphs, n, torch.Generator().manual_seed(seed), **how)
         pictures, labels, boxes = (part.to(device) for part in scenes)
         return judge_finding(model, pictures, labels[:, 0], boxes[:, 0])
 
@@ -179,11 +159,11 @@ def numbers_right(classes: Tensor, labels: Tensor) -> Tensor:
     return (read == wanted).all(1)
 
 
-def read_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+def read_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a digit reader, on numbers of test digits and of held-out strokes."""
 
-    def numbers_of(glyphs: Glyphs, seed: int, n: int) -> dict[str, Any]:
-        scenes = number_scenes(glyphs, n, torch.Generator().manual_seed(seed))
+    def numbers_of(glyphs: draw.Glyphs, seed: int, n: int) -> dict[str, Any]:
+        scenes = draw.number_scenes(glyphs, n, torch.Generator().manual_seed(seed))
         return judge_reading(model, *(part.to(device) for part in scenes))
 
     return {"test_numbers": numbers_of(mnist, 21, 6000), "held_out_strokes": numbers_of(strokes, 22, 3000)}
@@ -208,7 +188,7 @@ def judge_answering(
     right, points, on_the_way = (defaultdict[str, list[bool]](list) for _ in range(3))
     for some in batches(len(asked)):
         about, now = list(of_picture[some]), asked[some]
-        words = padded([numbers_of(question_words(question.text)) for question in now]).to(pictures.device)
+        words = ask.padded([numbers_of(ask.question_words(question.text)) for question in now]).to(pictures.device)
         regions = keys[about], values[about]
         output = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
         answers = output.logits.argmax(1).tolist()
@@ -216,10 +196,10 @@ def judge_answering(
         for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
             kind = (
                 NOTHING_THERE
-                if question.question.between and question.answer == NOTHING
+                if question.question.between and question.answer == ask.NOTHING
                 else str(question.question.kind)
             )
-            right[kind].append(ANSWERS[answer] == question.answer)
+            right[kind].append(ask.ANSWERS[answer] == question.answer)
             if boxes is None or not question.relevant:
                 continue
             hits = [
@@ -240,7 +220,7 @@ def _points_to(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> bool:
     return bool(peak_inside(weights.expand(len(boxes), -1, -1), boxes, size).any())
 
 
-def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+def ask_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a question answerer, on drawings of test digits and of held-out strokes.
 
     Questions of two steps are asked about drawings of their own, of so many digits that most of them have an answer.
@@ -249,26 +229,28 @@ def ask_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -
         "note": "In the first half of the training, weight on the digits in question was rewarded too, ever less; in "
         "the second half the answers alone counted."
     }
-    others = [kind for kind in QuestionKind if kind not in TWO_STEPS]
+    others = [kind for kind in ask.QuestionKind if kind not in TWO_STEPS]
 
     def judge(asked: Asked, edits: Edits = ()) -> dict[str, Any]:
         return {scoring: judge_answering(model, *asked, scoring, edits) for scoring in SCORINGS}
 
     for name, glyphs, seed, n in (("test_drawings", mnist, 31, 1000), ("held_out_strokes", strokes, 32, 600)):
-        asked = ask_at_random(glyphs, others, seed, n, (1, MAX_DIGITS), device)
+        asked = ask_at_random(glyphs, others, seed, n, (1, draw.MAX_DIGITS), device)
         figures[name] = judge(asked)
         if name == "test_drawings":
             blind = judge(asked, UNIFORM)
             figures["with_uniform_attention"] = {scoring: judged["accuracy"] for scoring, judged in blind.items()}
-        figures[f"{name}_two_steps"] = judge(ask_at_random(glyphs, TWO_STEPS, seed + 2, n, (4, MAX_DIGITS), device))
+        figures[f"{name}_two_steps"] = judge(
+            ask_at_random(glyphs, TWO_STEPS, seed + 2, n, (4, draw.MAX_DIGITS), device)
+        )
     return figures
 
 
 def ask_at_random(
-    glyphs: Glyphs, kinds: Sequence[QuestionKind], seed: int, n: int, n_digits: tuple[int, int], device: str
+    glyphs: draw.Glyphs, kinds: Sequence[ask.QuestionKind], seed: int, n: int, n_digits: tuple[int, int], device: str
 ) -> Asked:
     """Return n drawings of so many digits, a question of each kind about each, their drawings, and the boxes."""
-    drawings = drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=n_digits)
+    drawings = draw.drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=n_digits)
     rng = random.Random(seed)
     asked, of_picture = [], []
     for number in range(n):
@@ -278,7 +260,7 @@ def ask_at_random(
     return coloured_input(drawings.coverage, drawings.inks).to(device), asked, of_picture, drawings.boxes.to(device)
 
 
-def caption_metrics(model: nn.Module, drawings: Drawings, device: str, edits: Edits = ()) -> dict[str, Any]:
+def caption_metrics(model: nn.Module, drawings: draw.Drawings, device: str, edits: Edits = ()) -> dict[str, Any]:
     """Return the share of whole sentences that are right (see is_right), by number of digits too, and where it looked.
 
     The peak counts under every word that tells of digits in a sentence that is right: is it inside one of them?
@@ -302,13 +284,13 @@ def caption_metrics(model: nn.Module, drawings: Drawings, device: str, edits: Ed
     return figures | ({"peak_inside": _share(peak)} if peak else {})
 
 
-def caption_figures(model: nn.Module, mnist: Glyphs, strokes: Glyphs, device: str) -> dict[str, Any]:
+def caption_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a caption model, on drawings of test digits and of held-out strokes."""
 
-    def drawings_of(glyphs: Glyphs, seed: int, n: int, most: int = 3) -> Drawings:
-        return drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=(1, most))
+    def drawings_of(glyphs: draw.Glyphs, seed: int, n: int, most: int = 3) -> draw.Drawings:
+        return draw.drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=(1, most))
 
-    ones = Glyphs(*(part[mnist.labels < 2] for part in mnist))
+    ones = draw.Glyphs(*(part[mnist.labels < 2] for part in mnist))
     sees_beforehand = model.config.sees_beforehand  # type: ignore[union-attr]
     encoder = "is that of scene-question, frozen" if sees_beforehand else "learns along, from nothing"
     return {
@@ -353,7 +335,7 @@ def evaluate_finding(model: nn.Module, path: str | Path) -> dict[str, Any]:
     labels = [str(label).strip() for label in arrays["labels"].tolist()]
     if any(len(label) != 1 or label not in "0123456789" for label in labels):
         raise DataError(f"{path}: labels must be digits 0 to 9.")
-    size = (FIND_SIDE, FIND_SIDE)
+    size = (draw.FIND_SIDE, draw.FIND_SIDE)
     pictures = _pictures(arrays["canvases"], size, path).to(device_of(model))
     digits = torch.tensor([int(label) for label in labels], device=pictures.device)
     boxes = _boxes(arrays, size, path)
@@ -371,11 +353,11 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
     numbers = [str(label).strip() for label in arrays["labels"].tolist()]
     if any(not number.isdecimal() or not number.isascii() for number in numbers):
         raise DataError(f"{path}: labels must be whole numbers as text, such as '1809'.")
-    pictures = _pictures(arrays["canvases"], READ_SIZE, path).to(device_of(model))
+    pictures = _pictures(arrays["canvases"], draw.READ_SIZE, path).to(device_of(model))
     most = max(map(len, numbers))
     digits = [[*map(int, number), *[-1] * (most - len(number))] for number in numbers]
     labels = torch.tensor(digits, device=pictures.device)
-    boxes = _boxes(arrays, READ_SIZE, path)
+    boxes = _boxes(arrays, draw.READ_SIZE, path)
     if boxes is not None and boxes.shape[1] < most:
         raise DataError(f"{path}: boxes {tuple(boxes.shape)} are fewer than the {most} digits of the longest number.")
     with torch.inference_mode():
@@ -390,16 +372,16 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     """
     arrays = _read(path, "questions", "answers")
     pictures = _coloured(arrays["canvases"], path).to(device_of(model))
-    boxes = _boxes(arrays, (ASK_SIDE, ASK_SIDE), path)
+    boxes = _boxes(arrays, (draw.ASK_SIDE, draw.ASK_SIDE), path)
     asked, of_picture, n_refused = [], [], 0
     for number, (text, answer) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
         try:
             question, words = _understood(str(text))
-        except QuestionError:
+        except ask.QuestionError:
             n_refused += 1
             continue
         there = () if boxes is None else tuple((boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist())
-        asked.append(QuestionExample(question, " ".join(words), answer_word(str(answer)), there))
+        asked.append(QuestionExample(question, " ".join(words), ask.answer_word(str(answer)), there))
         of_picture.append(number)
     places = None if boxes is None else boxes.to(pictures)
     share = len(asked) / max(len(pictures), 1)  # a question that cannot be read is answered wrong
@@ -431,13 +413,13 @@ def evaluate_captions(model: nn.Module, path: str | Path) -> dict[str, Any]:
     }
 
 
-def _understood(text: str) -> tuple[Question, list[str]]:
+def _understood(text: str) -> tuple[ask.Question, list[str]]:
     """Return meaning and words as the page has them; what the grammar refuses is left to the model, as "how many"."""
     try:
-        reading = read_question(text)
+        reading = ask.read_question(text)
         return reading.question, reading.words
-    except QuestionError:
-        return Question(QuestionKind.COUNT), question_words(text)
+    except ask.QuestionError:
+        return ask.Question(ask.QuestionKind.COUNT), ask.question_words(text)
 
 
 def _read(path: str | Path, *names: str) -> dict[str, np.ndarray]:
@@ -463,7 +445,7 @@ def _pictures(canvases: np.ndarray, size: tuple[int, int], path: str | Path) -> 
 
 
 def _coloured(canvases: np.ndarray, path: str | Path) -> Tensor:
-    seen = [_checked(colour_picture, canvas, ASK_SIDE, path) for canvas in canvases]
+    seen = [_checked(colour_picture, canvas, draw.ASK_SIDE, path) for canvas in canvases]
     parts = ([picture.coverage for picture in seen], [picture.colours for picture in seen])
     return coloured_input(*(torch.from_numpy(np.stack(part)) for part in parts))
 

@@ -7,17 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
-from attention_core.faithfulness.attribution import (
-    Curve,
-    Subject,
-    curves_of,
-    gradient_times_input,
-    integrated_gradients,
-    kendall_tau,
-    overlap,
-    random_orders,
-    removal,
-)
+from attention_core.faithfulness import attribution
+from attention_core.faithfulness.attribution import overlap, removal
 from attention_core.faithfulness.stacks import stack_orders
 from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform, without_heads
 
@@ -32,16 +23,16 @@ CLEAR = 0.05  # a difference of areas that counts: five points of probability on
 class Assessment:
     """What is known so far; see `assess`."""
 
-    subject: Subject
+    subject: attribution.Subject
     removal: Tensor  # how much the answer's probability falls when a unit alone is erased, (n_units,)
     # of each unit by order, (n_units,): the map (attention), gradient x input, integrated gradients; of a model of
     # several layers those of stacks.py, too
     importance: dict[str, Tensor]
     # curves by order; a small area means that what the answer needs goes first
-    deletion: dict[str, Curve] = field(default_factory=dict)
+    deletion: dict[str, attribution.Curve] = field(default_factory=dict)
     # curves of deletion, by the map and at random, where units are erased the other way, see Subject.otherwise
-    otherwise: dict[str, Curve] = field(default_factory=dict)
-    insertion: dict[str, Curve] = field(default_factory=dict)  # as deletion, where units come
+    otherwise: dict[str, attribution.Curve] = field(default_factory=dict)
+    insertion: dict[str, attribution.Curve] = field(default_factory=dict)  # as deletion, where units come
     # how far the answer moves without a head, by attention and head, the farthest first
     heads: dict[tuple[str, int], float] = field(default_factory=dict)
     shuffled: Tensor | None = None  # how far the answer moves for each of a hundred random orders of the keys
@@ -51,7 +42,7 @@ class Assessment:
 
     def agreement(self, order: str) -> float:
         """Return Kendall's tau between an order and what erasing each unit does."""
-        return kendall_tau(self.importance[order], self.removal)
+        return attribution.kendall_tau(self.importance[order], self.removal)
 
     @property
     def n_first(self) -> int:
@@ -67,27 +58,27 @@ class Assessment:
         return self.deletion[RANDOM].area - self.deletion[order].area
 
 
-def assess(subject: Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]]:
+def assess(subject: attribution.Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]]:
     """Yield the share of the work that is done, and what is known by then; the same value each time.
 
     In the end its subject is left without the model.
     """
     found = Assessment(subject, removal(subject), {subject.map_name: subject.received})
-    chance = {RANDOM: random_orders(subject, seed=seed)}
-    found.deletion |= curves_of(subject, found.importance | chance)
+    chance = {RANDOM: attribution.random_orders(subject, seed=seed)}
+    found.deletion |= attribution.curves_of(subject, found.importance | chance)
     yield 0.2, found
     if subject.otherwise:
-        found.otherwise = curves_of(replace(subject, erase=subject.otherwise), found.importance | chance)
-    found.importance[GRADIENT] = gradient_times_input(subject)
-    found.importance[INTEGRATED] = integrated_gradients(subject)
+        found.otherwise = attribution.curves_of(replace(subject, erase=subject.otherwise), found.importance | chance)
+    found.importance[GRADIENT] = attribution.gradient_times_input(subject)
+    found.importance[INTEGRATED] = attribution.integrated_gradients(subject)
     new = {name: found.importance[name] for name in (GRADIENT, INTEGRATED)}
     at_random = found.deletion.pop(RANDOM)
-    found.deletion |= {**curves_of(subject, new), RANDOM: at_random}
+    found.deletion |= {**attribution.curves_of(subject, new), RANDOM: at_random}
     yield 0.4, found
-    found.insertion = {**curves_of(subject, found.importance, inserts=True), RANDOM: at_random.reversed}
+    found.insertion = {**attribution.curves_of(subject, found.importance, inserts=True), RANDOM: at_random.reversed}
     if through := stack_orders(subject):
         found.importance |= through
-        found.deletion |= curves_of(subject, through)
+        found.deletion |= attribution.curves_of(subject, through)
     yield 0.5, found
     if subject.weights:
         found.heads = without_heads(subject)

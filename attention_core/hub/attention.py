@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.capture.order import usual_order
+from attention_core.attention.capture.layout import usual_order
 from attention_core.attention.capture.trace_builder import Part, TraceBuilder, from_weights, precision_note
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU

@@ -17,27 +17,11 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from attention_core.bounds import (
-    HOSTED,
-    HUB_SECONDS,
-    MODEL_NAME_LETTERS,
-    MODEL_TEXT_FILE_BYTES,
-    SPARE_DISK_BYTES,
-    is_hosted,
-)
+from attention_core import bounds
+from attention_core.bounds import MODEL_TEXT_FILE_BYTES
 from attention_core.concurrency import Lock
 from attention_core.data.language_pieces import NAME
-from attention_core.hub.load import (
-    INDEX,
-    WEIGHTS,
-    config_of,
-    is_complete,
-    kind_of,
-    lock_folder,
-    make_room,
-    read_settings,
-    without_safetensors,
-)
+from attention_core.hub import load
 from attention_core.hub.model import (
     MAX_MEGABYTES,
     ModelError,
@@ -107,13 +91,13 @@ def local_models() -> list[LocalModel]:
 
 
 def _complete(source: str, places: Iterator[tuple[str, Path]]) -> list[LocalModel]:
-    models = [LocalModel(name, at, source) for name, at in places if is_complete(at)]
+    models = [LocalModel(name, at, source) for name, at in places if load.is_complete(at)]
     return sorted(models, key=lambda model: model.name.lower())
 
 
 def listed_models() -> list[LocalModel]:
     """Return those that may be named to everybody: on a public server none that a visitor has had fetched."""
-    return [model for model in local_models() if model.source != "cache" or not is_hosted()]
+    return [model for model in local_models() if model.source != "cache" or not bounds.is_hosted()]
 
 
 def find_local(name: str) -> LocalModel | None:
@@ -124,9 +108,9 @@ def find_local(name: str) -> LocalModel | None:
 def skipped_folders() -> dict[str, str]:
     """Return why folders of the owner's with settings of a model are not among the local models, by their names."""
     return {
-        name: without_safetensors([file.name for file in folder.glob("*")])
+        name: load.without_safetensors([file.name for file in folder.glob("*")])
         for name, folder in _folders()
-        if (folder / "config.json").is_file() and not is_complete(folder)
+        if (folder / "config.json").is_file() and not load.is_complete(folder)
     }
 
 
@@ -162,7 +146,7 @@ def _in_cache() -> Iterator[tuple[str, Path]]:
 
 def _snapshot(stored: Path) -> Path | None:
     """Return the complete snapshot of the main branch, else the newest one."""
-    complete = [folder for folder in stored.glob("snapshots/*") if is_complete(folder)]
+    complete = [folder for folder in stored.glob("snapshots/*") if load.is_complete(folder)]
     with suppress(OSError):
         main = (stored / "refs" / "main").read_text(encoding="utf-8").strip()
         complete = [folder for folder in complete if folder.name == main] or complete
@@ -233,8 +217,8 @@ def cleaned(name: str) -> str:
     name = name.strip()
     if not name:
         raise ModelError("Name a model, such as distilbert/distilgpt2.")
-    if len(name) > MODEL_NAME_LETTERS.most or not name.isprintable():
-        raise ModelError(f"A model's name has at most {MODEL_NAME_LETTERS.most} printable characters.")
+    if len(name) > bounds.MODEL_NAME_LETTERS.most or not name.isprintable():
+        raise ModelError(f"A model's name has at most {bounds.MODEL_NAME_LETTERS.most} printable characters.")
     page = re.fullmatch(r"https?://[^/\s]+/(?:models/)?([^/\s?#]+(?:/[^/\s?#]+)?)(?:[/?#].*)?", name)
     return page[1] if page else name
 
@@ -254,10 +238,10 @@ def is_path(name: str) -> bool:
 
 
 def _named_folder(name: str, allowed: bool) -> ModelCandidate:
-    if not allowed or is_hosted():
+    if not allowed or bounds.is_hosted():
         raise ModelError(
             "Folders can be opened only where the app runs on your own computer. Name a model of the hub. Whoever runs "
-            f"the app can allow folders to all its visitors by setting {HOSTED}=0."
+            f"the app can allow folders to all its visitors by setting {bounds.HOSTED}=0."
         )
     folder = Path(name).expanduser().resolve()
     if not folder.is_dir():
@@ -271,9 +255,9 @@ def _in_folder(name: str, folder: Path) -> ModelCandidate:
     except OSError as error:
         raise ModelError(f"The folder {name} cannot be read: {error.strerror}.") from error
     _refuse_other_formats(name, names)
-    settings = read_settings(folder)
-    if not is_complete(folder):
-        raise ModelError(f"{name}: {without_safetensors(names)}")
+    settings = load.read_settings(folder)
+    if not load.is_complete(folder):
+        raise ModelError(f"{name}: {load.without_safetensors(names)}")
     _refuse_unknown_kind(name, settings)
     return ModelCandidate(name, folder)
 
@@ -291,25 +275,25 @@ def _on_hub(name: str) -> ModelCandidate:
         ) from None
     try:
         found = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
-            name, files_metadata=True, timeout=HUB_SECONDS.most
+            name, files_metadata=True, timeout=bounds.HUB_SECONDS.most
         )
         sizes = {file.rfilename: file.size or 0 for file in found.siblings or []}
         _refuse_other_formats(name, list(sizes))
-        weights, index = [WEIGHTS], []
-        if WEIGHTS not in sizes:
-            weights, index = sorted(file for file in sizes if SHARD.fullmatch(file)), [INDEX]
+        weights, index = [load.WEIGHTS], []
+        if load.WEIGHTS not in sizes:
+            weights, index = sorted(file for file in sizes if SHARD.fullmatch(file)), [load.INDEX]
         if not weights or not sizes.keys() >= {*index}:
-            raise ModelError(f"{name}: {without_safetensors(list(sizes))}")
+            raise ModelError(f"{name}: {load.without_safetensors(list(sizes))}")
         for file, size in sizes.items():
             most = MODEL_TEXT_FILE_BYTES.most
-            if size > most and (TEXT_FILES.fullmatch(file) or file == INDEX):
+            if size > most and (TEXT_FILES.fullmatch(file) or file == load.INDEX):
                 raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(most)} are read.")
         config_file = _download(name, "config.json", found.sha)
     except ModelError:
         raise
     except FAULTS as error:
         raise ModelError(why(name, error)) from error
-    settings = read_settings(config_file.parent)
+    settings = load.read_settings(config_file.parent)
     _refuse_unknown_kind(name, settings)
     n_bytes = sum(sizes[file] for file in weights)
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
@@ -333,7 +317,7 @@ def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
 
 def _refuse_unknown_kind(name: str, settings: dict[str, Any]) -> None:
     try:
-        kind_of(config_of(settings))
+        load.kind_of(load.config_of(settings))
     except ModelError as error:
         raise ModelError(f"{name} cannot be shown. {error}") from error
 
@@ -346,7 +330,7 @@ def _refuse_other_formats(name: str, files: Sequence[str]) -> None:
 
 def token() -> bool | None:
     """Return what the library is to sign in with: on a public server never with its owner's own token."""
-    return False if is_hosted() else None
+    return False if bounds.is_hosted() else None
 
 
 def why(name: str, error: Exception, wanted: str = "looked up") -> str:
@@ -410,9 +394,9 @@ def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
     with _ONE_OF_EACH[folder], ExitStack() as later:
         try:
             with _ROOM:
-                make_room(cache, folder, n_bytes, _COMING)
+                load.make_room(cache, folder, n_bytes, _COMING)
                 (cache / folder).mkdir(parents=True, exist_ok=True)
-                later.enter_context(lock_folder(cache / folder))
+                later.enter_context(load.lock_folder(cache / folder))
                 later.callback(_COMING.pop, folder)
                 _COMING[folder] = n_bytes
         except OSError as error:
@@ -479,10 +463,10 @@ def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
     blobs.mkdir(parents=True, exist_ok=True)
     part = blobs / f"{about.etag}.part"
     missing, free = about.size - (part.stat().st_size if part.exists() else 0), shutil.disk_usage(blobs).free
-    if missing + SPARE_DISK_BYTES.most > free:
+    if missing + bounds.SPARE_DISK_BYTES.most > free:
         raise ModelError(
             f"The disk has no room for {candidate.name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are "
-            f"free and {in_megabytes(SPARE_DISK_BYTES.most)} of them are left free."
+            f"free and {in_megabytes(bounds.SPARE_DISK_BYTES.most)} of them are left free."
         )
     _transfer(url, part, about.size, count)
     if SHA256.fullmatch(about.etag):

@@ -17,16 +17,8 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.explain.heads.summary import kind_of
-from attention_core.hub.language import log_probabilities
-from attention_core.hub.model import (
-    ModelError,
-    ModelKind,
-    NoMemory,
-    Pretrained,
-    as_model_errors,
-    predicts_words,
-    readable,
-)
+from attention_core.hub import model as models
+from attention_core.hub.outputs import log_probabilities
 from attention_core.hub.tracing import UnsupportedError, run_model
 
 KEEPS_NOTHING = "The model keeps no keys and values that could be used here: the whole text runs again for every token."
@@ -36,7 +28,7 @@ KEEPS_NOTHING = "The model keeps no keys and values that could be used here: the
 class Generation:
     """A text and a model's run over it so far; grow() returns another one and changes nothing here."""
 
-    pretrained: Pretrained = field(repr=False)
+    pretrained: models.Pretrained = field(repr=False)
     ids: tuple[int, ...]  # tokens of the text; of the decoder's where there is an encoder too
     n_prompt: int  # how many of them ran together at the beginning
     source: Mapping[str, Tensor] = field(repr=False)  # what the encoder is called with; empty for a decoder alone
@@ -52,34 +44,36 @@ class Generation:
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        return readable(self.pretrained.tokenizer, self.ids)
+        return models.readable(self.pretrained.tokenizer, self.ids)
 
     @cached_property
     def recording(self) -> Recording:
         """Every attention of the text so far, in a run of the whole text; errors as of begin."""
         recording, _ = _run_whole(self.pretrained, self.ids, self.source)
         if self.source:
-            read = readable(self.pretrained.tokenizer, self.source["input_ids"][0].tolist())
+            read = models.readable(self.pretrained.tokenizer, self.source["input_ids"][0].tolist())
             recording.label(read, self.tokens)
         else:
             recording.label(self.tokens)
         return recording
 
 
-def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None = None) -> Generation:
+def begin(pretrained: models.Pretrained, ids: Sequence[int], source: Mapping[str, Tensor] | None = None) -> Generation:
     """Run a text of one token or more at once; its keys and values are kept for what comes.
 
     A decoder that has an encoder begins with its start token; `source` is what that encoder is called with, a batch
     of one. NoMemory where the text is too long for the device, a ModelError for a model that does not write, or a text
     beyond its length.
     """
-    if pretrained.kind not in (ModelKind.DECODER, ModelKind.ENCODER_DECODER) or not predicts_words(pretrained):
-        raise ModelError(f"{pretrained.name} does not write: it has no decoder that expects a next word.")
+    if pretrained.kind not in (models.ModelKind.DECODER, models.ModelKind.ENCODER_DECODER) or not models.predicts_words(
+        pretrained
+    ):
+        raise models.ModelError(f"{pretrained.name} does not write: it has no decoder that expects a next word.")
     if not ids:
-        raise ModelError("There is no token to begin with.")
+        raise models.ModelError("There is no token to begin with.")
     most = most_positions(pretrained)
     if most is not None and len(ids) > most:
-        raise ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
+        raise models.ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
     source = dict(source or {})
     recording, output = _run_whole(pretrained, ids, source, use_cache=True)
     cache = getattr(output, "past_key_values", None)
@@ -98,13 +92,13 @@ def begin(pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tenso
 
 
 def _run_whole(
-    pretrained: Pretrained, ids: Sequence[int], source: Mapping[str, Tensor], **more: bool
+    pretrained: models.Pretrained, ids: Sequence[int], source: Mapping[str, Tensor], **more: bool
 ) -> tuple[Recording, Any]:
     """Return every attention of a text that runs at once, and the model's output."""
     tokens = torch.tensor([list(ids)], device=pretrained.model.device)
     alone = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
     inputs = {**source, "decoder_input_ids": tokens} if source else alone
-    with as_model_errors(pretrained, "write on", UnsupportedError):
+    with models.as_model_errors(pretrained, "write on", UnsupportedError):
         return run_model(pretrained.model, {**inputs, **more})
 
 
@@ -113,13 +107,13 @@ def grow(generation: Generation, token: int) -> Generation:
     pretrained, ids = generation.pretrained, (*generation.ids, token)
     most = most_positions(pretrained)
     if most is not None and len(ids) > most:
-        raise ModelError(f"The text has reached the {most} positions that the model knows.")
+        raise models.ModelError(f"The text has reached the {most} positions that the model knows.")
     if generation.cache is not None:
         try:
             return _grow_by_cache(generation, token)
-        except NoMemory:  # the whole text would take more
+        except models.NoMemory:  # the whole text would take more
             raise
-        except ModelError:
+        except models.ModelError:
             pass  # it is logged; the whole text runs again, and the note says so
     logits = _run_whole(pretrained, ids, generation.source)[1].logits[0]
     return _grown(generation, token, logits, note=KEEPS_NOTHING, cache=None)
@@ -127,7 +121,7 @@ def grow(generation: Generation, token: int) -> Generation:
 
 def _grow_by_cache(generation: Generation, token: int) -> Generation:
     cache = _own_cache(generation.cache)
-    with as_model_errors(generation.pretrained, "go on with its cache", UnsupportedError):
+    with models.as_model_errors(generation.pretrained, "go on with its cache", UnsupportedError):
         recording, output = run_model(generation.pretrained.model, _step_inputs(generation, token, cache))
         if any(trace.n_queries != 1 for trace in recording.traces):
             raise UnsupportedError("it compares other things than tokens")
@@ -216,16 +210,16 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
     )
 
 
-def end_tokens(pretrained: Pretrained) -> frozenset[int]:
+def end_tokens(pretrained: models.Pretrained) -> frozenset[int]:
     """Return the tokens that end a text."""
     settings = (pretrained.model.generation_config, pretrained.model.config, pretrained.tokenizer)
     ends = [getattr(one, "eos_token_id", None) for one in settings]
     return frozenset(token for end in ends for token in ([end] if isinstance(end, int) else end or ()))
 
 
-def most_positions(pretrained: Pretrained) -> int | None:
+def most_positions(pretrained: models.Pretrained) -> int | None:
     """Return how many positions the writing part of the model knows; None = any number."""
-    if pretrained.kind is ModelKind.DECODER:
+    if pretrained.kind is models.ModelKind.DECODER:
         return pretrained.most_tokens
     most = getattr(pretrained.model.config, "max_position_embeddings", None)
     is_endless = hasattr(pretrained.model.config, "relative_attention_num_buckets")

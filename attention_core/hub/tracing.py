@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.capture import watched
-from attention_core.attention.capture.order import usual_order
+from attention_core.attention.capture.layout import usual_order
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
 from attention_core.attention.capture.trace_builder import Items, Part, TraceBuilder, from_weights
 from attention_core.attention.edits import Edits

@@ -22,8 +22,8 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.view.page import View
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import device_of
-from attention_core.hub.ablation import items_at_once
 from attention_core.hub.model import readable
+from attention_core.hub.outputs import items_at_once
 from attention_core.hub.tracing import run_model
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
 from attention_core.study.comparison import HeadComparison, compare, head_map

@@ -12,12 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_core.hub.language import token_text
+from attention_core.hub.outputs import token_text
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.study.families import FrozenNorm, matrix
-from attention_core.study.output import Metric, ModelOutput, linear_part
+from attention_core.study.output import Metric, ModelOutput, Table, linear_part
 from attention_core.study.sources import BIAS, Source, Stream
-from attention_core.study.table import Table
 
 Stage = tuple[Callable[[Tensor], Tensor], Tensor]
 """A linear map, and the bias (d,) that it adds."""

@@ -10,7 +10,7 @@ from attention_core.attention.recording import Recording
 from attention_core.explain.heads import distances_head_for_head, groups
 from attention_core.study.attribution import Attribution
 from attention_core.study.effects import ACROSS, Effects
-from attention_core.study.table import Table
+from attention_core.study.output import Table
 
 
 @dataclass(eq=False)

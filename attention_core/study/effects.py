@@ -18,11 +18,10 @@ from torch import Tensor
 
 from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, OutputFrom, PatternFrom, RunHead
 from attention_core.attention.trace import AttentionTrace, spans
-from attention_core.hub.ablation import MAX_ITEMS, repeated
+from attention_core.hub.outputs import MAX_ITEMS, repeated
 from attention_core.hub.tracing import run_items
-from attention_core.study.output import Metric, ModelOutput, number
+from attention_core.study.output import Metric, ModelOutput, Table, number
 from attention_core.study.sites import MODULES, Activations, Projection, Site, Writes, changing, evaluated, parts_of
-from attention_core.study.table import Table
 
 ACROSS = {"head_out": "head", "pattern": "head", "layer": "", "edge": "key"}
 """What stands beside the layers in a map of a site; of others it is the position."""

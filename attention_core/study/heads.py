@@ -20,8 +20,8 @@ from attention_core.attention.trace import at_least_float32, spans
 from attention_core.explain.heads.summary import CLEAR, is_of_itself
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
+from attention_core.study.output import Table
 from attention_core.study.sites import streams
-from attention_core.study.table import Table
 
 METRICS = ("entropy", "relative_entropy", "distance", "first", "itself", "previous", "following", "special", "unspent")
 """The fields of a HeadSummary."""

@@ -19,8 +19,8 @@ from torch import Tensor
 from attention_core.attention.scores import ScaledDot
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study.effects import from_start
+from attention_core.study.output import Table
 from attention_core.study.sources import Source, Stream
-from attention_core.study.table import Table
 
 Against = Literal["mean"] | int | None
 """What a key is compared with: the mean of the other visible keys, one other key, or nothing."""

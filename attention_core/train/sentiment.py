@@ -7,16 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.data.review_pieces import (
-    MAX_PIECES,
-    N_VECTORS,
-    NEGATORS,
-    PAD,
-    UNKNOWN,
-    frequent_words,
-    read_reviews,
-    split_reviews,
-)
+from attention_core.data import review_pieces
 from attention_core.evaluate.classification import figures
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.topics.matter.sentences import batch_of, read_sentence, sentence_of
@@ -48,7 +39,7 @@ ENDS = ("", ".", ", really .", "here .", "for me .")
 class SentimentTask:
     def __init__(self, data: str | None, seed: int, device: str) -> None:
         self.device = device
-        split = split_reviews(read_reviews(data))
+        split = review_pieces.split_reviews(review_pieces.read_reviews(data))
         self.train, self.development = split.train, split.development
         self.pieces = [read_sentence(review.sentence).pieces for review in self.train]
         self.labels = torch.tensor([int(review.positive) for review in self.train])
@@ -94,21 +85,27 @@ def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
 
     Source: Wang and Manning 2012, "Baselines and bigrams", eq. 1, with smoothing 1.
     """
-    counts = torch.ones(2, N_VECTORS)
+    counts = torch.ones(2, review_pieces.N_VECTORS)
     for pieces, label in zip(sentences, labels.tolist(), strict=True):
         counts[label, pieces[:, :-1].unique()] += 1
     ratios = (counts[1] / counts[1].sum()).log() - (counts[0] / counts[0].sum()).log()
-    ratios[[PAD, UNKNOWN]] = 0
+    ratios[[review_pieces.PAD, review_pieces.UNKNOWN]] = 0
     return ratios
 
 
 def telling_words(ratios: Tensor) -> list[tuple[str, bool]]:
     """Return words of one piece that tell praise, True, from blame, by the result of log_ratios."""
     words = []
-    for word, n in frequent_words().items():
-        pieces = sentence_of([word]).pieces[0, :MAX_PIECES]
+    for word, n in review_pieces.frequent_words().items():
+        pieces = sentence_of([word]).pieces[0, : review_pieces.MAX_PIECES]
         ratio = float(ratios[pieces[0]])
-        if n >= LEAST and word.isalpha() and word not in NEGATORS and pieces[1] == PAD and abs(ratio) > TELLING:
+        if (
+            n >= LEAST
+            and word.isalpha()
+            and word not in review_pieces.NEGATORS
+            and pieces[1] == review_pieces.PAD
+            and abs(ratio) > TELLING
+        ):
             words.append((word, ratio > 0))
     return words
 

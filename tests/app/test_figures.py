@@ -9,7 +9,7 @@ import pytest
 from attention_core.charts import figure
 from tests.app.tools import open_tab, opened, settled, shown_words
 from ui.chart import WIDTHS, file_name
-from ui.glossary import TERMS, terms_in
+from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
 
 COMPONENTS = {

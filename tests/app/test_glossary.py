@@ -1,6 +1,6 @@
 """The glossary: which words are its terms. That each page explains those it shows is in test_figures.py."""
 
-from ui.glossary import TERMS, explain, terms_in
+from ui.labels import TERMS, explain, terms_in
 
 
 def test_terms_are_found_as_words_and_nothing_else():

@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from attention_core.hub.language import token_text
+from attention_core.hub.outputs import token_text
 from attention_core.links import pack
 from attention_core.topics.model import load_model
 from tests import tiny_hub

@@ -22,8 +22,7 @@ from attention_core.topics.variants import variants_of
 from attention_core.weights import FOLDER, read_card, write_weights
 from tests.app.tools import bodies, changes_of_weights, frames, open_tab, opened, said, settled, there_and_back
 from ui.labels import as_percent
-from ui.memory.self_attention import ATTENTIVE, FIRST
-from ui.memory.wider import NARROW
+from ui.memory.tabs import FIRST, NARROW, READER
 
 PAGE = "pages/memory.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -303,7 +302,7 @@ def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page
 def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     open_tab(page, "own")
     given = cut(FIRST)
-    model = load(ATTENTIVE, "cpu")
+    model = load(READER, "cpu")
     learned = model.trace(given.ids, given.labels).weights(0, [len(given.ids) - 1])[0]
     heaviest = int(learned.argmax())
     assert page.selectbox(key="memory_weight_of").value == (heaviest,), "the state that it looks at most"

@@ -294,11 +294,11 @@ def test_what_can_be_read_back_from_the_values_is_said_for_each_layer(page, laye
 
 
 def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkeypatch):
-    from ui.pixels import kept
+    from ui.pixels import tabs
 
     fitted = []
-    original = kept._read_back
-    monkeypatch.setattr(kept, "_read_back", lambda *given: fitted.append(len(given[2])) or original(*given))
+    original = tabs._read_back
+    monkeypatch.setattr(tabs, "_read_back", lambda *given: fitted.append(len(given[2])) or original(*given))
     open_tab(page, "kept")
     assert fitted == [9]
 

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from ui.scoring import controls
-from ui.vectors import number_table
+from ui.vectors import problem
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def type_into(state, cells):
     state["tables"] = {"t": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])}
     state["t_table_0"] = {"edited_rows": cells}
     taken = []
-    number_table.take_edits("t", "t_table_0", 4, taken.append)
+    problem.take_edits("t", "t_table_0", 4, taken.append)
     return taken[0]
 
 

@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from ui.vectors import pairs, problem
+from ui.vectors import problem, tabs
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def send(state, first, *, late=False):
     arrows = problem.typed_problem().tables["X"].tolist()
     moved = {"revision": -1 if late else 0, "sequence": 4, "moving": True, "active": 0}
     state["vectors_plane"] = {"moved": {**moved, "arrows": [list(first), *arrows[1:]]}}
-    pairs.take_drag()
+    tabs.take_drag()
 
 
 def test_a_dragged_arrow_is_typed_into_its_table(state):

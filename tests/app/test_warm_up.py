@@ -89,7 +89,7 @@ def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it
 
     from attention_core.files import MISSING
     from attention_core.weights import WeightsError, read_weights, write_weights
-    from ui.health import Health
+    from ui.middleware import Health
 
     async def page(_scope, _receive, send):
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
@@ -154,5 +154,5 @@ def test_models_of_the_library_come_without_what_no_page_needs(root):
     done = subprocess.run([sys.executable, "-c", LEAN], cwd=root, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     heavy, real = done.stdout.splitlines()
-    assert heavy == "[]", f"torch or transformers asks for more than the stand-ins of ui/libraries.py answer: {heavy}"
-    assert real == "True 2.0", f"the stand-ins of ui/libraries.py do not give place to the real modules: {real}"
+    assert heavy == "[]", f"torch or transformers asks for more than the stand-ins of ui/warm_up.py answer: {heavy}"
+    assert real == "True 2.0", f"the stand-ins of ui/warm_up.py do not give place to the real modules: {real}"

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.tools import settle
 from ui.component import script_of
-from ui.headers import headers
+from ui.middleware import headers
 
 PAGE = b"""<!doctype html><link rel="icon" href="data:,"><script type="module">
 import draw from "/notes.js";

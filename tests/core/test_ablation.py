@@ -9,10 +9,9 @@ from torch.testing import assert_close
 
 from attention_core import run_model
 from attention_core.attention.edits import drop_heads
-from attention_core.hub import ablation
-from attention_core.hub.ablation import cosine_change, divergence, effects, items_at_once
-from attention_core.hub.language import expected, log_probabilities
+from attention_core.hub import outputs as ablation
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
+from attention_core.hub.outputs import cosine_change, divergence, effects, expected, items_at_once, log_probabilities
 from attention_core.hub.run import text_inputs
 from attention_core.topics.model import own_model
 from tests.tiny_models import GPT, PATCHES, build

@@ -12,8 +12,8 @@ from torch.testing import assert_close
 from attention_core import run_model
 from attention_core.attention.edits import drop_heads
 from attention_core.hub.generation import begin, cache_of, end_tokens, grow
-from attention_core.hub.language import expected, expected_in_place, pick, probabilities, token_text
 from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained, predicts_words
+from attention_core.hub.outputs import expected, expected_in_place, pick, probabilities, token_text
 from tests import tiny_models
 from tests.tiny_models import ENDS
 

@@ -15,9 +15,8 @@ from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
 from attention_core.topics.memory.attention_gain import last_state_shares, word_knowledge
-from attention_core.topics.memory.both_ways import state_differences
 from attention_core.topics.memory.influence import memory_overview
-from attention_core.topics.memory.own_states import cut, foresee
+from attention_core.topics.memory.own_states import cut, foresee, state_differences
 from attention_core.topics.memory.read_back import KEPT, LOST, WRONG, compare_words
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import french_prefix, read_source, translate

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from attention_core.explain.heads.summary import PatchGrid
-from attention_core.hub.ablation import effects
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.outputs import effects
 from attention_core.hub.pictures import picture_text_inputs
 from attention_core.hub.run import run, text_inputs
 from attention_core.hub.tracing import UnsupportedError

@@ -60,7 +60,7 @@ AT_ONCE = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from ui.memory_upkeep import share_memory
+from ui.warm_up import share_memory
 
 share_memory()  # as the server does before it has threads
 from attention_core.hub.pictures import read_picture

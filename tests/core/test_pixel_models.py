@@ -12,10 +12,18 @@ from attention_core.explain.heads import rollout
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
 from attention_core.topics.pixels import jacobian, jacobian_map, likeness_beyond, read_patches
-from attention_core.topics.pixels.packed import pack_looks
-from attention_core.topics.pixels.readout import RIDGE, read_back
-from attention_core.topics.pixels.seeds import figure_range, mean_errors
-from attention_core.topics.pixels.split import INK, PLACE, product_means, score_parts, shares_of
+from attention_core.topics.pixels.readout import (
+    INK,
+    PLACE,
+    RIDGE,
+    figure_range,
+    mean_errors,
+    pack_looks,
+    product_means,
+    read_back,
+    score_parts,
+    shares_of,
+)
 from tests import own_models
 from tests.core.test_shown_code import check, drawing
 

@@ -13,7 +13,7 @@ from attention_core import load, run_model
 from attention_core.data.language_pieces import tokenizer
 from attention_core.data.phrase_book import phrase_book
 from attention_core.explain.heads import summarise
-from attention_core.study import Study, heads, table
+from attention_core.study import Study, heads, output
 from attention_core.study.heads import METRICS, NAMES, _shuffled, of_repeats
 from tests.study_models import MODELS, inputs_of, model_of
 from tests.tiny_models import BYPASSING, build
@@ -181,7 +181,7 @@ def test_a_table_goes_to_parquet_or_says_what_is_missing(bundled, tmp_path, monk
     assert "<table" in found._repr_html_()
     assert found.to_xarray().induction.to_numpy() == pytest.approx(found.map("induction").numpy())
     assert cut.to_xarray().change.shape == cut.values.shape
-    monkeypatch.setattr(table, "find_spec", lambda name: None)
+    monkeypatch.setattr(output, "find_spec", lambda name: None)
     calls = {"pandas": found.to_frame, "pyarrow": lambda: found.to_parquet(tmp_path / "x"), "xarray": found.to_xarray}
     for package, call in calls.items():
         with pytest.raises(ImportError, match=f"{package} is not installed: pip install .attention-explorer.study"):

@@ -12,10 +12,11 @@ from attention_core.attention.export import trace_to_frame, trace_to_npz
 from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.heads import distances_from, distances_head_for_head, far_look, groups, rollout, summaries
-from attention_core.hub import ablation, generation
-from attention_core.hub.language import expected, expected_in_place, log_probabilities, pick
+from attention_core.hub import generation
+from attention_core.hub import outputs as ablation
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind
+from attention_core.hub.outputs import expected, expected_in_place, log_probabilities, pick
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import patches_of, run, special_keys, text_inputs
 from tests import tiny_hub

@@ -38,8 +38,7 @@ from ui.component import component
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
 from ui.first_screen import grey_out
-from ui.glossary import note
-from ui.labels import error_markdown, literal
+from ui.labels import error_markdown, literal, note
 from ui.layout import shaded_word
 from ui.state import Field, plain_text, set_widget
 from ui.try_this import TryThis, try_this

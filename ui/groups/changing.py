@@ -10,20 +10,12 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import pair_map
 from attention_core.device import to_array
 from attention_core.models.match3 import Match3Head
+from ui import edits as by_hand
 from ui.computed import by_model
-from ui.edits import (
-    EditList,
-    WeightsRow,
-    difference,
-    matrix_editor,
-    show_difference,
-    show_outcome,
-    show_weights_difference,
-)
 from ui.groups.sections import HEAD, HEAD_WORDS, HEADS, NAME, NAMES, QUERY, written
 from ui.state import single_choice
 
-EDITS = EditList(NAME)
+EDITS = by_hand.EditList(NAME)
 ANSWERS = ("stays shut", "opens")
 _trace = by_model(Match3Head.trace)
 
@@ -45,12 +37,14 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
     now, names = traces[head], NAMES[: len(numbers)]
     left, right = st.columns(2, gap="large")
     with left:
-        row = WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
+        row = by_hand.WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
         member = Axis("pair", [*names, "nobody"]) if now.story.key_axis.grid else None
-        matrix_editor(row, lambda place: setattr(QUERY, "value", place), _keys(now, names, query), member=member)
+        by_hand.matrix_editor(
+            row, lambda place: setattr(QUERY, "value", place), _keys(now, names, query), member=member
+        )
     with right:
         before, after = (step_of(one, "answer").value()[query].tolist() for one in (_trace(HEADS[head], numbers), now))
-        show_outcome(NAME, ANSWERS, before, after)
+        by_hand.show_outcome(NAME, ANSWERS, before, after)
         if now.edits:
             _difference(_trace(HEADS[head], numbers), now, names, query)
 
@@ -58,10 +52,10 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
 def _difference(plain: AttentionTrace, now: AttentionTrace, names: Sequence[str], query: int) -> None:
     """Draw where weight came and went: for everybody, or where pairs are keys, for one guest."""
     if not (grid := now.story.key_axis.grid):
-        return show_weights_difference(NAME, plain, now)
-    change, colours = difference(*(to_array(trace.weights(0, [query])) for trace in (plain, now)))
+        return by_hand.show_weights_difference(NAME, plain, now)
+    change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in (plain, now)))
     axis, look = Axis("pair", [*names, "nobody"]), {"title": "change", "size": 330, "ramp": colours}
-    show_difference(NAME, pair_map(change.reshape(grid), axis, Role.WEIGHTS, **look), change)
+    by_hand.show_difference(NAME, pair_map(change.reshape(grid), axis, Role.WEIGHTS, **look), change)
 
 
 def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple[int, ...], str]:

@@ -17,8 +17,7 @@ from attention_core.topics.groups import Guest, guests_of, looks_of
 from attention_core.topics.groups.charts import party_chart
 from attention_core.weights import read_card
 from ui.chart import click, draw_chart
-from ui.glossary import note
-from ui.labels import error_markdown
+from ui.labels import error_markdown, note
 from ui.player import StepLook, Stepper, show_step_chart, show_words
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import TryThis

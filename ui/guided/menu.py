@@ -6,7 +6,7 @@ import streamlit as st
 
 from ui.guided.handout import handout
 from ui.guided.items import BUNDLED, OWN, OWN_TEXT, begin, lecture_text, read
-from ui.hall.address import URL, opened_at
+from ui.hall.routes import URL, opened_at
 from ui.labels import error_markdown
 from ui.state import APP, OPENED_SESSION, Field, set_widget, widget_value
 

@@ -4,8 +4,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ui.component import component
-from ui.hall.address import NOWHERE, phones_address
 from ui.hall.rooms import ROOMS, RoomError
+from ui.hall.routes import NOWHERE, phones_address
 from ui.state import APP, Field, component_message
 
 KEY = "hall_corner"

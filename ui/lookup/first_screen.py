@@ -19,8 +19,7 @@ from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, Lo
 from attention_core.topics.lookup.soft_lookup import soft_lookup, value_labels
 from ui.computed import cached_computation
 from ui.first_screen import grey_out
-from ui.glossary import note
-from ui.labels import distinct, error_markdown, literal
+from ui.labels import distinct, error_markdown, literal, note
 from ui.layout import role_colour
 from ui.lookup.table import BY, NAME, QUERIES, QUERY, WAYS, LookupRequest, guess_again
 from ui.model_runs import pretrained_of

@@ -5,16 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.topics.lookup.records import (
-    MAX_LETTERS,
-    MAX_RECORDS,
-    PRESETS,
-    LookupPreset,
-    QueryTable,
-    Records,
-    read_queries,
-    read_records,
-)
+from attention_core.topics.lookup import records as core
 from attention_core.topics.lookup.soft_lookup import value_labels
 from ui.edits import COMPUTED, EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
@@ -23,8 +14,8 @@ from ui.try_this import TRIED
 NAME = "lookup"
 WAYS = ("spelling", "meaning")
 BY = Field(NAME, "by", WAYS[0], address="by", parse=one_of(WAYS))
-SLUGS = {preset.lower().replace(" ", "-"): preset for preset in PRESETS}
-FIRST_TABLE, FORMERLY_FIRST = next(iter(PRESETS)), "Papers"
+SLUGS = {preset.lower().replace(" ", "-"): preset for preset in core.PRESETS}
+FIRST_TABLE, FORMERLY_FIRST = next(iter(core.PRESETS)), "Papers"
 
 
 def _table_on_arrival() -> str:
@@ -60,7 +51,7 @@ guess_again = TRIED[NAME].reset
 class LookupRequest(NamedTuple):
     """The records and the queries that are looked up in them."""
 
-    records: Records
+    records: core.Records
     queries: tuple[str, ...]  # at least one
     remarks: tuple[str, ...]  # what was left out or changed
     is_present: bool  # False: nothing of what a visitor gave can be used, and this is the table as it comes
@@ -72,9 +63,9 @@ class LookupRequest(NamedTuple):
         return "\n".join((*self.queries, *self.records.keys))
 
 
-def chosen_table() -> LookupPreset:
+def chosen_table() -> core.LookupPreset:
     """Return the table that a visitor has chosen, with all that it brings set once."""
-    preset = PRESETS[PRESET.value]
+    preset = core.PRESETS[PRESET.value]
     if PRESET.value != LOADED.value or not RECORDS.is_preset:
         LOADED.value = PRESET.value
         RECORDS.preset(preset.text)
@@ -85,10 +76,10 @@ def chosen_table() -> LookupPreset:
     return preset
 
 
-def current_request(preset: LookupPreset) -> LookupRequest:
+def current_request(preset: core.LookupPreset) -> LookupRequest:
     """Return the records and queries as a visitor has left them, or those of the table where nothing is left."""
-    usable = read_records(RECORDS.value, *preset.names)
-    asked = read_queries(QUERIES.value) if usable.records else QueryTable(())
+    usable = core.read_records(RECORDS.value, *preset.names)
+    asked = core.read_queries(QUERIES.value) if usable.records else core.QueryTable(())
     remarks = (*usable.remarks, *asked.remarks)
     if usable.records and asked.queries:
         return LookupRequest(usable.records, asked.queries, remarks, True, RECORDS.value)
@@ -97,7 +88,7 @@ def current_request(preset: LookupPreset) -> LookupRequest:
 
 def choose_table() -> None:
     """Draw the tables that come along."""
-    single_choice("Table", PRESET, list(PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
+    single_choice("Table", PRESET, list(core.PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
 
 
 def change_weights(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
@@ -116,8 +107,8 @@ def show_change(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTra
 
 def edit_table(asked: LookupRequest) -> None:
     """Let a visitor edit the records; once they are others, the whole page runs again."""
-    label = f"Records, one per line: key = value. The first {MAX_RECORDS} are used."
-    RECORDS.widget(st.text_area, label, height=300, max_chars=MAX_LETTERS, on_change=guess_again)
+    label = f"Records, one per line: key = value. The first {core.MAX_RECORDS} are used."
+    RECORDS.widget(st.text_area, label, height=300, max_chars=core.MAX_LETTERS, on_change=guess_again)
     st.button("Restore", key="lookup_restore", on_click=LOADED.reset)
     if RECORDS.value != asked.text or PRESET.value != LOADED.value:
         st.rerun()

@@ -10,7 +10,7 @@ from attention_core.topics.matter.sentences import Verdict, explain, judge, read
 from attention_core.weights import WeightsError
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
-from ui.glossary import note
+from ui.labels import note
 from ui.layout import figures_table
 from ui.player import Stepper
 

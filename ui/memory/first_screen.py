@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
+from attention_core.models.translator import Translator
 from attention_core.topics.memory.attention_gain import last_state_shares
 from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, length_chart
 from attention_core.topics.translate.training import bleu_by_length, group_of
@@ -16,10 +18,43 @@ from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.labels import error_markdown
-from ui.memory.networks import NAME, WALK, recurrent
-from ui.player import LAST_POSITION, counted
+from ui.layout import end_here
+from ui.player import LAST_POSITION, Walk, counted
 from ui.read_back import IN_ENGLISH, read_back
+from ui.state import Field, one_of, single_choice
 from ui.words import readable_sentence, reading_remarks, sentence_box
+
+NAME = "memory"
+NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
+READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
+READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
+WALK = Walk(NAME, first=LAST_POSITION)
+
+
+def recurrent(name: str) -> Translator:
+    return cast(Translator, model_or_none(name)[0])
+
+
+def choose_reading() -> bool:
+    """Let a person choose how the sentence is read; return whether it is read backwards too."""
+    with st.container(key="desk_memory_reading"):
+        single_choice("Reading", READING, READINGS, label_visibility="collapsed")
+    return READING.value == "bidirectional"
+
+
+def networks() -> dict[str, Translator]:
+    """Return the networks that are there by what they are called; say what is missing, and end the part if all is."""
+    found = {}
+    for name, label in NETWORKS.items():
+        model, fault = model_or_none(name)
+        if model is None:
+            st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
+        else:
+            found[label] = cast(Translator, model)
+    if not found:
+        end_here()
+    return found
+
 
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}

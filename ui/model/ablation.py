@@ -9,37 +9,15 @@ from torch import Tensor
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS
-from attention_core.hub.ablation import Head, cosine_change, divergence, effects, items_at_once, sentence_change
-from attention_core.hub.language import log_probabilities, token_text
+from attention_core.hub import outputs as core
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
 from attention_core.links import unpack
-from ui.edits import (
-    EditList,
-    ListedEdit,
-    WeightsRow,
-    input_mark,
-    matrix_editor,
-    show_outcome,
-    show_weights_difference,
-    where_in_stack,
-)
-from ui.glossary import paragraph
+from ui import edits as by_hand
 from ui.job_queue import heavy_run
-from ui.labels import distinct, error_markdown, literal
+from ui.labels import distinct, error_markdown, literal, paragraph
 from ui.lecture import LECTURE
-from ui.model.glance import (
-    NAME,
-    Selection,
-    cached_with_run,
-    choose,
-    chosen,
-    head_map,
-    head_name,
-    portion,
-    run_again,
-    setting,
-)
+from ui.model import glance
 from ui.model.one_head import MAX_DRAWN, Chip, chips, shaded
 from ui.model.words import given_ids, hidden_logits, hidden_place
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
@@ -48,22 +26,22 @@ from ui.state import Field, whole_number
 N_SHOWN = 6
 MAX_BITS = 6
 """A token whose log-probability changes by so many bits has the full shade."""
-EVERY_HEAD = Field(NAME, "out_every", False, address="every")
-CHANGE_AT = Field[int | None](NAME, "out_change_at", None, address="change_at", parse=whole_number)
-TRYING = Field(NAME, "out_trying", False)
+EVERY_HEAD = Field(glance.NAME, "out_every", False, address="every")
+CHANGE_AT = Field[int | None](glance.NAME, "out_change_at", None, address="change_at", parse=whole_number)
+TRYING = Field(glance.NAME, "out_trying", False)
 
 
-def _without(group: str, layer: int, head: int, model: str = "") -> ListedEdit:
-    says = f"{head_name(group, layer, head)}: switched off"
-    return ListedEdit(DropHead(head), says, where_in_stack(group, layer), input_mark(model))
+def _without(group: str, layer: int, head: int, model: str = "") -> by_hand.ListedEdit:
+    says = f"{glance.head_name(group, layer, head)}: switched off"
+    return by_hand.ListedEdit(DropHead(head), says, by_hand.where_in_stack(group, layer), by_hand.input_mark(model))
 
 
-def _switched_off(text: str) -> list[ListedEdit]:
+def _switched_off(text: str) -> list[by_hand.ListedEdit]:
     heads = [(str(group), int(layer), int(head)) for group, layer, head in unpack(text)]
     return [_without(*head) for head in heads]
 
 
-EDITS = EditList(NAME, off=_switched_off)
+EDITS = by_hand.EditList(glance.NAME, off=_switched_off)
 
 
 def _input_of(run: ModelRun) -> str:
@@ -97,7 +75,7 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict
         name = pretrained_of(asked.key).name
         st.info(f"The code of {name} bypasses the library's attention interface: no head can be changed.")
         return
-    now = chosen(run)
+    now = glance.chosen(run)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
         _controls(run, changed, now)
@@ -109,15 +87,18 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict
             _change(run, changed, asked, edits)
             before, after = (one.groups[now.group][now.layer] for one in (run, changed))
             if max(after.n_queries, after.n_keys) <= MAX_DRAWN and not LECTURE.value:
-                show_weights_difference(NAME, before, after, now.head)
-    if TRYING.value and not run_again():
+                by_hand.show_weights_difference(glance.NAME, before, after, now.head)
+    if TRYING.value and not glance.run_again():
         TRYING.value = False
 
 
-def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
-    name, ways = head_name(*now[:3]), [_without(*now[:3], model) for model in (run.model, "")]  # "": of an old link
+def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
+    name, ways = (
+        glance.head_name(*now[:3]),
+        [_without(*now[:3], model) for model in (run.model, "")],
+    )  # "": of an old link
     off = next((way for way in ways if way in EDITS.changes), None)
-    trace, where = changed.groups[now.group][now.layer], where_in_stack(now.group, now.layer)
+    trace, where = changed.groups[now.group][now.layer], by_hand.where_in_stack(now.group, now.layer)
     with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
         st.markdown(f"**{name.capitalize()}**", width="content")
         label = "Switch it on" if off else "Switch it off"
@@ -125,15 +106,17 @@ def _controls(run: ModelRun, changed: ModelRun, now: Selection) -> None:
         every = EVERY_HEAD.widget(st.toggle, "Weights of every head of the layer")
     begins = f"{now.group}, layer {now.layer + 1}, every head: " if every else f"{name}: "
     asks = trace.story.query_axis.labels[now.query].strip()
-    row = WeightsRow(EDITS, trace, [now.query], None if every else now.head, where, _input_of(run), begins, asks)
+    row = by_hand.WeightsRow(
+        EDITS, trace, [now.query], None if every else now.head, where, _input_of(run), begins, asks
+    )
     asking = range(trace.n_queries if len(row.seen) == trace.n_keys else now.query)  # who sees no more than it does
     others = {query: trace.story.query_axis.labels[query].strip() for query in asking if query != now.query}
     hint = "Switch the head off, or choose a token that it looks at: cut it, or set its weight."
-    matrix_editor(row, lambda query: choose(query=query), None, others, hint)
+    by_hand.matrix_editor(row, lambda query: glance.choose(query=query), None, others, hint)
 
 
-def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
-    known = cached_with_run(run, "ablation map", dict[Head, float])
+def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
+    known = glance.cached_with_run(run, "ablation map", dict[core.Head, float])
     st.markdown(f"**Which heads matter: {now.group}**")
     numbers = {id(trace): number for number, trace in enumerate(run.recording.traces)}
     heads = [(number, head) for number, trace in enumerate(run.recording.traces) for head in range(trace.n_heads)]
@@ -148,7 +131,7 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     if not np.isfinite(amounts).any():
         return
     scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
-    head_map(
+    glance.head_map(
         f"model_out_worth_{now.group}_{n_layers}_{n_heads}",
         (scale * amounts).tolist(),
         now,
@@ -162,25 +145,25 @@ def _map(run: ModelRun, asked: LatestRun, now: Selection) -> None:
     )
 
 
-def _go_on(run: ModelRun, asked: LatestRun, known: dict[Head, float], heads: list[Head]) -> None:
+def _go_on(run: ModelRun, asked: LatestRun, known: dict[core.Head, float], heads: list[core.Head]) -> None:
     """Try further heads while that is asked for, in portions; what is done is kept when it is stopped."""
     share = len(known) / len(heads)
     if not TRYING.value:
         words = f"Go on: {share:.0%} are done" if known else "Try every head"
-        st.button(words, key="model_out_try", on_click=setting(TRYING), args=(True,), icon=":material/grid_on:")
+        st.button(words, key="model_out_try", on_click=glance.setting(TRYING), args=(True,), icon=":material/grid_on:")
         return
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         st.progress(share, text=f"{len(known)} of {len(heads)} heads", width=280)
-        st.button("Stop", key="model_out_stop", on_click=setting(TRYING), args=(False,))
+        st.button("Stop", key="model_out_stop", on_click=glance.setting(TRYING), args=(False,))
     pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
     try:
-        for _ in portion():
+        for _ in glance.portion():
             with heavy_run():  # another visitor may try them meanwhile
-                some = [head for head in heads if head not in known][: items_at_once(run.logits)]
+                some = [head for head in heads if head not in known][: core.items_at_once(run.logits)]
                 if not some:
                     break
-                known |= zip(some, effects(pretrained, inputs, some), strict=True)
+                known |= zip(some, core.effects(pretrained, inputs, some), strict=True)
     except ModelError as error:
         TRYING.value = False
         st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
@@ -208,10 +191,10 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     tokens = run.target_tokens or run.tokens
     before, after = run.logits, changed.logits
     skipped, last = len(ids) - len(before), len(ids) - 1
-    changed = divergence(before, after)
+    changed = core.divergence(before, after)
     place = last if CHANGE_AT.value is None else min(CHANGE_AT.value, last)
     row = max(0, place - skipped)
-    gains = log_probabilities(after, ids[skipped:]) - log_probabilities(before, ids[skipped:])
+    gains = core.log_probabilities(after, ids[skipped:]) - core.log_probabilities(before, ids[skipped:])
     if run.tiles:  # nobody expects what a picture becomes
         first, (rows, columns) = run.tiles.n_prefix - 1 - skipped, run.tiles.grid
         gains[max(0, first) : max(0, first + rows * columns)] = 0
@@ -227,7 +210,7 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     )
     label = "The text, by the change of its tokens"
     hint = "Orange: less probable now; blue: more. Click one for what is expected after it."
-    chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=setting(CHANGE_AT))
+    chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=glance.setting(CHANGE_AT))
     likeliest_tokens(before[row], after[row], asked)
 
 
@@ -243,7 +226,7 @@ def _hidden_word(run: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> No
     except ModelError as error:
         st.info(error_markdown(error))
         return
-    amount = float(divergence(before[None], after[None]))
+    amount = float(core.divergence(before[None], after[None]))
     st.markdown(
         f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by "
         f"{_small(amount)} bits** (Jensen-Shannon, 0 to 1)."
@@ -251,22 +234,22 @@ def _hidden_word(run: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> No
     likeliest_tokens(before, after, asked)
 
 
-def likeliest_tokens(before: Tensor, after: Tensor, asked: LatestRun, name: str = NAME) -> None:
+def likeliest_tokens(before: Tensor, after: Tensor, asked: LatestRun, name: str = glance.NAME) -> None:
     """Draw the tokens that are likeliest by either logits (n_tokens,); `name` begins the key of the chart."""
     tokenizer = pretrained_of(asked.key).tokenizer
-    _likeliest(before, after, lambda token: token_text(tokenizer, token), name)
+    _likeliest(before, after, lambda token: core.token_text(tokenizer, token), name)
 
 
-def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = NAME) -> None:
+def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = glance.NAME) -> None:
     one, other, n = before.float().softmax(-1), after.float().softmax(-1), min(N_SHOWN, len(before))
     numbers = sorted({*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()}, key=lambda at: -float(one[at]))
-    show_outcome(name, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())
+    by_hand.show_outcome(name, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())
 
 
 def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:
     if run.logits is not None and changed.logits is not None:
         names = getattr(pretrained.model.config, "id2label", {})
-        amount = float(divergence(run.logits, changed.logits)[0])
+        amount = float(core.divergence(run.logits, changed.logits)[0])
         st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         before, after = run.logits[0], changed.logits[0]
         _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0])
@@ -276,10 +259,10 @@ def _last_layer(run: ModelRun, changed: ModelRun) -> None:
     if run.hidden is None or changed.hidden is None:
         st.info("The model hands out nothing that could be compared.")
         return
-    turned = cosine_change(run.hidden, changed.hidden)
+    turned = core.cosine_change(run.hidden, changed.hidden)
     most = max(float(turned.max()), 1e-6)
     tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
-    whole = sentence_change(run.hidden, changed.hidden)
+    whole = core.sentence_change(run.hidden, changed.hidden)
     paragraph(
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(turned.mean()))}."
     )

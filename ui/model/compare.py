@@ -11,17 +11,7 @@ from attention_core.hub.catalogue import IN_WORDS
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun
 from ui.labels import error_markdown
-from ui.model.glance import (
-    NAME,
-    OTHER,
-    Selection,
-    cached_with_run,
-    chosen,
-    glance_picture,
-    head_map,
-    nearest,
-    summaries_of,
-)
+from ui.model import glance
 from ui.model.input import choose_input
 from ui.model_runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
 from ui.state import Field, named, single_choice
@@ -30,8 +20,8 @@ INPUT, MODEL = "Another input", "Another model"
 ALL, MOVED = "All heads", "How far each head moved"
 SECOND_TEXT = "The animal didn't cross the street because it was too wide."
 """What the second input begins with: as many tokens as the page's own example, another meaning of "it"."""
-COMPARED = Field(NAME, "other_what", INPUT, address="compare", **named(input=INPUT, model=MODEL))
-SHOWN = Field(NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, moved=MOVED))
+COMPARED = Field(glance.NAME, "other_what", INPUT, address="compare", **named(input=INPUT, model=MODEL))
+SHOWN = Field(glance.NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, moved=MOVED))
 
 
 def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
@@ -49,16 +39,16 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
         return
     for note in other.notes:
         st.info(error_markdown(note))
-    now = chosen(run)
+    now = glance.chosen(run)
     if SHOWN.value == MOVED:
         _heads_that_moved(run, other, now)
         return
-    sides = zip(st.columns(2, gap="large"), (run, other), (now, nearest(other, now)), strict=True)
+    sides = zip(st.columns(2, gap="large"), (run, other), (now, glance.nearest(other, now)), strict=True)
     for column, shown, at in sides:
         with column:
-            does = describe_head(summaries_of(shown, at.group)[at.layer][at.head])
+            does = describe_head(glance.summaries_of(shown, at.group)[at.layer][at.head])
             st.markdown(f"**{_in_words(shown)}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
-            glance_picture(shown, at, width=520)
+            glance.glance_picture(shown, at, width=520)
 
 
 def _in_words(run: ModelRun) -> str:
@@ -67,26 +57,26 @@ def _in_words(run: ModelRun) -> str:
 
 def _other_run(asked: LatestRun | None) -> ModelRun | None:
     if asked is None:
-        return uploaded_run(OTHER)
+        return uploaded_run(glance.OTHER)
     if COMPARED.value == INPUT:
         pretrained = pretrained_of(asked.key)
         first = SECOND_TEXT if pretrained.kind is ModelKind.ENCODER else ""
-        given = choose_input(OTHER, pretrained, first=first)
+        given = choose_input(glance.OTHER, pretrained, first=first)
         return run_of(asked.key, given) if given is not None else None
-    key = choose_model(OTHER)
+    key = choose_model(glance.OTHER)
     return run_of(key, asked.given) if key is not None else None
 
 
-def _heads_that_moved(run: ModelRun, other: ModelRun, now: Selection) -> None:
+def _heads_that_moved(run: ModelRun, other: ModelRun, now: glance.Selection) -> None:
     first, second = run.groups[now.group], other.groups.get(now.group)
     reason = _not_comparable(first, second)
     if reason:
         st.caption(f"How far each head has moved cannot be said: {reason}.")
         return
     between = "moved from", ref(run), now.group
-    moved = cached_with_run(other, between, lambda: to_array(distances_head_for_head(first, second)))
+    moved = glance.cached_with_run(other, between, lambda: to_array(distances_head_for_head(first, second)))
     st.markdown("**How far each head moved**")
-    head_map("model_moved", moved.tolist(), now, title="Jensen-Shannon distance")
+    glance.head_map("model_moved", moved.tolist(), now, title="Jensen-Shannon distance")
     st.caption("0: the head looks at the same positions in both; 1: at none that it looks at in the other. Click one.")
 
 

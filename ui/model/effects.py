@@ -13,9 +13,8 @@ from attention_core.charts import matrix_chart
 from attention_core.charts.bars import bars
 from attention_core.charts.heatmap import MAX_RECT_SIDE
 from attention_core.charts.vega import ROLE_COLOURS, signed_ramp
-from attention_core.hub.ablation import sentence_change
-from attention_core.hub.language import token_text
 from attention_core.hub.model import ModelKind, predicts_words, readable
+from attention_core.hub.outputs import sentence_change, token_text
 from attention_core.hub.run import ModelRun, TextInput
 from attention_core.links import pack, unpack
 from attention_core.study import Attribution, Effects, ModelOutput, Study

@@ -17,12 +17,11 @@ from attention_core.hub.run import ModelRun, patches_of, special_keys
 from attention_core.study import Heads, Study
 from attention_core.study.heads import NAMES
 from ui.chart import draw_chart
-from ui.glossary import paragraph
-from ui.labels import error_markdown, literal
+from ui.job_queue import queued_result
+from ui.labels import error_markdown, literal, paragraph
 from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
 from ui.model_runs import LatestRun, pretrained_of
-from ui.queued_result import queued_result
 from ui.state import Field, one_of
 
 EXPLAINED = {

@@ -25,17 +25,8 @@ from ui.chart import address, note_picture
 from ui.component import component, script_of
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
-from ui.model.glance import (
-    NAME,
-    STEPS,
-    Selection,
-    cached_with_run,
-    choose,
-    chosen,
-    chosen_layers,
-    clickable_chart,
-    head_name,
-)
+from ui.model import glance
+from ui.model.glance import chosen
 from ui.player import at_query, export_bar, query_row, show_step_chart, show_words
 from ui.state import Field, component_message, one_of, set_widget, single_choice, whole_number, widget_value
 
@@ -134,7 +125,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     def take() -> None:
         row = (component_message(key, "chosen") or {}).get("row")
         if isinstance(row, int) and row >= 0:
-            choose(query=row)
+            glance.choose(query=row)
 
     drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
     active, stamp = _seed(key, hash(drawn), query)
@@ -232,12 +223,12 @@ def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple 
 
 MATRIX_SIZE = 430
 SHOWN_AS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without special tokens, rescaled"}
-SHOWN = Field(NAME, "shown", "weight", address="shown", parse=one_of(SHOWN_AS))
+SHOWN = Field(glance.NAME, "shown", "weight", address="shown", parse=one_of(SHOWN_AS))
 MAX_DRAWN = 2048
 """Queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better."""
 WINDOW = 512
 """Queries and keys that are sent to the browser; of longer inputs a window."""
-WINDOW_START = Field(NAME, "window", -WINDOW, address="window", parse=whole_number)
+WINDOW_START = Field(glance.NAME, "window", -WINDOW, address="window", parse=whole_number)
 PICTURE_SIZE = 220
 FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
@@ -259,7 +250,7 @@ def one_head(run: ModelRun) -> None:
 def model_steps(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     now, trace = _head(run)
-    if not (step := STEPS.draw(trace, now.query, now.head)):
+    if not (step := glance.STEPS.draw(trace, now.query, now.head)):
         return
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
@@ -271,20 +262,20 @@ def model_steps(run: ModelRun) -> None:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
         look, name = at_query(trace, now.query), f"model_step_{trace.story.name}"
-        show_step_chart(trace, step, now.head, look, name, stepper=STEPS)
+        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS)
 
 
 def export_head(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
-    now, layers = chosen_layers(run)
+    now, layers = glance.chosen_layers(run)
     seen = {"recording": run.recording, "picture": run.picture, "grid": run.patch_grid}
     about = f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}"
-    export_bar(layers[now.layer], NAME, head=now.head, query=now.query, about=about, **seen)
+    export_bar(layers[now.layer], glance.NAME, head=now.head, query=now.query, about=about, **seen)
 
 
-def _head(run: ModelRun) -> tuple[Selection, AttentionTrace]:
-    now, layers = chosen_layers(run)
-    section(head_name(*now).capitalize(), Role.WEIGHTS)
+def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
+    now, layers = glance.chosen_layers(run)
+    section(glance.head_name(*now).capitalize(), Role.WEIGHTS)
     return now, layers[now.layer]
 
 
@@ -307,7 +298,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
 
     largest = float(np.nanmax(values, initial=0))
     ramp = Ramp(VIRIDIS, 0, max(largest, 1e-12)) if shown == "length" else weights_ramp(trace.n_keys, largest)
-    clickable_chart(
+    glance.clickable_chart(
         weights_chart(
             trace,
             values,
@@ -320,7 +311,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
         f"model_matrix_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
         f"Head {head + 1}: queries down, keys across",
         select,
-        lambda cell: choose(query=int(cell["row"])),
+        lambda cell: glance.choose(query=int(cell["row"])),
     )
 
 
@@ -340,7 +331,7 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
         return
     rows, cols = _window(trace, head, query)
     place = "tokens", trace, head, rows.start, cols.start
-    drawn = cached_with_run(run, place, lambda: tokens_of(run, trace, head, rows, cols))
+    drawn = glance.cached_with_run(run, place, lambda: tokens_of(run, trace, head, rows, cols))
     token_component("model_tokens", drawn, query)
 
 
@@ -389,7 +380,7 @@ def _window(trace: AttentionTrace, head: int, query: int) -> tuple[slice, slice]
     def follow() -> None:
         moved = int(WINDOW_START.value)
         if not moved <= query < moved + WINDOW:
-            choose(query=min(moved + WINDOW // 2, trace.n_queries - 1))
+            glance.choose(query=min(moved + WINDOW // 2, trace.n_queries - 1))
 
     if last:
         kept = {"key": WINDOW_START.key, "persist_state": "session"}
@@ -430,12 +421,12 @@ def patch_view(
         with place:
             st.markdown(f"**{title}**")
             grid = numbers[before:].reshape(patches.grid)
-            clickable_chart(
+            glance.clickable_chart(
                 overlay(run.picture, grid, size=PICTURE_SIZE, smooth=False, high=high, marked=marked, select="patch"),
                 f"{key}_{which}",
                 f"{title}: weights over the picture; click a patch",
                 "patch",
-                lambda patch: choose(query=int(patch["position"]) + before),
+                lambda patch: glance.choose(query=int(patch["position"]) + before),
             )
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
@@ -450,5 +441,5 @@ def _prefix_buttons(key: str, options: list[str], query: int) -> None:
         range(len(options)),
         format_func=options.__getitem__,
         key=key,
-        on_change=lambda: choose(query=widget_value(key)),
+        on_change=lambda: glance.choose(query=widget_value(key)),
     )

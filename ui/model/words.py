@@ -15,20 +15,44 @@ from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import ROLE_COLOURS, weights_ramp
 from attention_core.explain.heads.summary import kind_of
-from attention_core.hub.generation import Generation, begin, end_tokens, grow, most_positions
-from attention_core.hub.language import NextTokens, expected, expected_in_place, pick, token_text
-from attention_core.hub.model import ModelError, ModelKind, readable
+from attention_core.hub.generation import Generation, begin, cache_of, end_tokens, grow, most_positions
+from attention_core.hub.model import ModelError, ModelKind, in_units, readable
+from attention_core.hub.outputs import NextTokens, expected, expected_in_place, pick, token_text
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
-from ui.model.cache import kept_in_words
 from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again, setting
 from ui.model.one_head import chips, shaded, weights_chart
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field, between, whole_number
 from ui.words import chosen_piece, word_bars
+
+
+def kept_in_words(made: Generation) -> str:
+    """Return how large the keys and values are that the model keeps so as not to compute them again."""
+    cache = cache_of(made)
+    if cache is None:
+        return made.note
+    n_tokens, most = len(made.ids), most_positions(made.pretrained)
+    sentences = [
+        f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {n_tokens:,} "
+        f"token{'s' * (n_tokens != 1)}, in {cache.n_layers * cache.n_key_heads:,} key heads of {cache.n_layers} layers."
+    ]
+    if most and not cache.windows:
+        whole = in_units(cache.n_bytes * most / n_tokens)
+        sentences.append(f"At the {most:,} tokens that the model knows: **{whole}**.")
+    if (saving := cache.n_query_heads / cache.n_key_heads) > 1:
+        sentences.append(
+            f"{cache.n_query_heads} query heads share {cache.n_key_heads} key heads: **{saving:.3g} times less**."
+        )
+    if cache.windows:
+        some = len(cache.windows)
+        which = "Each layer keeps" if some == cache.n_layers else f"{some} of {cache.n_layers} layers keep"
+        sentences.append(f"{which} the last **{min(cache.windows):,}** tokens only.")
+    return " ".join(sentences)
+
 
 AT_ONCE = 24
 """Tokens that one click asks for."""

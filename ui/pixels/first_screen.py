@@ -18,9 +18,7 @@ from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
 from attention_core.explain.faithfulness import ink_mask
 from attention_core.topics.pixels import Answer
-from attention_core.topics.pixels.packed import pack_looks
-from attention_core.topics.pixels.seeds import figure_range
-from attention_core.topics.pixels.split import product_means
+from attention_core.topics.pixels.readout import figure_range, pack_looks, product_means
 from ui.canvas import PAPER, Pad, PadState, digit_presets
 from ui.chart import draw_chart, note_picture
 from ui.component import component, script_of

@@ -18,48 +18,27 @@ from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.device import to_array
+from attention_core.topics.scoring import compare as measures
 from attention_core.topics.scoring.charts import scale_chart, score_fields, weights_chart
-from attention_core.topics.scoring.compare import (
-    DIMENSIONS,
-    ScaleRow,
-    compare,
-    favourites,
-    measure_scale,
-    nearest_key,
-    random_scores,
-    score_field,
-    softmax_jacobian_norm,
-)
 from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
-from ui.glossary import note, paragraph
+from ui.labels import note, paragraph
 from ui.layout import figures_table
-from ui.scoring.controls import (
-    ACTIVE,
-    ALL,
-    EDITS,
-    NAME,
-    PLANE,
-    SCORE,
-    VECTORS,
-    arrange,
-    key_name,
-    take_move,
-)
+from ui.scoring import controls
 from ui.state import Field, one_of, whole_number
 
 TWO = ("dot", "L2 distance")
-D_K = Field(NAME, "d_k", 256, address="dk", parse=one_of(DIMENSIONS))
-DRAWN = Field(NAME, "drawn", 0, address="draw", parse=whole_number)
+D_K = Field(controls.NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
+DRAWN = Field(controls.NAME, "drawn", 0, address="draw", parse=whole_number)
 """Width of the random vectors whose weights are drawn; how often others were asked for."""
 
 
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
     """Draw the arrows and what two functions, or all, make of them. Call it last, see VectorPlane.draw."""
     query, keys, bare = list(vectors.query), [list(key) for key in vectors.keys], vectors.d != 2
-    shows_all, is_edited = ALL.value or bare, any(trace.edits for trace in traces.values())
+    shows_all, is_edited = controls.ALL.value or bare, any(trace.edits for trace in traces.values())
     shown = {name: trace for name, trace in traces.items() if shows_all or name in TWO or trace.edits}
     rows = [
         {
@@ -77,46 +56,51 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
         drawn = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)
         note_picture(drawn, f"{what.capitalize()} of every key")
     data = {
-        "names": ["q", *map(key_name, range(len(keys)))],
+        "names": ["q", *map(controls.key_name, range(len(keys)))],
         "kinds": ["query", *["key"] * len(keys)],
         "extent": EXTENT,
         "functions": rows if shows_all or is_edited else None,
         "limit": limit,
         "bare": bare,
     }
-    PLANE.draw([query, *keys], data, take_move, active=ACTIVE.value + 1)
+    controls.PLANE.draw([query, *keys], data, controls.take_move, active=controls.ACTIVE.value + 1)
 
 
 def lay_on_query() -> None:
     """Put the first example, with its first key where the query is."""
     first = VECTOR_PRESETS[0]
-    arrange(Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer."))
+    controls.arrange(Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer."))
 
 
 def what_dot_chose() -> tuple[int, str]:
     """Return the key that the dot product chooses now, and in words what it and nearness make of it."""
-    query, key = (torch.tensor(part, dtype=torch.float64) for part in ([VECTORS.value.query], VECTORS.value.keys))
-    best = favourites(compare({name: SCORES[name]() for name in TWO}, query, key))
+    query, key = (
+        torch.tensor(part, dtype=torch.float64)
+        for part in ([controls.VECTORS.value.query], controls.VECTORS.value.keys)
+    )
+    best = measures.favourites(measures.compare({name: SCORES[name]() for name in TWO}, query, key))
     (dot, weight), (near, share) = (best[name] for name in TWO)
     if dot is None or near is None:
         return -1, "All keys fit equally well now."
-    words = f"The dot product gives {key_name(dot)} {weight:.0%}, nearness gives {key_name(near)} {share:.0%}. "
+    longer, nearer = controls.key_name(dot), controls.key_name(near)
+    words = f"The dot product gives {longer} {weight:.0%}, nearness gives {nearer} {share:.0%}. "
     is_longer = bool(key[dot].norm() > key[near].norm())
-    return dot, words + (f"{key_name(dot)} is longer, and a dot product grows with length." if is_longer else "")
+    return dot, words + (f"{longer} is longer, and a dot product grows with length." if is_longer else "")
 
 
 def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
     """Say which function likes which key best, and which key is nearest."""
     by_key, undecided = defaultdict(list), []
-    for name, (place, weight) in favourites(traces).items():
+    for name, (place, weight) in measures.favourites(traces).items():
         if place is None:
             undecided.append(name)
         else:
             by_key[place].append(f"{name} ({weight:.0%})")
-    parts = [f"**{key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
+    parts = [f"**{controls.key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
     if undecided:
         parts.append(f"nobody in particular: {', '.join(undecided)}")
-    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{key_name(nearest_key(query, key))}**.")
+    nearest = controls.key_name(measures.nearest_key(query, key))
+    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{nearest}**.")
 
 
 def _nice_limit(largest: float) -> float:
@@ -129,21 +113,21 @@ def _nice_limit(largest: float) -> float:
 
 def with_edits(traces: Mapping[str, AttentionTrace]) -> dict[str, AttentionTrace]:
     """Return the traces with the edits of this page, each of which is of one score."""
-    return {name: trace.replace(EDITS.fitting(trace, name)) for name, trace in traces.items()}
+    return {name: trace.replace(controls.EDITS.fitting(trace, name)) for name, trace in traces.items()}
 
 
 def change_weights(traces: Mapping[str, AttentionTrace]) -> None:
     """Let a person set single weights of a score, and draw the average of the keys that the query is handed then."""
     left, right = st.columns(2, gap="large")
     with left:
-        SCORE.widget(st.selectbox, "Weights of which score", list(traces), width=190)
-        trace = traces[SCORE.value]
-        row = WeightsRow(EDITS, trace, where=SCORE.value, begins=f"{SCORE.value}: ")
+        controls.SCORE.widget(st.selectbox, "Weights of which score", list(traces), width=190)
+        trace = traces[controls.SCORE.value]
+        row = WeightsRow(controls.EDITS, trace, where=controls.SCORE.value, begins=f"{controls.SCORE.value}: ")
         matrix_editor(row, lambda query: None)
     with right:
         plain = trace.replace(())
         show_contexts(plain, trace, 0)
-        show_weights_difference(NAME, plain, trace)
+        show_weights_difference(controls.NAME, plain, trace)
 
 
 def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> None:
@@ -154,7 +138,9 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
     st.caption(
         "A key (dot) scores high on orange, low on blue. Scores that learn know the upper half of a plane alone."
     )
-    fields = {name: to_array(score_field(function, query, extent=EXTENT)) for name, function in functions.items()}
+    fields = {
+        name: to_array(measures.score_field(function, query, extent=EXTENT)) for name, function in functions.items()
+    }
     names, middle = list(fields), math.ceil(len(fields) / 2)
     for half, (place, some) in enumerate(
         zip(st.columns(2, gap="medium"), (names[:middle], names[middle:]), strict=True)
@@ -180,7 +166,7 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
     with numbers:
         names, places = ("q", "q reversed", "−q"), range(len(key))
         rows = [[name, *(f"{weight:.0%}" for weight in row)] for name, row in zip(names, weights.tolist(), strict=True)]
-        figures_table(["weights of", *map(key_name, places)], *rows)
+        figures_table(["weights of", *map(controls.key_name, places)], *rows)
 
 
 def scale_tab() -> None:
@@ -202,11 +188,11 @@ def scale_tab() -> None:
 
 def _one_row() -> None:
     """Draw the weights of a random query over eight random keys, which a visitor draws anew."""
-    d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", DIMENSIONS)
-    raw = random_scores(d_k, n_queries=1, n_keys=8, seed=DRAWN.value)[0]
+    d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", measures.DIMENSIONS)
+    raw = measures.random_scores(d_k, n_queries=1, n_keys=8, seed=DRAWN.value)[0]
     weights = [scores.softmax(-1) for scores in (raw, raw / math.sqrt(d_k))]
     draw_chart(weights_chart(*(one.tolist() for one in weights)), key="scoring_row", alt="Weights of eight random keys")
-    plain, divided = (f"{one.max():.0%}, gradient {softmax_jacobian_norm(one):.2f}" for one in weights)
+    plain, divided = (f"{one.max():.0%}, gradient {measures.softmax_jacobian_norm(one):.2f}" for one in weights)
     st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
     st.button("Other random vectors", key="scoring_redraw", on_click=_draw_others)
 
@@ -216,5 +202,5 @@ def _draw_others() -> None:
 
 
 @cached_computation(spinner="Drawing random vectors")
-def _measured() -> list[ScaleRow]:
-    return measure_scale()
+def _measured() -> list[measures.ScaleRow]:
+    return measures.measure_scale()

@@ -8,8 +8,7 @@ import streamlit as st
 from attention_core.bounds import CHECKPOINT_BYTES
 from attention_core.topics.train.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE, LiveSettings
 from attention_core.topics.train.live_run import LESSONS, SCRIPT, LiveRun, verdict
-from ui.glossary import paragraph
-from ui.labels import error_markdown
+from ui.labels import error_markdown, paragraph
 from ui.layout import figures_table
 from ui.state import Field, single_choice, widget_value
 from ui.train import first_screen as screen

@@ -12,7 +12,7 @@ from attention_core.topics.transformer.charts import cost_chart, distance_chart
 from attention_core.topics.translate.training import committed_costs
 from attention_core.topics.variants import variants_of
 from ui.chart import draw_chart
-from ui.glossary import note, paragraph
+from ui.labels import note, paragraph
 from ui.layout import figures_table
 from ui.transformer.experiment import CONFIG, reduced
 

@@ -5,12 +5,7 @@ from typing import Any, NamedTuple
 from attention_core.attention.edits import DropHead
 from attention_core.attention.trace import AttentionTrace
 from attention_core.models.transformer import KINDS, EditedTranslator, EditsByAttention, TransformerConfig
-from attention_core.topics.translate.translation import (
-    SourceSentence,
-    explain_layers,
-    read_source,
-    translate_together,
-)
+from attention_core.topics.translate import translation as core
 from ui.computed import cached_computation, model_or_stop
 from ui.edits import EditList, ListedEdit, where_in_stack
 from ui.state import Field, whole_number
@@ -72,8 +67,8 @@ CHOSEN = Field(
     text=lambda head: f"{head.where}-{head.head + 1}",
 )
 EDITS = EditList(NAME, off=lambda text: [_named(one).without for one in dict.fromkeys(text.split("."))])
-_translated_together = cached_computation(by_model=True)(translate_together)
-_layers_explained = cached_computation(by_model=True)(explain_layers)
+_translated_together = cached_computation(by_model=True)(core.translate_together)
+_layers_explained = cached_computation(by_model=True)(core.explain_layers)
 
 
 def experiment_on(text: str) -> Experiment:
@@ -86,7 +81,7 @@ def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTran
     return EditedTranslator(model, experiment.edits, with_positions)
 
 
-def said(experiment: Experiment, *sources: SourceSentence, with_positions: bool = True) -> list[str]:
+def said(experiment: Experiment, *sources: core.SourceSentence, with_positions: bool = True) -> list[str]:
     """Return the French of sources with the same number of pieces by the changed model."""
     return [one.text for one in _translated_together(edited(experiment, with_positions=with_positions), sources)]
 
@@ -101,10 +96,10 @@ def reduced(text: str) -> dict[tuple[str, str], str]:
         ("transformer", ""): transformer,
         ("transformer", "positions"): EditedTranslator(transformer, with_positions=False),
     }
-    return {way: _translated_together(model, [read_source(text)])[0].text for way, model in ways.items()}
+    return {way: _translated_together(model, [core.read_source(text)])[0].text for way, model in ways.items()}
 
 
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
-    source, made = read_source(experiment.text), translation(TRANSLATOR, experiment.text)
+    source, made = core.read_source(experiment.text), translation(TRANSLATOR, experiment.text)
     return _layers_explained(model_or_stop(MODEL), source, made, experiment.edits)  # type: ignore[arg-type]

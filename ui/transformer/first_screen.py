@@ -10,14 +10,7 @@ from torch import Tensor
 from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import GREY, ROLE_COLOURS
-from attention_core.topics.transformer.orders import (
-    as_bytes,
-    compare_orders,
-    movable_words,
-    reordered,
-    reordered_edits,
-    word_order,
-)
+from attention_core.topics.transformer import orders
 from attention_core.topics.translate.translation import SourceSentence, read_source
 from ui.chart import note_picture
 from ui.component import component
@@ -47,7 +40,7 @@ ORDER = Field(
     text=lambda order: f"{order[0]}-{order[1]}",
 )
 _two_orders = component("two_orders")
-_compare_orders = cached_computation(by_model=True)(compare_orders)
+_compare_orders = cached_computation(by_model=True)(orders.compare_orders)
 
 
 def order_buttons() -> None:
@@ -62,21 +55,21 @@ def _reorder(how: str) -> None:
 
 
 def _other_order(source: SourceSentence) -> tuple[list[int], SourceSentence, Tensor]:
-    order = word_order(movable_words(source), *ORDER.value)
-    return order, *reordered(source, order)
+    order = orders.word_order(orders.movable_words(source), *ORDER.value)
+    return order, *orders.reordered(source, order)
 
 
 def two_orders(experiment: Experiment) -> None:
     """Draw the sentence as typed and in the other order: each piece's numbers, without positions and with them."""
     source = read_source(experiment.text)
     order, other, places = _other_order(source)
-    moved = experiment._replace(edits=reordered_edits(experiment.edits, places))
+    moved = experiment._replace(edits=orders.reordered_edits(experiment.edits, places))
     found = {
         title: _compare_orders(edited(experiment, with_positions=given), source, order) for title, given in WAYS.items()
     }
     n_shown = len(source.ids) - 1  # the end stays where it is
     pictured = [one[:n_shown, :PICTURED] for each in found.values() for one in (each.states, each.shuffled_states)]
-    states = as_bytes(pictured)
+    states = orders.as_bytes(pictured)
     texts = [base64.b64encode(numbers).decode() for numbers in states]
     ways = []
     for number, (title, comparison) in enumerate(found.items()):

@@ -19,19 +19,7 @@ from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
 from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
-from ui.transformer.experiment import (
-    CHOICES,
-    CHOSEN,
-    CONFIG,
-    EDITS,
-    NAME,
-    TRANSLATOR,
-    Experiment,
-    TransformerHead,
-    edited,
-    said,
-    traces,
-)
+from ui.transformer import experiment as page
 from ui.translate.models import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
 
@@ -40,23 +28,25 @@ ASKS = {
     "decoder": "Each French piece asks the French up to it, never what comes after",
     "cross": "Each French piece asks all English pieces",
 }
-QUERY = Field(NAME, "query", 2, address="query", parse=whole_number)
-STEPS = Stepper(NAME)
+QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
+STEPS = Stepper(page.NAME)
 _probabilities = cached_computation(by_model=True)(piece_probabilities)
 
 
-def _looked_at(experiment: Experiment) -> tuple[TransformerHead, AttentionTrace, int]:
-    EDITS.follow()
-    head = CHOSEN.value
-    trace = traces(experiment)[head[:2]]
+def _looked_at(experiment: page.Experiment) -> tuple[page.TransformerHead, AttentionTrace, int]:
+    page.EDITS.follow()
+    head = page.CHOSEN.value
+    trace = page.traces(experiment)[head[:2]]
     return head, trace, min(QUERY.value, trace.n_queries - 1)
 
 
-def _choose_head(experiment: Experiment, *, switch: bool = False) -> tuple[TransformerHead, AttentionTrace, int]:
+def _choose_head(
+    experiment: page.Experiment, *, switch: bool = False
+) -> tuple[page.TransformerHead, AttentionTrace, int]:
     """Let a person choose kind, layer and head, and perhaps switch it off; see _looked_at."""
-    head = CHOSEN.value
+    head = page.CHOSEN.value
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
-        for part, (label, choices) in CHOICES.items():
+        for part, (label, choices) in page.CHOICES.items():
             key = f"transformer_{part}"
             set_widget(key, getattr(head, part))
             st.segmented_control(
@@ -69,20 +59,20 @@ def _choose_head(experiment: Experiment, *, switch: bool = False) -> tuple[Trans
                 args=(part, key),
             )
         if switch:
-            label = "Switch on" if head.without in EDITS.changes else "Switch off"
-            st.button(label, key="transformer_switch", on_click=EDITS.toggle, args=(head.without,))
+            label = "Switch on" if head.without in page.EDITS.changes else "Switch off"
+            st.button(label, key="transformer_switch", on_click=page.EDITS.toggle, args=(head.without,))
     st.caption(f"{ASKS[head.kind]}.")
     return _looked_at(experiment)
 
 
 def _take_part(part: str, key: str) -> None:
-    CHOSEN.value = CHOSEN.value._replace(**{part: widget_value(key)})
+    page.CHOSEN.value = page.CHOSEN.value._replace(**{part: widget_value(key)})
 
 
-def all_heads(experiment: Experiment) -> None:
+def all_heads(experiment: page.Experiment) -> None:
     """Draw all heads of the chosen kind, and the chosen one large; clicks choose."""
     head, trace, query = _choose_head(experiment)
-    layers = [traces(experiment)[head.kind, layer] for layer in range(CONFIG.n_layers)]
+    layers = [page.traces(experiment)[head.kind, layer] for layer in range(page.CONFIG.n_layers)]
     end = () if head.kind == "decoder" else (layers[0].n_keys - 1,)
     habits = [[describe_head(one) for one in layer] for layer in summaries(layers, end)]
     every, large = st.columns([1.1, 1], gap="medium")
@@ -93,26 +83,26 @@ def all_heads(experiment: Experiment) -> None:
         _large(trace, head, query)
 
 
-def _mosaic(layers: list[AttentionTrace], head: TransformerHead, habits: list[list[str]]) -> None:
+def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: list[list[str]]) -> None:
     key = f"transformer_heads_{head.kind}"
 
     def take() -> None:
         for clicked in chart_selection(key, "head"):
-            CHOSEN.value = CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
+            page.CHOSEN.value = page.CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
 
-    places = product(range(CONFIG.n_layers), range(CONFIG.n_heads))
+    places = product(range(page.CONFIG.n_layers), range(page.CONFIG.n_heads))
     chart = heads_chart(
         mosaic(layers, size=70),
         habits,
         chosen=(head.layer, head.head),
-        off={place for place in places if TransformerHead(head.kind, *place).without in EDITS.changes},
+        off={place for place in places if page.TransformerHead(head.kind, *place).without in page.EDITS.changes},
         select="head",
     )
     words = f"Weights of all heads of all layers, {head.kind} attention; click one"
     draw_chart(chart, key=key, on_select=take, selection_mode="head", width="content", alt=words)
 
 
-def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
+def _large(trace: AttentionTrace, head: page.TransformerHead, query: int) -> None:
     def take(row: int, _: int) -> None:
         QUERY.value = row
 
@@ -120,7 +110,7 @@ def _large(trace: AttentionTrace, head: TransformerHead, query: int) -> None:
     show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", on_choose=take)
 
 
-def transformer_steps(experiment: Experiment) -> None:
+def transformer_steps(experiment: page.Experiment) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, trace, query = _choose_head(experiment)
     if not (step := STEPS.draw(trace, query, head.head)):
@@ -139,7 +129,7 @@ def transformer_steps(experiment: Experiment) -> None:
 
 def _arcs(
     trace: AttentionTrace,
-    head: TransformerHead,
+    head: page.TransformerHead,
     query: int,
     change: Callable[[int, float | None], None] | None = None,
 ) -> None:
@@ -156,52 +146,52 @@ def _arcs(
         pieces_of=[[label] for label in labels],
     )
     look = {"axes": (queries.name, keys.name), "plain": True, "cuts": change is not None}
-    aligned_words(NAME, view, model=head.label, active=query, **look, on_choose=_take_query, args=(change,))
+    aligned_words(page.NAME, view, model=head.label, active=query, **look, on_choose=_take_query, args=(change,))
 
 
 def _take_query(change: Callable[[int, float | None], None] | None) -> None:
-    row, arc = chosen_row(NAME), chosen_arc(NAME)
+    row, arc = chosen_row(page.NAME), chosen_arc(page.NAME)
     if row is not None:
         QUERY.value = row
     if change and arc:
         change(*arc)
 
 
-def change_heads(experiment: Experiment) -> None:
+def change_heads(experiment: page.Experiment) -> None:
     """Let a person change the chosen head, and draw what becomes of the translation."""
     head, trace, query = _choose_head(experiment, switch=True)
     text, queries, keys = experiment.text, trace.story.query_axis.labels, trace.story.key_axis.labels
-    row = WeightsRow(EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
+    row = WeightsRow(page.EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
     left, right = st.columns(2, gap="large")
     with left:
         _arcs(trace, head, query, lambda key, weight: row.set_weight([key], weight) if key in row.seen else None)
         others = range(query if head.kind == "decoder" else len(queries))
         names = {other: queries[other] for other in others if other != query}
         weight_editor(row, {(key,): keys[key] for key in row.seen}, names)
-        EDITS.draw(
+        page.EDITS.draw(
             trace, hint="Switch a head off, or click a lower word, then an upper one to cut the arc between them."
         )
     with right:
         _what_became_of_it(experiment)
-        show_weights_difference(NAME, traces(Experiment(text, {}))[head[:2]], trace, head.head)
+        show_weights_difference(page.NAME, page.traces(page.Experiment(text, {}))[head[:2]], trace, head.head)
 
 
-def _what_became_of_it(experiment: Experiment) -> None:
-    source, made = read_source(experiment.text), translation(TRANSLATOR, experiment.text)
+def _what_became_of_it(experiment: page.Experiment) -> None:
+    source, made = read_source(experiment.text), translation(page.TRANSLATOR, experiment.text)
     st.markdown(f"As trained: *{error_markdown(made.text)}*")
     if not experiment.edits:
         return
-    st.markdown(f"Changed: *{error_markdown(said(experiment, source)[0])}*")
+    st.markdown(f"Changed: *{error_markdown(page.said(experiment, source)[0])}*")
     both = experiment._replace(edits={}), experiment
-    before, now = (_probabilities(edited(one), source, made.ids) for one in both)
+    before, now = (_probabilities(page.edited(one), source, made.ids) for one in both)
     changes = [abs(one - other) for one, other in zip(before, now, strict=True)]
     place = changes.index(max(changes))
     where = f"after {literal(' '.join(made.labels[:place]))}" if place else "first"
     st.caption(f"Most has changed in what comes {where}:")
-    show_next_word(NAME, TRANSLATOR, source, tuple(made.ids[:place]), experiment.edits)
+    show_next_word(page.NAME, page.TRANSLATOR, source, tuple(made.ids[:place]), experiment.edits)
 
 
-def take_along(experiment: Experiment) -> None:
+def take_along(experiment: page.Experiment) -> None:
     """Offer the chosen head's trace."""
     head, trace, query = _looked_at(experiment)
-    export_bar(trace, NAME, head=head.head, query=query)
+    export_bar(trace, page.NAME, head=head.head, query=query)

@@ -9,32 +9,16 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.bounds import as_markdown
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
 from attention_core.topics.translate.translation import ShownTranslation, read_source, words_only_in
+from ui import words as sentences
 from ui.lecture import LECTURE
 from ui.player import Player, Stepper
 from ui.read_back import read_back
 from ui.skeleton import live
 from ui.state import Field, one_of, set_widget, widget_value
-from ui.translate.changing import change_arc
-from ui.translate.forcing import WORD, force_what_comes_with, forced_pieces
-from ui.translate.models import (
-    LISTED,
-    NAME,
-    TRANSLATORS,
-    average_per_word,
-    changed_translation,
-    translation,
-    why_missing,
-)
+from ui.translate import models as network
+from ui.translate.forcing import WORD, change_arc, force_what_comes_with, forced_pieces
+from ui.translate.models import translation
 from ui.try_this import TryThis
-from ui.words import (
-    aligned_words,
-    chosen_arc,
-    chosen_row,
-    readable_sentence,
-    reading_remarks,
-    sentence_box,
-    text_field,
-)
 
 FIRST = {"upper": "none", "lower": "additive"}
 SURPRISE = -1
@@ -43,16 +27,18 @@ SURPRISE = -1
 
 def _named_models(text: str) -> dict[str, str]:
     names = [*text.split(","), "", ""]
-    return {slot: name if name in TRANSLATORS else FIRST[slot] for slot, name in zip(FIRST, names, strict=False)}
+    return {
+        slot: name if name in network.TRANSLATORS else FIRST[slot] for slot, name in zip(FIRST, names, strict=False)
+    }
 
 
 MODELS = Field(
-    NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
+    network.NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
 )
-FOCUS = Field(NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
-ALL = Field(NAME, "all", False, address="all")
+FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
+ALL = Field(network.NAME, "all", False, address="all")
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
-STEPS = Stepper(NAME)
+STEPS = Stepper(network.NAME)
 LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
 
 
@@ -66,22 +52,22 @@ def first_screen() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def sentence_input() -> str:
     """Draw the box for the sentence; return what there is to read, or was."""
-    typed = sentence_box(NAME, TRANSLATE, on_change=_on_sentence)
-    text = readable_sentence(NAME, typed, LONGER, "translate_pair", "translate_list")
-    reading_remarks(read_source(text))
+    typed = sentences.sentence_box(network.NAME, TRANSLATE, on_change=_on_sentence)
+    text = sentences.readable_sentence(network.NAME, typed, LONGER, "translate_pair", "translate_list")
+    sentences.reading_remarks(read_source(text))
     return text
 
 
 def _on_sentence() -> None:
     WORD.value = SURPRISE
-    force_what_comes_with(widget_value(f"{NAME}_text"))
+    force_what_comes_with(widget_value(f"{network.NAME}_text"))
 
 
 def longer_sentence() -> TryThis:
     """Return the page's surprise: a longer sentence, of which one vector keeps too little."""
 
     def act() -> None:
-        text_field(NAME).value, MODELS.value = LONGER, FIRST
+        sentences.text_field(network.NAME).value, MODELS.value = LONGER, FIRST
         _on_sentence()
 
     def outcome() -> tuple[int, str]:
@@ -107,9 +93,9 @@ def _back(french: str) -> str:
 def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     """Draw two models with the present word of each, and the way from word to word; return those that are there."""
     models = {
-        slot: changed_translation(name, text, forced_pieces())
+        slot: network.changed_translation(name, text, forced_pieces())
         for slot, name in MODELS.value.items()
-        if not why_missing(name)
+        if not network.why_missing(name)
     }
     if models:
         if WORD.value == SURPRISE:
@@ -138,7 +124,9 @@ def _follow_play(rows: Sequence[int]) -> None:
 
 
 def _offered() -> list[str]:
-    return [name for name in TRANSLATORS if ALL.value or name in LISTED or name in MODELS.value.values()]
+    return [
+        name for name in network.TRANSLATORS if ALL.value or name in network.LISTED or name in MODELS.value.values()
+    ]
 
 
 def _only_in(models: Mapping[str, ShownTranslation], slot: str) -> list[int]:
@@ -173,7 +161,7 @@ def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
 
 
 def _label(name: str) -> str:
-    return "with attention" if name == "additive" and not ALL.value else TRANSLATORS[name]
+    return "with attention" if name == "additive" and not ALL.value else network.TRANSLATORS[name]
 
 
 def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) -> None:
@@ -194,16 +182,16 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
         args=(slot, key),
     )
     if shown is None:
-        st.error(f"**This model cannot be loaded.** {why_missing(name)}", icon=":material/error:")
+        st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")
         return
     switch.markdown(_contrast(models, slot), width="content")
     with st.container(key=f"translate_says_{slot}"):
         st.html(read_back(shown.translation.text, text))
     with st.container(key=f"tells_translate_{slot}"):
-        aligned_words(
+        sentences.aligned_words(
             f"translate_{slot}",
             shown.view,
-            model=TRANSLATORS[shown.translator],
+            model=network.TRANSLATORS[shown.translator],
             active=WORD.value if slot == FOCUS.value or not shown.view.is_single else None,
             note="" if shown.translation.finished else "not finished",
             n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
@@ -220,7 +208,7 @@ def _on_model(slot: str, key: str) -> None:
 
 
 def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
-    row, arc = chosen_row(f"translate_{slot}"), chosen_arc(f"translate_{slot}")
+    row, arc = sentences.chosen_row(f"translate_{slot}"), sentences.chosen_arc(f"translate_{slot}")
     if row is not None and row < len(shown.view.target):
         WORD.value, FOCUS.value = row, slot
         if arc and arc[0] < len(shown.view.source):
@@ -239,15 +227,16 @@ def list_translations(text: str) -> None:
     if not ALL.value:
         return
     rows = []
-    for translator in TRANSLATORS:
+    for translator in network.TRANSLATORS:
         marked = "one shown" if translator in MODELS.value.values() else "one"
         sure, french, back = "", "<i>cannot be loaded</i>", ""
-        if not why_missing(translator):
+        if not network.why_missing(translator):
             made = translation(translator, text, forced_pieces())
-            sure, french = f"{average_per_word(made)} sure per word", html.escape(made.text) or "(nothing)"
+            sure, french = f"{network.average_per_word(made)} sure per word", html.escape(made.text) or "(nothing)"
             back = f'<div class="back">{html.escape(_back(made.text))}</div>'
+        name = network.TRANSLATORS[translator]
         rows.append(
-            f'<div class="{marked}"><div class="top"><span>{TRANSLATORS[translator]}</span><span>{sure}</span></div>'
+            f'<div class="{marked}"><div class="top"><span>{name}</span><span>{sure}</span></div>'
             f'<div class="fr" lang="fr">{french}</div>{back}</div>'
         )
     with st.container(key="translate_list"):

@@ -1,4 +1,4 @@
-"""French that every translation must begin with: typed, or chosen piece by piece."""
+"""Words of a translation forced, and attention changed by hand."""
 
 import streamlit as st
 
@@ -6,16 +6,12 @@ from attention_core.attention.types import Role
 from attention_core.bounds import PREFIX_LETTERS, as_markdown
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN
-from attention_core.topics.translate.translation import (
-    ShownTranslation,
-    WordView,
-    french_prefix,
-    read_source,
-    translation_of,
-)
+from attention_core.topics.translate import translation as core
+from attention_core.topics.translate.translation import ShownTranslation, read_source
+from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.layout import section
 from ui.state import Field, plain_text, whole_number, whole_numbers
-from ui.translate.models import NAME, TRANSLATORS, likely_pieces, model_of, translation
+from ui.translate.models import EDITS, NAME, TRANSLATORS, likely_pieces, model_of, show_next_word, translation
 from ui.words import chosen_piece, next_words
 
 MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
@@ -23,12 +19,12 @@ CLASSIC_PAIRS = (("accord", "agreement"), ("zone", "Area"), ("économique", "Eco
 
 
 def _pieces_of(text: str) -> list[int]:
-    return french_prefix(text[: PREFIX_LETTERS.most])[:MAX_FORCED]
+    return core.french_prefix(text[: PREFIX_LETTERS.most])[:MAX_FORCED]
 
 
 def _numbered_pieces(text: str) -> list[int]:
     numbers = whole_numbers(text)[:MAX_FORCED]
-    translation_of(numbers)  # IndexError where there is no such piece
+    core.translation_of(numbers)  # IndexError where there is no such piece
     return numbers
 
 
@@ -48,7 +44,7 @@ def forced_pieces() -> tuple[int, ...]:
 def force_pieces(pieces: list[int], text: str | None = None) -> None:
     """Let every translation begin with pieces, typed as `text` or chosen one by one."""
     FORCED_PIECES.value = pieces
-    PREFIX.value = translation_of(pieces).text[: PREFIX_LETTERS.most] if text is None else text
+    PREFIX.value = core.translation_of(pieces).text[: PREFIX_LETTERS.most] if text is None else text
 
 
 def force_what_comes_with(sentence: str) -> None:
@@ -57,7 +53,7 @@ def force_what_comes_with(sentence: str) -> None:
     force_pieces([*_pieces_of(french), END] if french else [])
 
 
-def force_french(shown: ShownTranslation, row: int, text: str) -> None:
+def force_french(shown: core.ShownTranslation, row: int, text: str) -> None:
     """Draw the beginning to type, and what could be said next at the present word, each a button."""
     follow_first_screen(shown, row)
     typed, following = st.columns([1, 1], gap="large")
@@ -76,17 +72,17 @@ def force_french(shown: ShownTranslation, row: int, text: str) -> None:
         _next_word(shown, text, shown.view.first_piece[row])
 
 
-def follow_first_screen(shown: ShownTranslation, row: int) -> None:
+def follow_first_screen(shown: core.ShownTranslation, row: int) -> None:
     """Run the whole page again if something in a tab has changed what the first screen shows."""
     if (shown.forced, row) != (forced_pieces(), WORD.value):
         st.rerun()
 
 
-def _next_word(shown: ShownTranslation, text: str, piece: int) -> None:
+def _next_word(shown: core.ShownTranslation, text: str, piece: int) -> None:
     ids = shown.translation.ids
     after = tuple(ids[:piece])
     section(f"The next word, {TRANSLATORS[shown.translator]}", Role.OUTPUT)
-    bars = likely_pieces(model_of(shown.translator), read_source(text), after)
+    bars = likely_pieces(model_of(shown.translator), core.read_source(text), after)
     next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
@@ -100,7 +96,7 @@ def _take_choice() -> None:
         WORD.value += 1
 
 
-def forced_french_note(text: str, shown: ShownTranslation) -> None:
+def forced_french_note(text: str, shown: core.ShownTranslation) -> None:
     """Say what a model would have said itself where French comes with the sentence."""
     if text == CLASSIC and shown.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
         itself = translation(shown.translator, text).text
@@ -111,7 +107,7 @@ def forced_french_note(text: str, shown: ShownTranslation) -> None:
         )
 
 
-def _where_it_looks(view: WordView) -> str:
+def _where_it_looks(view: core.WordView) -> str:
     told = []
     for french, english in CLASSIC_PAIRS:
         weights = view.weights[view.target.index(french)]
@@ -119,3 +115,43 @@ def _where_it_looks(view: WordView) -> str:
         missed = "" if best == wanted else f", not at *{english}* ({float(weights[wanted]):.0%})"
         told.append(f"*{french}* looks most at *{view.source[best]}* ({float(weights[best]):.0%}){missed}")
     return "; ".join(told)
+
+
+def _keys_of(text: str) -> list[tuple[int, ...]]:
+    """Return the pieces of each English word."""
+    word_of = read_source(text).word_of
+    return [tuple(place for place, of in enumerate(word_of) if of == word) for word in range(word_of[-1] + 1)]
+
+
+def _row(shown: ShownTranslation, row: int, text: str) -> WeightsRow:
+    return WeightsRow(EDITS, shown.trace, shown.view.pieces(row), None, shown.translator, text)
+
+
+def change_arc(shown: ShownTranslation, row: int, column: int, weight: float | None, text: str) -> None:
+    """Set what a French word gives an English one; None = cut it, or give it back; for a callback."""
+    _row(shown, row, text).set_weight(_keys_of(text)[column], weight)
+
+
+def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
+    """Draw the present word's weights to be changed, the list of changes, and what is said before and after."""
+    follow_first_screen(shown, row)
+    view, trace, name = shown.view, shown.trace, shown.translator
+    left, right = st.columns(2, gap="large")
+    with left:
+        if view.is_single:
+            st.info("This model looks at one vector alone: no weight can be changed. Click a word of the other.")
+        else:
+            words = dict(zip(_keys_of(text), view.source, strict=True))
+            others = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
+            weight_editor(_row(shown, row, text), words, others)
+        EDITS.draw(trace, hint="Click a French word above, then an English one to cut the arc between them.")
+        show_weights_difference(NAME, trace.replace(()), trace)
+    with right:
+        if trace.edits:
+            was = translation(name, text, shown.forced).text
+            st.markdown(
+                f"As learned: *{as_markdown(was)}*  \nChanged: *{as_markdown(shown.translation.text)}*  \nOnly what "
+                "comes from the first changed word on is said anew."
+            )
+        after = tuple(shown.translation.ids[: shown.view.first_piece[row]])
+        show_next_word(NAME, name, read_source(text), after, trace.edits)

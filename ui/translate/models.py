@@ -5,16 +5,7 @@ from typing import Any
 from attention_core.attention.edits import Edits
 from attention_core.models.transformer import EditsByAttention
 from attention_core.models.translator import MAX_PIECES
-from attention_core.topics.translate.translation import (
-    ShownTranslation,
-    SourceSentence,
-    Translation,
-    forced_translation,
-    next_pieces,
-    probability_per_word,
-    read_source,
-    show_translation,
-)
+from attention_core.topics.translate import translation as core
 from ui.computed import cached_computation, model_or_none, model_or_stop
 from ui.edits import EditList, show_outcome
 from ui.words import piece_label
@@ -36,9 +27,9 @@ LISTED = ("none", "additive", "transformer")
 MOST = 300
 """Next pieces that are compared; others are hardly likely."""
 
-likely_pieces = cached_computation(by_model=True)(next_pieces)
-_translated = cached_computation(by_model=True)(forced_translation)
-_shown = cached_computation(by_model=True)(show_translation)
+likely_pieces = cached_computation(by_model=True)(core.next_pieces)
+_translated = cached_computation(by_model=True)(core.forced_translation)
+_shown = cached_computation(by_model=True)(core.show_translation)
 
 
 def model_of(translator: str) -> Any:
@@ -49,17 +40,17 @@ def why_missing(translator: str) -> str:
     return model_or_none(f"translator-{translator}")[1]
 
 
-def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> Translation:
+def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> core.Translation:
     """Return the model's translation that begins with the forced pieces; a final END stops it there.
 
     Says what is missing, and ends the part, where the model is not there.
     """
-    return _translated(model_or_stop(f"translator-{translator}"), read_source(text), forced)
+    return _translated(model_or_stop(f"translator-{translator}"), core.read_source(text), forced)
 
 
-def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> ShownTranslation:
+def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> core.ShownTranslation:
     """Return the translation with its attention; what comes before the first edited piece is said as learned."""
-    made, source = translation(translator, text, forced), read_source(text)
+    made, source = translation(translator, text, forced), core.read_source(text)
     if edits:
         first = min(getattr(edit, "query", None) or 0 for edit in edits)
         kept = max(forced, tuple(made.ids[: min(first, MAX_PIECES - 1)]), key=len)
@@ -67,7 +58,7 @@ def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits
     return _shown(model_of(translator), translator, source, forced, made, tuple(edits))
 
 
-def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> ShownTranslation:
+def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> core.ShownTranslation:
     """Return the translation with the edits of this page that fit."""
     learned = shown_translation(translator, text, forced)
     edits = EDITS.fitting(learned.trace, translator, text, grows=True)
@@ -77,7 +68,7 @@ def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> 
 
 
 def show_next_word(
-    page: str, translator: str, source: SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
+    page: str, translator: str, source: core.SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
 ) -> None:
     """Draw how likely each next piece is after others, as learned and with changes."""
     model = model_or_stop(f"translator-{translator}")
@@ -90,6 +81,6 @@ def show_next_word(
     show_outcome(page, labels, *shares)
 
 
-def average_per_word(made: Translation) -> str:
+def average_per_word(made: core.Translation) -> str:
     """Return how likely the model finds a word of its translation, on average, such as "44%"."""
-    return f"{probability_per_word(made.probabilities, len(made.word_labels)):.0%}"
+    return f"{core.probability_per_word(made.probabilities, len(made.word_labels)):.0%}"

@@ -1,34 +1,41 @@
 """What a visitor has set in the workbench, and the problem that it makes."""
 
-from collections.abc import Mapping, Sequence
+import html
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
+import streamlit as st
 
 from attention_core.attention.scores import SCORES
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Step
+from attention_core.attention.types import Role, Step
+from attention_core.bounds import as_markdown
 from attention_core.links import pack, unpack
+from attention_core.topics.vectors import problem as core
 from attention_core.topics.vectors.presets import PRESETS
 from attention_core.topics.vectors.problem import Problem, Settings, linked_tables, trace_of
+from ui import state
 from ui.computed import cached_computation
 from ui.edits import EditList
+from ui.layout import role_colour
 from ui.player import Stepper
-from ui.state import Field, as_text, between, named, one_of, whole_number
 
 NAME = "vectors"
 FIRST = "pairs"
 Rows = Sequence[Sequence[float]]
-PRESET = Field(NAME, "preset", FIRST, address="preset", parse=one_of(PRESETS))
-LOADED = Field(NAME, "loaded", "")
+PRESET = state.Field(NAME, "preset", FIRST, address="preset", parse=state.one_of(PRESETS))
+LOADED = state.Field(NAME, "loaded", "")
 """The preset that the tables began with."""
-SETTINGS: dict[str, Field] = {
-    "scoring": Field(NAME, "scoring", "dot", address="scoring", parse=one_of(SCORES)),
-    "scaled": Field(NAME, "scaled", True, address="scale", **named(**{"sqrt(d_k)": True, "none": False})),
-    "temperature": Field(NAME, "temperature", 1.0, address="temperature", parse=between(0.05, 5.0)),
-    "causal": Field(NAME, "causal", False, address="mask", **named(causal=True, none=False)),
-    "softmax": Field(NAME, "softmax", True, address="softmax"),
-    "edges": Field[list[int]](NAME, "edges", list, address="edges"),
+SETTINGS: dict[str, state.Field] = {
+    "scoring": state.Field(NAME, "scoring", "dot", address="scoring", parse=state.one_of(SCORES)),
+    "scaled": state.Field(NAME, "scaled", True, address="scale", **state.named(**{"sqrt(d_k)": True, "none": False})),
+    "temperature": state.Field(NAME, "temperature", 1.0, address="temperature", parse=state.between(0.05, 5.0)),
+    "causal": state.Field(NAME, "causal", False, address="mask", **state.named(causal=True, none=False)),
+    "softmax": state.Field(NAME, "softmax", True, address="softmax"),
+    "edges": state.Field[list[int]](NAME, "edges", list, address="edges"),
 }
 
 
@@ -41,20 +48,20 @@ def _typed(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-CELLS: Field[dict[str, Rows]] = Field(
+CELLS: state.Field[dict[str, Rows]] = state.Field(
     NAME, "cells", dict, address="cells", parse=lambda text: linked_tables(unpack(text)), text=_packed
 )
-EDITION = Field(NAME, "edition", 0)
+EDITION = state.Field(NAME, "edition", 0)
 """Counts the changes that no table made; the tables are drawn anew when it has changed."""
 attention = cached_computation()(trace_of)
 EDITS = EditList(NAME)
-CELL = Field(
+CELL = state.Field(
     NAME,
     "cell",
     lambda: {"query": 0, "key": 1, "dimension": 0},
     address="cell",
-    parse=lambda text: dict(zip(CELL.default, map(whole_number, text.split(".")), strict=True)),
-    text=lambda cell: as_text(list(cell.values())),
+    parse=lambda text: dict(zip(CELL.default, map(state.whole_number, text.split(".")), strict=True)),
+    text=lambda cell: state.as_text(list(cell.values())),
 )
 """The chosen cell: the same query, key and dimension in every step."""
 
@@ -126,3 +133,115 @@ def edited(problem: Problem) -> AttentionTrace:
     plain = attention(problem)
     edits = EDITS.fitting(plain, of=rows_in_words(problem))
     return attention(problem, edits) if edits else plain
+
+
+RULES = state.Field(NAME, "rules", False, address="rules")
+"""Whether the rules are open."""
+ROLES = {"X": Role.INPUT, "Y": Role.INPUT, "Q": Role.QUERY, "K": Role.KEY, "V": Role.VALUE, "O": Role.OUTPUT}
+SIZE_WORDS = {
+    "n_queries": "Rows that ask",
+    "n_keys": "Rows that are asked",
+    "d_model": "Columns of X",
+    "d_memory": "Columns of Y",
+    "d_k": "Columns of queries and keys",
+    "d_v": "Columns of values",
+}
+
+
+def rules() -> None:
+    """Draw everything that can be changed; nothing of it is drawn while it is closed."""
+    folded = state.expander("Change the rules", RULES)
+    if not folded.open:
+        return
+    problem = typed_problem()
+    with folded:
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            SETTINGS["scoring"].widget(st.selectbox, "Score", list(SCORES), width=140)
+            SETTINGS["temperature"].widget(st.slider, "Temperature", 0.05, 5.0, step=0.05, width=180)
+            SETTINGS["scaled"].widget(st.toggle, "Divide by √dₖ")
+            SETTINGS["causal"].widget(st.toggle, "Look back only")
+            SETTINGS["softmax"].widget(st.toggle, "Softmax")
+            with st.popover("Size"):
+                _sizes(problem)
+            if problem.key_table == "X":
+                with st.popover("Edges"):
+                    _edges(problem.row_labels("X"))
+        for name, place in zip(problem.tables, st.columns(len(problem.tables), gap="small"), strict=True):
+            with place:
+                _table(name, problem)
+
+
+def _sizes(problem: core.Problem) -> None:
+    for name, size in core.sizes_of(problem.tables).items():
+        key, most = f"vectors_size_{name}", core.MAX_ROWS if name.startswith("n_") else core.MAX_COLUMNS
+        state.set_widget(key, size)
+        st.number_input(SIZE_WORDS[name], 1, most, key=key, on_change=_take_sizes)
+
+
+def _edges(nodes: Sequence[str]) -> None:
+    pairs = combinations(enumerate(map(as_markdown, nodes), 1), 2)
+    names = {10 * first + second: f"{one} – {other}" for (first, one), (second, other) in pairs}
+    state.multiple_choice("A row then sees itself and its neighbours", SETTINGS["edges"], names)
+
+
+def _take_sizes() -> None:
+    tables = typed_problem().tables
+    wanted = {name: int(state.widget_value(f"vectors_size_{name}")) for name in core.sizes_of(tables)}
+    resize = {
+        name: core.resized(tables[name], wanted[rows], wanted[columns], name.startswith("W"))
+        for name, (rows, columns) in core.table_dimensions(tables).items()
+    }
+    write_tables(resize)
+
+
+def _table(name: str, problem: core.Problem) -> None:
+    table = problem.tables[name]
+    shape = f"{table.shape[0]} × {table.shape[1]}"
+    st.html(f'<b style="color:{role_colour(ROLES[name[-1]])}">{html.escape(name)}</b> {shape}')
+    index = np.arange(1, len(table) + 1).astype(str) if name.startswith("W") else problem.row_labels(name)
+    frame = pd.DataFrame(table, index, [str(column + 1) for column in range(table.shape[1])])
+
+    def take(rows: Rows) -> None:
+        CELLS.value = CELLS.value | {name: rows}
+
+    number_table(f"vectors_{name}", EDITION.value, frame, core.LARGEST, take)
+
+
+BASES: state.Field[dict[str, pd.DataFrame]] = state.Field(state.APP, "tables", dict)
+"""Each table as it was before it was typed into."""
+
+
+def number_table(
+    name: str, edition: int, frame: pd.DataFrame, limit: float, on_edit: Callable[[Sequence[Sequence[float]]], None]
+) -> None:
+    """Draw a table whose cells are numbers up to a limit, in size; what is none stays out.
+
+    Args:
+        name: tells it from other tables.
+        edition: another one where the numbers have changed, but not here.
+        frame: the numbers on arrival.
+        limit: the largest number.
+        on_edit: gets all rows after each edit.
+    """
+    key = f"{name}_table_{edition}"
+    if not state.is_mounted(key):  # drawn for the first time, or again after the page was left
+        BASES.value[name] = frame
+    number = st.column_config.NumberColumn(required=True, min_value=-limit, max_value=limit, format="%.4g", width=52)
+    st.data_editor(
+        BASES.value[name],
+        key=key,
+        disabled=["_index"],
+        column_config=dict.fromkeys(frame.columns, number) | {"_index": st.column_config.Column(width=48)},
+        on_change=take_edits,
+        args=(name, key, limit, on_edit),
+        width="stretch",
+    )
+
+
+def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Sequence[Sequence[float]]], None]) -> None:
+    frame = BASES.value[name].copy()
+    for row, cells in state.widget_value(key)["edited_rows"].items():
+        for column, value in cells.items():
+            if isinstance(value, int | float) and abs(value) <= limit:
+                frame.iloc[int(row), frame.columns.get_loc(column)] = float(value)
+    on_edit(frame.to_numpy().tolist())

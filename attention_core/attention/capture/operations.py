@@ -8,13 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.inside_torch import (
-    COPIES,
-    RESHAPES_OF_OTHERS,
-    has_no_own_kernel,
-    is_transformed,
-    takes_tensors,
-)
+from attention_core.attention import inside_torch
 
 aten = torch.ops.aten
 PRODUCTS = {aten.bmm.default: 0, aten.mm.default: 0, aten.baddbmm.default: 1, aten.addmm.default: 1}
@@ -70,7 +64,7 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]
     **dict.fromkeys((aten.masked_fill.Tensor, aten.masked_fill_.Tensor), _fill),
     **dict.fromkeys((aten.where.self, aten.where.ScalarOther, aten.where.ScalarSelf), _where),
     **dict.fromkeys((aten.tanh.default, aten.tanh_.default), lambda *_: OperationEffect("tanh")),
-    **dict.fromkeys(COPIES, lambda *_: OperationEffect("same")),
+    **dict.fromkeys(inside_torch.COPIES, lambda *_: OperationEffect("same")),
     aten.native_dropout.default: lambda place, args, kwargs: OperationEffect("dropout", None, args[1]),
     **dict.fromkeys(
         (aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: OperationEffect("bounded")
@@ -84,7 +78,7 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]
 
 def is_plain(tensor: Any) -> bool:
     """Return whether this is a tensor of numbers that lie where its strides say."""
-    if type(tensor) not in (Tensor, nn.Parameter) or is_transformed(tensor):
+    if type(tensor) not in (Tensor, nn.Parameter) or inside_torch.is_transformed(tensor):
         return False
     return tensor.layout == torch.strided and tensor.device.type != "meta"
 
@@ -92,19 +86,19 @@ def is_plain(tensor: Any) -> bool:
 @cache
 def is_view(func: Any) -> bool:
     """Return whether an operation only looks at the numbers of a tensor in another way."""
-    return bool(getattr(func, "is_view", False)) or func in RESHAPES_OF_OTHERS
+    return bool(getattr(func, "is_view", False)) or func in inside_torch.RESHAPES_OF_OTHERS
 
 
 @cache
 def is_composite(func: Any) -> bool:
     """Return whether an operation is made of others everywhere, which in inference mode are not seen by themselves."""
-    return hasattr(func, "decompose") and has_no_own_kernel(func)
+    return hasattr(func, "decompose") and inside_torch.has_no_own_kernel(func)
 
 
 def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:
     """Return arguments with tensors where a script passed plain numbers; None where it passed none."""
     types = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
-    wanted = takes_tensors(func)
+    wanted = inside_torch.takes_tensors(func)
     if wanted is None:
         return None
     given = [

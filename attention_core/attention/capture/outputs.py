@@ -13,9 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.capture.layout import Block, Layout
+from attention_core.attention.capture.layout import Block, Layout, all_items, order_in
 from attention_core.attention.capture.operations import is_plain
-from attention_core.attention.capture.order import all_items, order_in
 from attention_core.attention.capture.recorder import Recorded, Recorder
 from attention_core.attention.inside_torch import StorageWeakRef, storage_of
 

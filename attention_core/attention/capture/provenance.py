@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from attention_core.attention.capture.layout import Block, Layout
-from attention_core.attention.capture.order import Order, Piece, places_of, usual_order
+from attention_core.attention.capture.layout import Block, Layout, Order, Piece, places_of, usual_order
 from attention_core.attention.capture.trace_builder import FORBIDS
 
 

@@ -11,8 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 
-from attention_core.attention.capture.joining import joined, with_note
-from attention_core.attention.capture.order import Order, Piece, all_items, sizes_of, usual_order
+from attention_core.attention.capture.layout import Order, Piece, all_items, joined, sizes_of, usual_order, with_note
 from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder, precision_note
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
 from attention_core.attention.recording import Recording

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.order import Order, part_of, sizes_of, usual_order
+from attention_core.attention.capture.layout import Order, part_of, sizes_of, usual_order
 from attention_core.attention.inside_torch import storage_of, version_of
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace

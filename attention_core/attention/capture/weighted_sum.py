@@ -11,16 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.joining import with_note
-from attention_core.attention.capture.order import Order
-from attention_core.attention.capture.provenance import (
-    ElementwiseStep,
-    ItemLayout,
-    ScoreInputs,
-    Softmax,
-    WeighedLayout,
-    score_inputs,
-)
+from attention_core.attention.capture import provenance
+from attention_core.attention.capture.layout import Order, with_note
 from attention_core.attention.capture.trace_builder import (
     NO_HEADS,
     MaskParts,
@@ -101,17 +93,17 @@ BLIND = "Some queries may attend to no key: the model's softmax gave NaN there; 
 
 @dataclass(frozen=True, eq=False)
 class WeightedSum:
-    steps: list[ElementwiseStep]  # from the weights to the left factor, the last one first
-    softmax: Softmax  # how the weights were made
+    steps: list[provenance.ElementwiseStep]  # from the weights to the left factor, the last one first
+    softmax: provenance.Softmax  # how the weights were made
     left: Tensor  # the factor of the weights, (n, rows, m), or the weights before they were mixed
     right: Tensor  # the factor of the values, (n, m, d)
     out: Tensor  # the product, (n, rows, d)
     is_mixed: bool = False  # whether the weights were mixed before they met the values
 
     @cached_property
-    def layout(self) -> WeighedLayout | None:
+    def layout(self) -> provenance.WeighedLayout | None:
         """Where all is; None where this is no product of weights and values."""
-        return WeighedLayout.of(self.steps, self.softmax, self.left, self.right, self.out)
+        return provenance.WeighedLayout.of(self.steps, self.softmax, self.left, self.right, self.out)
 
     @property
     def is_folded(self) -> bool:
@@ -125,13 +117,15 @@ class WeightedSum:
             note = NO_HEADS
         return [self.trace(self.layout.of_item(order, part.number), part, note, builder) for part in parts]
 
-    def trace(self, found: ItemLayout, part: Part, note: str, builder: TraceBuilder) -> AttentionTrace:
+    def trace(self, found: provenance.ItemLayout, part: Part, note: str, builder: TraceBuilder) -> AttentionTrace:
         """Return the trace of a part, checked against weights and product; a ValueError where it cannot be right."""
         weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
         dropout = next((float(step.detail) for step in self.steps if step.kind == "dropout"), 0.0)
         dropped = f"Dropout of {dropout:g} was on; these are the weights before it." if dropout else ""
         notes, how = [part.note, note, dropped], {"name": part.name, "mechanism": MECHANISM}
-        plain = score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
+        plain = (
+            provenance.score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
+        )
         if plain is not None:
             trace = _plain(plain, value, builder, dropout=dropout, notes=notes, **how)
             if agrees(trace, weights, None if dropout else context, dropout):
@@ -152,7 +146,7 @@ class WeightedSum:
         return from_weights(weights, note=" ".join(filter(None, notes)), value=value, **how)
 
 
-def _plain(plain: ScoreInputs, value: Tensor, builder: TraceBuilder, **how: Any) -> AttentionTrace:
+def _plain(plain: provenance.ScoreInputs, value: Tensor, builder: TraceBuilder, **how: Any) -> AttentionTrace:
     masks = []
     if plain.bias is not None:
         masks.append(builder.shared(plain.bias, split_mask))

@@ -12,50 +12,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.capture.layout import Block, Layout
-from attention_core.attention.capture.operations import (
-    EXPONENTIALS,
-    OF_FUSED,
-    PRODUCTS,
-    STEPS,
-    is_composite,
-    is_plain,
-    is_view,
-    with_numbers_as_tensors,
-)
-from attention_core.attention.capture.order import Order, usual_order
+from attention_core.attention import inside_torch
+from attention_core.attention.capture import operations, provenance
+from attention_core.attention.capture.layout import Block, Layout, Order, usual_order
 from attention_core.attention.capture.outputs import Output, Outputs
-from attention_core.attention.capture.provenance import (
-    ElementwiseStep,
-    LayerOutput,
-    MixedWeights,
-    Origin,
-    Product,
-    Softmax,
-    Unnormalised,
-    steps_to,
-)
 from attention_core.attention.capture.recorder import Recorder
 from attention_core.attention.capture.weighted_sum import FLEX, WeightedSum, flex_trace
-from attention_core.attention.inside_torch import (
-    FUSED,
-    SOFTMAXES,
-    StorageWeakRef,
-    TorchDispatchMode,
-    argument_names,
-    computes_gradients,
-    is_in_place,
-    storage_of,
-    unseen_operations,
-    watches_alone,
-)
 from attention_core.attention.trace import AttentionTrace
 
 MOST_STEPS = 16
 """Steps that are followed after a product: scores have fewer, and what is remembered of more would take memory."""
 
 
-class WrittenOut(TorchDispatchMode):
+class WrittenOut(inside_torch.TorchDispatchMode):
     """Records written-out attention, and changes nothing."""
 
     supports_higher_order_operators = True
@@ -63,7 +32,7 @@ class WrittenOut(TorchDispatchMode):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._origins: dict[int, tuple[StorageWeakRef, Origin]] = {}
+        self._origins: dict[int, tuple[inside_torch.StorageWeakRef, provenance.Origin]] = {}
         self.outputs = Outputs(recorder)
         self._n_ignoring = 0
         self._dropout: float | None = None
@@ -74,11 +43,11 @@ class WrittenOut(TorchDispatchMode):
 
         Where no other mode watches and the call is given plain tensors, it runs as without a capture.
         """
-        alone = watches_alone(self)
-        plain = all(is_plain(one) for one in given if isinstance(one, Tensor))
+        alone = inside_torch.watches_alone(self)
+        plain = all(operations.is_plain(one) for one in given if isinstance(one, Tensor))
         self._n_ignoring += 1
         try:
-            with unseen_operations() if alone and plain else nullcontext():
+            with inside_torch.unseen_operations() if alone and plain else nullcontext():
                 yield
         finally:
             self._n_ignoring -= 1
@@ -96,7 +65,7 @@ class WrittenOut(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if torch.is_inference_mode_enabled() and is_composite(func):
+        if torch.is_inference_mode_enabled() and operations.is_composite(func):
             with self:
                 result = func.decompose(*args, **kwargs)
             if result is not NotImplemented:
@@ -104,11 +73,11 @@ class WrittenOut(TorchDispatchMode):
         try:
             result = func(*args, **kwargs)
         except RuntimeError:
-            given = with_numbers_as_tensors(func, args)
+            given = operations.with_numbers_as_tensors(func, args)
             if given is None:
                 raise
             result = func(*given, **kwargs)
-        if not is_view(func) and not computes_gradients():
+        if not operations.is_view(func) and not inside_torch.computes_gradients():
             with self._recorder.unwatched():
                 self._follow(func, args, kwargs, result)
         return result
@@ -116,42 +85,54 @@ class WrittenOut(TorchDispatchMode):
     def fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
         """Record a call of fused attention that gave this context, and follow that."""
         recorded = self._recorder.add_fused(*args, **kwargs)
-        if recorded is not None and is_plain(context):
+        if recorded is not None and operations.is_plain(context):
             with self._recorder.unwatched():
                 self.outputs.follow(context, [Output(recorded, Block.whole(Layout.of(context)))])
 
     def mix(self, weights: Any, result: Tensor) -> None:
         origin = self._origin_of(weights)
-        if origin is None or not is_plain(result) or storage_of(weights) == storage_of(result):
+        if (
+            origin is None
+            or not operations.is_plain(result)
+            or inside_torch.storage_of(weights) == inside_torch.storage_of(result)
+        ):
             return
-        if mixed := origin if isinstance(origin, MixedWeights) else MixedWeights.of(weights, origin):
+        if (
+            mixed := origin
+            if isinstance(origin, provenance.MixedWeights)
+            else provenance.MixedWeights.of(weights, origin)
+        ):
             self._remember(result, mixed)
 
     def is_learned(self, tensor: Any) -> bool:
         """Return whether a tensor is a parameter, or a view of one of the model's."""
         is_parameter = isinstance(tensor, nn.Parameter)
-        return is_parameter or (is_plain(tensor) and storage_of(tensor) in self._recorder.stack.learned)
+        return is_parameter or (
+            operations.is_plain(tensor) and inside_torch.storage_of(tensor) in self._recorder.stack.learned
+        )
 
     def remember_linear(self, given: Any, result: Any) -> None:
         """Remember that a linear layer put something out; follow attention into it."""
-        if is_plain(result):
+        if operations.is_plain(result):
             self._forget_expired()
-            self._remember(result, LayerOutput(result.shape[-1]))
+            self._remember(result, provenance.LayerOutput(result.shape[-1]))
             self.mix(given, result)
             self.outputs.see(F.linear, [given], result)
 
-    def _origin_of(self, tensor: Any) -> Origin | None:
-        if not self._origins or not is_plain(tensor):
+    def _origin_of(self, tensor: Any) -> provenance.Origin | None:
+        if not self._origins or not operations.is_plain(tensor):
             return None
-        entry = self._origins.get(storage_of(tensor))
+        entry = self._origins.get(inside_torch.storage_of(tensor))
         return None if entry is None else entry[1]
 
-    def _remember(self, tensor: Tensor, origin: Origin) -> None:
-        reference = StorageWeakRef(tensor.untyped_storage())  # keeps the number from being given to another storage
-        self._origins[storage_of(tensor)] = reference, origin
+    def _remember(self, tensor: Tensor, origin: provenance.Origin) -> None:
+        reference = inside_torch.StorageWeakRef(
+            tensor.untyped_storage()
+        )  # keeps the number from being given to another storage
+        self._origins[inside_torch.storage_of(tensor)] = reference, origin
 
     def _forget(self, tensor: Tensor) -> None:
-        self._origins.pop(storage_of(tensor), None)
+        self._origins.pop(inside_torch.storage_of(tensor), None)
 
     def _forget_expired(self) -> None:
         for number in [number for number, (reference, _) in self._origins.items() if reference.expired()]:
@@ -159,20 +140,20 @@ class WrittenOut(TorchDispatchMode):
 
     def _follow(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.outputs.see(func, args, result)
-        if func in PRODUCTS:
-            if not self._n_ignoring and is_plain(result):
-                self._product(args, kwargs, result, PRODUCTS[func])
-        elif func in SOFTMAXES:
-            if not self._n_ignoring and is_plain(result) and result.ndim:
+        if func in operations.PRODUCTS:
+            if not self._n_ignoring and operations.is_plain(result):
+                self._product(args, kwargs, result, operations.PRODUCTS[func])
+        elif func in inside_torch.SOFTMAXES:
+            if not self._n_ignoring and operations.is_plain(result) and result.ndim:
                 scores, before = self._origin_of(args[0]), Layout.of(args[0])
-                self._remember(result, Softmax(Layout.of(result), args[1] % result.ndim, scores, before))
-        elif func in STEPS:
+                self._remember(result, provenance.Softmax(Layout.of(result), args[1] % result.ndim, scores, before))
+        elif func in operations.STEPS:
             self._step(func, args, kwargs, result)
-        elif func in FUSED:
+        elif func in inside_torch.FUSED:
             if not self._n_ignoring:
-                given = dict(zip(argument_names(func), args, strict=False)) | kwargs
+                given = dict(zip(inside_torch.argument_names(func), args, strict=False)) | kwargs
                 given["attn_mask"] = given.get("attn_mask", given.get("attn_bias"))
-                self.fused(result[0], **{name: one for name, one in given.items() if name in OF_FUSED})
+                self.fused(result[0], **{name: one for name, one in given.items() if name in operations.OF_FUSED})
         elif getattr(func, "_name", "") == FLEX:
             self._flex(args, kwargs, result[0])
         elif self._origins:
@@ -190,22 +171,22 @@ class WrittenOut(TorchDispatchMode):
         """Remember the operation if the origin of an argument is known; the first such argument counts."""
         result = result[0] if isinstance(result, tuple) else result
         place, source = next(((n, origin) for n, arg in enumerate(args) if (origin := self._origin_of(arg))), (0, None))
-        if source is None and func not in EXPONENTIALS:
+        if source is None and func not in operations.EXPONENTIALS:
             return
         before = Layout.of(args[place].detach().expand(result.shape))
-        if isinstance(source, MixedWeights | LayerOutput):
-            self._remember(result, source if isinstance(source, MixedWeights) else source.part(before))
+        if isinstance(source, provenance.MixedWeights | provenance.LayerOutput):
+            self._remember(result, source if isinstance(source, provenance.MixedWeights) else source.part(before))
             return
-        kind, operand, detail = STEPS[func](place, args, kwargs)
+        kind, operand, detail = operations.STEPS[func](place, args, kwargs)
         if kind == "bounded":
             kind = "same" if torch.equal(result, args[place]) else "changed"
-        if isinstance(source, Unnormalised):
+        if isinstance(source, provenance.Unnormalised):
             self._forget(result)
             if kind == "times" and detail and isinstance(operand, Tensor):
                 self._normalised(source, args[place], result)
             return
-        steps, first = steps_to(source)
-        is_weights = isinstance(first, Softmax)
+        steps, first = provenance.steps_to(source)
+        is_weights = isinstance(first, provenance.Softmax)
         if is_weights and kind not in ("same", "dropout"):
             kind, detail = ("changed", None) if self._dropout is None else ("dropout", self._dropout)
         partly = result.untyped_storage().nbytes() != result.numel() * result.element_size()
@@ -215,13 +196,13 @@ class WrittenOut(TorchDispatchMode):
         if isinstance(operand, Tensor):
             operand = operand.detach().expand(result.shape)
         after = Layout.of(result)
-        step: Origin = ElementwiseStep(kind, after, source, before, operand, detail)
+        step: provenance.Origin = provenance.ElementwiseStep(kind, after, source, before, operand, detail)
         if not is_weights and (kind == "exp" or any(one.kind == "exp" for one in steps)):
             dimension = _dimension_of_sums(result, operand if kind == "times" and detail else None)
-            step = step if dimension is None else Softmax(after, dimension, step, after)
+            step = step if dimension is None else provenance.Softmax(after, dimension, step, after)
         self._remember(result, step)
 
-    def _normalised(self, source: Unnormalised, given: Tensor, result: Tensor) -> None:
+    def _normalised(self, source: provenance.Unnormalised, given: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
         block = Block.whole(source.layout).relocate(Layout.of(given), Layout.of(result))
         sums = source.left.sum(-1, keepdim=True).expand(source.left.shape)
@@ -230,16 +211,18 @@ class WrittenOut(TorchDispatchMode):
         if out is not None and torch.allclose(weights @ source.right, out, rtol=1e-3, atol=1e-5, equal_nan=True):
             parts = Layout.of(given).split(source.layout.shape[0], source.layout.stride[0]) or []
             layout = Layout.of(weights.unflatten(0, [n for n, *_ in parts] or [-1]))
-            step = ElementwiseStep("times", Layout.of(weights), source.source, Layout.of(source.left), sums, True)
-            self._remember(weights, Softmax(layout, len(layout.shape) - 1, step, layout))
+            step = provenance.ElementwiseStep(
+                "times", Layout.of(weights), source.source, Layout.of(source.left), sums, True
+            )
+            self._remember(weights, provenance.Softmax(layout, len(layout.shape) - 1, step, layout))
             self._record_attention(weights, source.right, out, False)
             self._forget(weights)
 
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
         """Forget the origin of what is overwritten; note which results mix weights."""
         result = result[0] if isinstance(result, tuple) and result else result
-        overwrites = is_in_place(func)
-        if overwrites is None or not is_plain(result):
+        overwrites = inside_torch.is_in_place(func)
+        if overwrites is None or not operations.is_plain(result):
             return
         if overwrites:
             self._forget(result)
@@ -257,34 +240,34 @@ class WrittenOut(TorchDispatchMode):
             return
         self._forget_expired()
         if is_parameter[1]:
-            self._remember(result, LayerOutput(result.shape[-1]))
+            self._remember(result, provenance.LayerOutput(result.shape[-1]))
             self.mix(args[start], result)
             return
-        origin: Origin = Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
+        origin: provenance.Origin = provenance.Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
         beta = float(kwargs.get("beta", 1))
         if start and beta:
-            origin = ElementwiseStep(
+            origin = provenance.ElementwiseStep(
                 "plus", Layout.of(out), origin, Layout.of(out), args[0].detach().expand(out.shape), beta
             )
         for factor, other in ((left, right), (right.mT, left.mT)):
             scores = self._origin_of(factor)
-            if scores and not start and any(step.kind == "exp" for step in steps_to(scores)[0]):
-                origin = Unnormalised(factor, other, scores, Layout.of(out if factor is left else out.mT))
+            if scores and not start and any(step.kind == "exp" for step in provenance.steps_to(scores)[0]):
+                origin = provenance.Unnormalised(factor, other, scores, Layout.of(out if factor is left else out.mT))
         self._remember(result, origin)
         self.mix(args[start], result)
         self.mix(args[start + 1], result)
 
     def _record_attention(self, left: Tensor, right: Tensor, out: Tensor, is_parameter: bool) -> bool:
         """Record a product of weights and values; False if it is another product."""
-        steps, first = steps_to(self._origin_of(left))
-        mixed = isinstance(first, MixedWeights)
-        if isinstance(first, MixedWeights):
+        steps, first = provenance.steps_to(self._origin_of(left))
+        mixed = isinstance(first, provenance.MixedWeights)
+        if isinstance(first, provenance.MixedWeights):
             own = first.weights.flatten(0, -3) if first.weights.ndim > 2 else first.weights[None]
-            steps, first = steps_to(first.source)
+            steps, first = provenance.steps_to(first.source)
             if own.shape != left.shape:
                 return False
             left = own
-        if not isinstance(first, Softmax):
+        if not isinstance(first, provenance.Softmax):
             return False
         if first.is_over_options and (is_parameter or left.shape[1] == 1):
             self._recorder.note_choice()

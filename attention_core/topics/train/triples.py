@@ -9,14 +9,7 @@ from torch import Tensor, nn
 from attention_core.attention.edits import UNIFORM, Edits, Temperature
 from attention_core.attention.types import Axis
 from attention_core.bounds import as_markdown
-from attention_core.data.match3 import (
-    FIRST_NUMBERS,
-    N_NUMBERS,
-    draw_sequences,
-    fresh_sequences,
-    labels_of,
-    read_numbers,
-)
+from attention_core.data import match3
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.models.match3 import Match3Config, Match3Head, Prediction
 from attention_core.topics.train import lesson
@@ -45,7 +38,7 @@ class TripleLesson(lesson.Lesson):
 
     def __init__(self, settings: LiveSettings) -> None:
         super().__init__(settings, OFFER.rate[settings.rate])
-        self._held_out = tuple(part.to(choose_device()) for part in fresh_sequences(N_HELD_OUT, HELD_OUT_SEED))
+        self._held_out = tuple(part.to(choose_device()) for part in match3.fresh_sequences(N_HELD_OUT, HELD_OUT_SEED))
 
     def models(self) -> dict[str, nn.Module]:
         is_broken, size = self.settings.broken == lesson.SCALE, OFFER.size[self.settings.size]
@@ -55,8 +48,8 @@ class TripleLesson(lesson.Lesson):
         return {name: EditedHead(*given) for name, given in heads.items()}
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        numbers = draw_sequences(BATCH_SIZE, generator)
-        labels = labels_of(numbers).flatten().long()
+        numbers = match3.draw_sequences(BATCH_SIZE, generator)
+        labels = match3.labels_of(numbers).flatten().long()
         if self.settings.broken == lesson.LABELS:
             labels = labels[torch.randperm(len(labels), generator=generator, device=generator.device)]
         return F.cross_entropy(model(numbers).logits.flatten(0, 1), labels)
@@ -66,13 +59,13 @@ class TripleLesson(lesson.Lesson):
         return float((model(numbers).logits.argmax(-1) == labels).float().mean())
 
     def remark(self, given: str) -> str:
-        numbers, remark = read_numbers(given)
+        numbers, remark = match3.read_numbers(given)
         remark = as_markdown(remark)
         return remark if numbers else f"{remark} The numbers of the example are shown."
 
     def look(self, model: Any, given: str) -> Look:
         """Return what each number takes from the others, half of a pair's weight to each of the two, and the answer."""
-        numbers = (read_numbers(given).numbers or [*FIRST_NUMBERS])[:N_NUMBERS]
+        numbers = (match3.read_numbers(given).numbers or [*match3.FIRST_NUMBERS])[: match3.N_NUMBERS]
         prediction = model(torch.tensor([numbers], device=device_of(model)), trace=True)
         pairs = prediction.traces[0].weights(0).unflatten(-1, (len(numbers) + 1, -1))
         labels = [*map(str, numbers)]

@@ -14,20 +14,7 @@ from torch.nn.functional import cosine_similarity
 
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.pieces import (
-    END,
-    MAX_WORDS,
-    SPACE,
-    START,
-    UNKNOWN,
-    Tokenization,
-    english_words,
-    french_spans,
-    french_words,
-    join_words,
-    load_vocabulary,
-    strip_space_mark,
-)
+from attention_core.data import pieces as subwords
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.explain.heads.similarity import mean_over_heads
@@ -83,7 +70,9 @@ class SourceSentence:
     @property
     def unknown(self) -> list[str]:
         """Words of which the vocabulary lacks a letter or sign: the model cannot tell them apart."""
-        marked = {word for piece, word in zip(self.ids.tolist(), self.word_of, strict=True) if piece == UNKNOWN}
+        marked = {
+            word for piece, word in zip(self.ids.tolist(), self.word_of, strict=True) if piece == subwords.UNKNOWN
+        }
         return [self.words[word] for word in sorted(marked)]
 
 
@@ -118,20 +107,20 @@ def read_source(text: str) -> SourceSentence:
     Raises:
         ValueError: nothing in it can be read.
     """
-    spoken = english_words(text[:MAX_CHARACTERS])
+    spoken = subwords.english_words(text[:MAX_CHARACTERS])
     if not spoken:
         raise ValueError("There is nothing to read yet: type an English sentence.")
     n_all = len(spoken) + len(text[MAX_CHARACTERS:].split())
-    cut = load_vocabulary().cut([word.lower() for word in spoken[:MAX_WORDS]])
+    cut = subwords.load_vocabulary().cut([word.lower() for word in spoken[: subwords.MAX_WORDS]])
     n_pieces = min(len(cut.ids), MAX_SOURCE_PIECES)
-    cut = Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
+    cut = subwords.Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
     spoken = spoken[: cut.word_of[-1] + 1]
     with torch.inference_mode(False):  # the result is cached, and the next caller may need gradients
-        ids = torch.tensor([*cut.ids, END])
+        ids = torch.tensor([*cut.ids, subwords.END])
     return SourceSentence(
-        words=[strip_space_mark(word) for word in spoken],
+        words=[subwords.strip_space_mark(word) for word in spoken],
         ids=ids,
-        labels=[*(strip_space_mark(piece) or SPACE for piece in cut.texts), END_LABEL],
+        labels=[*(subwords.strip_space_mark(piece) or subwords.SPACE for piece in cut.texts), END_LABEL],
         word_of=[*cut.word_of, len(spoken)],
         n_dropped=n_all - len(spoken),
     )
@@ -142,11 +131,11 @@ def french_prefix(text: str) -> list[int]:
 
     The first word loses its capital unless it is a name, as in the sentences that the models learned from.
     """
-    words = french_words(text[:MAX_CHARACTERS])[:MAX_WORDS]
+    words = subwords.french_words(text[:MAX_CHARACTERS])[: subwords.MAX_WORDS]
     if not words:
         return []
-    vocabulary = load_vocabulary()
-    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and strip_space_mark(words[0]).lower() not in _NO_NAMES
+    vocabulary = subwords.load_vocabulary()
+    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and subwords.strip_space_mark(words[0]).lower() not in _NO_NAMES
     if not is_name:
         words[0] = words[0].lower()
     return vocabulary.cut(words).ids
@@ -154,15 +143,15 @@ def french_prefix(text: str) -> list[int]:
 
 def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> Translation:
     """Return pieces as a sentence: which word each piece belongs to, and the text for people."""
-    vocabulary = load_vocabulary()
-    finished = bool(ids) and ids[-1] == END
+    vocabulary = subwords.load_vocabulary()
+    finished = bool(ids) and ids[-1] == subwords.END
     texts = [vocabulary.text(piece) for piece in ids[: len(ids) - finished]]
-    joined = "".join(texts).replace(SPACE, " ")
-    spans = french_spans(joined)
+    joined = "".join(texts).replace(subwords.SPACE, " ")
+    spans = subwords.french_spans(joined)
     starts = [start for start, _ in spans]
     word_of, place = [], 0
     for text in texts:
-        first = place + (len(text) > 1 and text.startswith(SPACE))
+        first = place + (len(text) > 1 and text.startswith(subwords.SPACE))
         word_of.append(max(0, bisect_right(starts, first) - 1))
         place += len(text)
     words = [joined[start:end] for start, end in spans]
@@ -170,10 +159,13 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
         words[0] = words[0][:1].upper() + words[0][1:]
     return Translation(
         ids=list(ids),
-        labels=[*(strip_space_mark(text) or SPACE for text in texts), *([END_LABEL] if finished else [])],
+        labels=[
+            *(subwords.strip_space_mark(text) or subwords.SPACE for text in texts),
+            *([END_LABEL] if finished else []),
+        ],
         words=words,
         word_of=[*word_of, *([len(words)] if finished else [])],
-        text=join_words(texts),
+        text=subwords.join_words(texts),
         probabilities=list(probabilities),
         finished=finished,
     )
@@ -198,7 +190,7 @@ def forced_translation(
 ) -> Translation:
     """Return the best translation that begins with the forced pieces, or those alone if END is the last of them."""
     model = edited(model, edits)
-    if forced and forced[-1] == END:
+    if forced and forced[-1] == subwords.END:
         return translation_of(forced, piece_probabilities(model, source, forced))
     return translate(model, source, prefix=forced)
 
@@ -213,12 +205,14 @@ def next_pieces(
 ) -> list[NextPiece]:
     """Return the n likeliest pieces after a prefix, best first."""
     model, device = edited(model, edits), device_of(model)
-    logits, _ = model.step(model.begin(source.ids[None].to(device)), torch.tensor([[START, *prefix]], device=device))
+    logits, _ = model.step(
+        model.begin(source.ids[None].to(device)), torch.tensor([[subwords.START, *prefix]], device=device)
+    )
     probabilities = logits[0, -1].softmax(-1)
     best = probabilities.topk(n)
-    vocabulary = load_vocabulary()
+    vocabulary = subwords.load_vocabulary()
     return [
-        NextPiece(piece, END_LABEL if piece == END else vocabulary.text(piece), probability)
+        NextPiece(piece, END_LABEL if piece == subwords.END else vocabulary.text(piece), probability)
         for piece, probability in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     ]
 
@@ -249,7 +243,7 @@ def _model_inputs(
     read = translation.ids[:-1] if translation.finished else translation.ids
     predicted = translation.labels if translation.finished else [*translation.labels, NEXT_LABEL]
     labels = Labels(source.labels, predicted, ["start", *translation.labels[: len(read)]])
-    return source.ids.to(device), torch.tensor([START, *read], device=device), labels
+    return source.ids.to(device), torch.tensor([subwords.START, *read], device=device), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +333,7 @@ def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequen
     if not ids:
         return []
     device = device_of(model)
-    read, predicted = (torch.tensor(pieces, device=device) for pieces in ([START, *ids[:-1]], ids))
+    read, predicted = (torch.tensor(pieces, device=device) for pieces in ([subwords.START, *ids[:-1]], ids))
     logits, _ = model.step(model.begin(source.ids[None].to(device)), read[None])
     return logits[0].softmax(-1).gather(1, predicted[:, None])[:, 0].tolist()
 

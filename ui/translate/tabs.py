@@ -1,6 +1,7 @@
-"""What follows the present word: steps, the network unrolled, alignments."""
+"""The tabs and sections: steps, the network unrolled, alignments, any length, how it was learned, grammar."""
 
 from collections.abc import Mapping
+from typing import cast
 
 import streamlit as st
 
@@ -9,14 +10,19 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
 from attention_core.device import to_array
+from attention_core.models import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
+from attention_core.topics.translate.collapse import LONGEST, collapse
+from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words
+from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.topics.translate.translation import NEXT_LABEL, ShownTranslation, read_source, word_likeness
+from attention_core.weights import WeightsError
 from ui.chart import draw_chart
-from ui.computed import cached_computation
-from ui.glossary import note, paragraph
-from ui.layout import section
+from ui.computed import cached_computation, load_snapshots, model_or_none
+from ui.labels import error_markdown, note, paragraph
+from ui.layout import figures_table, section
 from ui.player import StepLook, show_step_chart, show_step_heading, show_words
-from ui.state import Field, single_choice, whole_number
+from ui.state import Field, between, single_choice, whole_number
 from ui.translate.first_screen import STEPS
 from ui.translate.forcing import WORD, follow_first_screen
 from ui.translate.models import NAME, TRANSLATORS, model_of
@@ -167,3 +173,122 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         )
         if numbers[0] is None:
             note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")
+
+
+MODEL = "translator-additive"
+_collapsed = cached_computation(by_model=True)(collapse)
+N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, LONGEST))
+MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
+
+
+def any_length(text: str) -> None:
+    """Draw n encoder states, the one vector that becomes of them, and what laying them end to end would cost."""
+    model, why = model_or_none(MODEL)
+    if model is None:
+        st.info(f"The additive model is not there. {why}")
+        return
+    picture, numbers = st.columns([1.35, 1], gap="large")
+    with picture:
+        n = N_STATES.widget(st.slider, "Words of the source, n", 1, LONGEST)
+        found = _collapsed(model, text, n)
+        states, weights, context = map(to_array, (found.states, found.weights, found.context))
+        chart = collapse_chart(found.words, states, weights, context, width=430)
+        words = f"{len(found.words)} encoder states and their weighted sum"
+        draw_chart(chart, width="content", key="translate_collapse", alt=words)
+        st.caption("Rows: encoder states. Bars: their weights before the first French word.")
+    with numbers:
+        d, d_out = states.shape[1], cast(Translator, model).config.d_embedding
+        vector, read_out = f"{d:,}", f"{2 * d * d_out:,}"  # the read-out takes the decoder's state, too
+        figures_table(
+            ("", "attention", "added", "end to end"),
+            ("numbers handed over", vector, vector, f"{n * d:,}"),
+            ("parameters of the read-out", read_out, read_out, f"{(1 + n) * d * d_out:,}"),
+        )
+        st.caption(
+            "Attention gives one vector, however long the sentence. So does adding up, but then no word counts more. "
+            "Laid end to end, states fit one length."
+        )
+
+
+def training_tab() -> None:
+    """Draw the alignments of three sentences, their French given, at a moment of the additive model's training."""
+    try:
+        learned = _learned()
+    except WeightsError as error:
+        st.info(f"The alignments that were kept in training are not there. {error_markdown(error)}")
+        return
+    moments = learned[0].moments
+    MOMENT.clamp(0, len(moments) - 1)
+    words, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
+    with slider:
+        number = MOMENT.widget(
+            st.select_slider,
+            "Updates so far",
+            range(len(moments)),
+            format_func=lambda place: f"{moments[place].step:,}",
+        )
+    mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
+    words.markdown(
+        "Nobody tells the model which words belong together. "
+        f"Sharpness: **{mean:.0%}** (0% looks everywhere alike, 100% at one word)."
+    )
+    for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
+        chart = alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270)
+        alt = f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}"
+        draw_chart(chart, width="content", key=f"translate_learning_{place}", alt=alt, on=column)
+
+
+@cached_computation()
+def _learned() -> list[Learning]:
+    return learning_of(load_snapshots(MODEL))
+
+
+SCORES = ("additive", "dot", "general")
+_gender_probability = cached_computation(by_model=True)(gender_probability)
+
+
+def grammar(models: Mapping[str, ShownTranslation], text: str) -> None:
+    """Draw how likely both genders of an article are with English words barred, and figures of held-out sentences."""
+    shown = next((one for one in models.values() if one.translator in SCORES), None)
+    if shown is None:
+        st.info("Choose additive, dot or general attention above: their articles are tried here.")
+        return
+    word = next(gendered_words(shown.view), None)
+    if word is None:
+        st.info("This French has no le or la, un or une, mon or ma before its noun. Try *The red car is here.*")
+    else:
+        view = shown.view
+        likely = _gender_probability(model_of(shown.translator), read_source(text), shown.translation, view, word)
+        noun, heaviest = (as_markdown(view.source[place]) for place in (word.noun, word.heaviest))
+        weights = view.weights[word.row]
+        paragraph(
+            f"**{word.form} or {word.other}?** Before *{as_markdown(view.target[word.row + 1])}*, {word.form} looks at "
+            f"*{heaviest}* ({weights[word.heaviest]:.0%}) and at the noun, *{noun}* ({weights[word.noun]:.0%})."
+        )
+        ways = "as learned", f"{noun} barred", f"{heaviest} barred", "each English word read alone"
+        rows = [(way, f"{share:.0%}", f"{1 - share:.0%}") for way, share in zip(ways, likely, strict=True)]
+        figures_table(("", word.form, word.other), *rows)
+    _measured(shown.translator)
+
+
+def _measured(translator: str) -> None:
+    found = committed_grammar(translator)
+    if not found:
+        return
+    learned, noun, heaviest, alone = found["right"].values()
+    paragraph(
+        "**Gender is caught by the states, not by a look at the noun**: read both ways, the state of *the* "
+        "mostly knows its noun."
+    )
+    figures_table(
+        (TRANSLATORS[translator].capitalize(), "articles in the right gender"),
+        ("as it is", f"{learned:.0%}"),
+        (f"the noun barred, {found['noun_weight']:.0%} of the weight", f"{noun:.0%}"),
+        ("the heaviest other word barred", f"{heaviest:.0%}"),
+        ("each English word read alone", f"{alone:.0%}"),
+        ("always masculine", f"{found['masculine']:.0%}"),
+    )
+    note(
+        f"Of {found['n']} articles of held-out sentences. **Attention catches the order of words**: it follows "
+        f"{found['turned']} of {found['n_turned']} neighbours that French turns round (pairs aligned by hand)."
+    )

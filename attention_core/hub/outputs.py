@@ -1,0 +1,171 @@
+"""What a model's outputs say: the token that it expects, and how they change without a head."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from attention_core.attention.edits import Edits, drop_heads
+from attention_core.hub.model import ONLY_SPACES, SPACE, ModelError, ModelKind, Pretrained, as_model_errors, readable
+from attention_core.hub.tracing import UnsupportedError, run_items, run_model
+
+SEED_STEP = 1_000_003  # spreads the seeds of neighbouring positions
+
+
+class TokenProbability(NamedTuple):
+    """A token that may come, as its number in the vocabulary and for people."""
+
+    id: int
+    text: str
+    probability: float
+
+
+class NextTokens(NamedTuple):
+    """What a model expects at one position: the likeliest, best first, and the probability of the n_rest others.
+
+    The entropy is of all, in bits; 0 = certain.
+    """
+
+    likeliest: tuple[TokenProbability, ...]
+    rest: float
+    n_rest: int
+    entropy: float
+
+
+def token_text(tokenizer: Any, token: int) -> str:
+    """Return one token that may come, for people: where it brings a space, it begins with ␣."""
+    (text,) = readable(tokenizer, [token])
+    brings_space = str(tokenizer.convert_ids_to_tokens(token)).startswith(SPACE)
+    text = text if text.startswith(" ") or not brings_space else f" {text}"
+    return text.replace(" ", ONLY_SPACES)
+
+
+def probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return the probabilities of logits (..., n_tokens) in float32; a temperature below 1 sharpens, above flattens."""
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, got {temperature}")
+    return (logits.float() / temperature).softmax(-1)
+
+
+def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
+    """Return the log-probability, in bits, of every token but the first, (n_tokens - 1,), as a decoder expected it."""
+    following = torch.tensor(list(ids[1:]), device=logits.device)
+    shares = logits[: len(following)].float().log_softmax(-1)
+    return shares.gather(-1, following[:, None])[:, 0] / math.log(2)
+
+
+def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float = 1.0) -> NextTokens:
+    """Return the n likeliest tokens of one position, from its logits (n_tokens,)."""
+    shares = probabilities(logits, temperature)
+    top = shares.topk(min(n, len(shares)))
+    likeliest = tuple(
+        TokenProbability(token, token_text(tokenizer, token), share)
+        for share, token in zip(top.values.tolist(), top.indices.tolist(), strict=True)
+    )
+    rest, entropy = 1 - sum(top.values.tolist()), -float(torch.xlogy(shares, shares).sum()) / math.log(2)
+    return NextTokens(likeliest, max(0.0, rest), len(shares) - len(likeliest), max(0.0, entropy))
+
+
+def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int = 0) -> int:
+    """Return a next token from logits (n_tokens,): the likeliest if temperature is 0, else drawn by its probability.
+
+    The same seed and place, the position of the new token, draw the same token from the same probabilities.
+    """
+    if temperature == 0:
+        return int(logits.argmax())
+    generator = torch.Generator().manual_seed(seed * SEED_STEP + place)
+    return int(torch.multinomial(probabilities(logits, temperature).cpu(), 1, generator=generator))
+
+
+def expected_in_place(
+    pretrained: Pretrained, inputs: Mapping[str, Tensor], position: int, *, edits: Mapping[int, Edits] | None = None
+) -> Tensor:
+    """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
+
+    The first item of the inputs counts; edits are as in run_model. ModelError = the tokenizer has no token that stands
+    for a hidden one, or the model's code fails.
+    """
+    mask = pretrained.tokenizer.mask_token_id
+    if mask is None:
+        raise ModelError("This model has no [MASK] token, so no word can be hidden from it.")
+    ids = inputs["input_ids"].clone()
+    if not 0 <= position < ids.shape[1]:
+        raise ValueError(f"position must be from 0 to {ids.shape[1] - 1}, got {position}")
+    ids[:, position] = mask
+    with as_model_errors(pretrained, "be run with a hidden word", UnsupportedError):
+        return run_model(pretrained.model, {**inputs, "input_ids": ids}, edits=edits)[1].logits[0, position]
+
+
+Head = tuple[int, int]  # (number of the trace in Recording.traces, head)
+MAX_NUMBERS = 16_000_000  # logits that one batch may return, 64 MB
+ROW_NUMBERS = 1_000_000  # logits that are compared at once, which bounds memory for a large vocabulary
+MAX_ITEMS = 16  # runs in one batch
+
+
+def divergence(before: Tensor, after: Tensor) -> Tensor:
+    """Return the Jensen-Shannon divergence of logits (n_rows, n_outputs) in bits: 0 = equal, 1 = nothing in common.
+
+    Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy", equation 3.8.
+    """
+    n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
+    return torch.cat([*map(_divergence, before.split(n_at_once), after.split(n_at_once))])
+
+
+def _divergence(before: Tensor, after: Tensor) -> Tensor:
+    before, after = before.float().log_softmax(-1), after.float().log_softmax(-1)
+    log_ratio = before - after
+    # log(2 p / (p + q)) as log 2 - softplus(log(q / p)): exact for small differences, too.
+    terms = ((before, -log_ratio), (after, log_ratio))
+    one, other = ((logs.exp() * (math.log(2) - softplus(ratio))).nansum(-1) for logs, ratio in terms)
+    return ((one + other) / 2 / math.log(2)).clamp(0, 1)
+
+
+def cosine_change(before: Tensor, after: Tensor) -> Tensor:
+    """Return 1 - cosine of each row (n_rows, d_model), from 0 = the same direction to 2 = the opposite one."""
+    before, after = before.cpu().double(), after.cpu().double()  # MPS has no float64
+    return (1 - torch.cosine_similarity(before, after, dim=-1)).clamp(0, 2).float()
+
+
+def sentence_change(before: Tensor, after: Tensor) -> float:
+    """Return 1 - cosine of the mean over all tokens, with which sentence encoders represent a sentence."""
+    return float(cosine_change(before.float().mean(0, keepdim=True), after.float().mean(0, keepdim=True)))
+
+
+def items_at_once(logits: Tensor | None) -> int:
+    """Return how many items a batch may have, so that logits like these of each stay in bounds."""
+    n_numbers = 1 if logits is None else max(logits.numel(), 1)
+    return max(1, min(MAX_ITEMS, MAX_NUMBERS // n_numbers))
+
+
+def repeated(inputs: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """Return inputs of one item as those of n; patches of one picture below each other are repeated as a whole."""
+    return {
+        name: value.repeat(n, *[1] * (value.ndim - 1)) if isinstance(value, Tensor) and value.ndim else value
+        for name, value in inputs.items()
+    }
+
+
+def effects(pretrained: Pretrained, inputs: Mapping[str, Tensor], heads: Sequence[Head]) -> list[float]:
+    """Return how much the output for a batch of one changes without each head alone, mean over all positions.
+
+    With logits it is the divergence of the probabilities at each position, or at as many of the last ones as
+    MAX_NUMBERS allows; else 1 - cosine of the last layer. All run in one batch, and beside them the input with every
+    head. A ModelError where the model cannot be run so, or returns neither logits nor a last layer.
+    """
+    device, n = pretrained.model.device, 1 + len(heads)
+    batch: dict[str, Any] = repeated({name: value.to(device) for name, value in inputs.items()}, n)
+    n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
+    batch |= pretrained.fewer_logits(n_tokens, MAX_NUMBERS)
+    with as_model_errors(pretrained, "be run without a head", UnsupportedError):
+        output = run_items(pretrained.model, batch, [{}, *(drop_heads([head]) for head in heads)])
+    logits, hidden = output.get("logits"), output.get("last_hidden_state")
+    if logits is not None:
+        before, *after = logits.float().reshape(n, -1, logits.shape[-1])
+        return [float(divergence(before, one).mean()) for one in after]
+    if hidden is None or hidden.ndim != 3:
+        raise ModelError("The model hands out nothing that could be compared.")
+    before, *after = hidden.float()
+    return [float(cosine_change(before, one).mean()) for one in after]

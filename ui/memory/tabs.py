@@ -1,0 +1,351 @@
+"""The tabs and sections below the first screen: word by word, what comes after a word, wider vectors, a look back."""
+
+from bisect import bisect
+
+import numpy as np
+import streamlit as st
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
+from attention_core.charts import probability_bars, signed_ramp
+from attention_core.device import to_array
+from attention_core.topics.memory import own_states
+from attention_core.topics.memory.attention_gain import WordKnowledge, word_knowledge
+from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
+from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOverview, memory_overview
+from attention_core.topics.memory.own_states import state_differences
+from attention_core.topics.translate.translation import SourceSentence, Translation, read_source
+from attention_core.topics.variants import variants_of
+from ui.chart import draw_chart
+from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
+from ui.labels import as_percent, distinct, error_markdown, literal, note, paragraph
+from ui.layout import figures_table, section, shaded_word
+from ui.lecture import LECTURE
+from ui.memory import first_screen as screen
+from ui.player import Walk
+from ui.skeleton import OPEN_TAB
+from ui.state import Field, one_of, single_choice, whole_number
+from ui.try_this import TryThis
+
+CHART_WIDTH = 470
+RAMP = signed_ramp(np.array([-1.0, 1.0]))
+
+_remember = cached_computation(spinner="Reading the sentence", by_model=True)(memory_overview)
+
+
+def walk_tab(text: str) -> None:
+    """Walk through the reading: the states of both networks fill up column by column."""
+    both = screen.choose_reading()
+    memories = {label: _remember(model, read_source(text)) for label, model in screen.networks().items()}
+    at = screen.WALK.draw(next(iter(memories.values())).labels)
+    for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
+        places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
+        with column:
+            paragraph(f"**{label}**")
+            paragraph("  \n".join(_kept_in_words(memory, *reading) for reading in places.items()))
+            for direction, now in places.items():
+                _over_time(label, memory, direction, now)
+    with column, st.container(key="desk_memory_formulas"):
+        place = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
+        for label in memories if place.open else ():
+            place.latex(FORMULAS[label])
+            place.code(CODE[label])
+
+
+def _kept_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
+    kept = memory.share_kept(direction, now)
+    does = "writes the whole state anew" if kept is None else f"keeps **{kept:.0%}** of the state"
+    return f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}: {does}."
+
+
+def _over_time(label: str, memory: MemoryOverview, direction: str, now: int) -> None:
+    title = f"state, read {direction}s"
+    read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
+    chart = over_time(memory, direction, RAMP, title=title, read=read, now=now, size=(CHART_WIDTH, 128))
+    draw_chart(chart, width="content", key=f"memory_{label}_states_{direction}", alt=f"{label}, {title}")
+
+
+BEGUN_ALIKE = {
+    "first": Field(screen.NAME, "first", "Apple makes very good pies.", address="first"),
+    "second": Field(screen.NAME, "second", "Apple makes very good phones.", address="second"),
+}
+_differences = cached_computation(by_model=True)(state_differences)
+
+
+def what_follows() -> None:
+    """Let two sentences be typed; draw how much the states of their common words differ in both readings."""
+    paragraph("Is Apple a fruit or a company? Two sentences that begin alike:")
+    typed, read = st.columns([1, 1.3], gap="large")
+    for field in BEGUN_ALIKE.values():
+        look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.most}
+        field.widget(typed.text_input, "A sentence", **look)
+    try:
+        sources = [read_source(field.value) for field in BEGUN_ALIKE.values()]
+    except ValueError as error:
+        st.info(error_markdown(error))
+        return
+    apart = _differences(model_or_stop(screen.WITHOUT), *sources)
+    if not apart.words:
+        st.info("Let both sentences begin with the same word.")
+        return
+    forwards, both_ways = to_array(apart.forwards), to_array(apart.both_ways)
+    for title, shares in zip(screen.READINGS.values(), (forwards, both_ways), strict=True):
+        words = screen.shaded_words(apart.words, shares, max(float(both_ways.max()), 1e-9))
+        read.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
+    with read:
+        note("Below each word: how far its state moves between the sentences, in per cent.")
+    paragraph(
+        f"Forwards, the states cannot differ: the same words came before. Both ways, {literal(apart.words[0], 24)} has "
+        f"moved by **{as_percent(float(both_ways[0]))}**. Naming may read both ways; a forecast of prices may not."
+    )
+    curve = {"tab": "time"}
+    st.page_link("pages/lookup.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=curve)
+
+
+NARROW = "translator-none-256"
+TRANSLATES = {256: NARROW, 384: screen.WITHOUT}
+"""Of each width whose network comes along, its name."""
+LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
+WIDTHS = (256, 384, 512, 768, 1024)
+WIDTH = Field(screen.NAME, "width", 512, address="width", parse=one_of(WIDTHS))
+
+
+def wider_vector(text: str) -> None:
+    """Draw what a context of a chosen width holds of each word, and the BLEU of translators of several widths."""
+    source = read_source(text)
+    width, n = single_choice("Numbers in the one vector", WIDTH, WIDTHS), len(source.words)
+    figures_table(
+        (f"Your sentence: {n} words and marks", "numbers handed over", "numbers per word"),
+        ("one vector", f"{width:,}", f"{width / n:,.0f}"),
+        ("a state for each word, with attention", f"{width * n:,}", f"{width:,}"),
+    )
+    _say(source, width)
+    measured = {256: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(screen.WITHOUT).items()}
+    by_width = {numbers: card for numbers, card in measured.items() if card}
+    if len(by_width) < 2:
+        st.info("The figures of wider vectors are not there.")
+        return
+    narrowest, *_, widest = sorted(by_width)
+    long = {numbers: card["test"]["bleu_long"] for numbers, card in by_width.items()}
+    best = max(long, key=long.__getitem__)
+    paragraph(
+        f"**A wider vector hardly saves long sentences**: after two passes their BLEU is {long[narrowest]:.1f} with "
+        f"{narrowest} numbers, {long[widest]:.1f} with {widest:,}, and {long[best]:.1f} at best, with {best:,}."
+    )
+    widths = {f"{screen.SAYS[screen.WITHOUT]}, {numbers:,} numbers": by_width[numbers] for numbers in sorted(by_width)}
+    longer = {
+        label: card_or_empty(name) for label, name in zip(LONGER, (screen.WITHOUT, screen.ATTENTIVE), strict=True)
+    }
+    rows = [
+        (label, f"{card['epochs']:g}", f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}")
+        for label, card in (widths | longer).items()
+        if card
+    ]
+    figures_table(("", "passes over the sentences", "BLEU", "BLEU, 12 words and more"), *rows)
+
+
+def _say(source: SourceSentence, chosen: int) -> None:
+    """Draw the French that is made of contexts of the widths whose networks come along."""
+    rows = []
+    for width, name in TRANSLATES.items():
+        (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
+        french = str(fault) if model is None else screen.translated(model, source).text
+        rows.append((f"{width} numbers, {passes:g} passes of training", french))
+    if chosen not in TRANSLATES:
+        rows.append((f"{chosen:,} numbers", "Its network does not come along; its figures are below."))
+    figures_table(("one vector of", "says in French"), *rows)
+    note("These two networks were not trained equally long; those of the table below were, except the last two rows.")
+
+
+GUESSED, BOUNDS = 5, (0.05, 0.25)
+"""The French word that is guessed about; shares between the options of the guess."""
+FRENCH = Walk(f"{screen.NAME}_cure", first=GUESSED, label="French word")
+_what_is_known = cached_computation(by_model=True)(word_knowledge)
+
+
+def look_back(text: str) -> TryThis:
+    """Return the page's surprise: what attention hands over of one English word."""
+    _, labels, pieces = _said(text)
+    place = min(GUESSED, len(labels) - 1)
+    french = literal(labels[place], 24)
+
+    def act() -> None:
+        FRENCH.field.value = place
+        if not LECTURE.value:  # a tab is a screen of its own there, without what came out
+            OPEN_TAB[screen.NAME].value = "cure"
+
+    def known_then() -> WordKnowledge:
+        return _what_is_known(
+            screen.recurrent(screen.ATTENTIVE), read_source(text), _said(text)[0].ids[: pieces[place]]
+        )
+
+    def outcome() -> tuple[int, str]:
+        known = known_then()
+        return bisect(BOUNDS, float(known.context[known.weights.argmax()])), _verdict(french, text, known)
+
+    question = f"Attention says {french}. How much of what it receives is about the English word that it needs?"
+    options = ("less than 5%", "5 to 25%", "more than 25%")
+    shown = "memory_long"
+    return TryThis(
+        "let the network look back", question, options, act, outcome, shown, lambda: _two_bars(text, known_then())
+    )
+
+
+def _two_bars(text: str, known: WordKnowledge) -> None:
+    place = int(known.weights.argmax())
+    shares = {screen.ATTENTIVE: known.context[place], screen.WITHOUT: screen.vector_shares(text)[place]}
+    rows = "".join(
+        f'<span>{screen.SAYS[name]}</span><i style="--share:{float(share):.4f}; --line:{TRANSLATOR_COLOURS[name]}"></i>'
+        f"<b>{as_percent(float(share))}</b>"
+        for name, share in shares.items()
+    )
+    st.html(f'<div class="two-bars">{rows}</div>')
+
+
+def _said(text: str) -> tuple[Translation, list[str], list[int]]:
+    """Return what attention makes of a sentence: its words, and the piece at which each begins."""
+    made = screen.translated(screen.recurrent(screen.ATTENTIVE), read_source(text))
+    first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
+    return made, [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
+
+
+def cure_tab(text: str) -> None:
+    """Let a French word be clicked; draw what is known of each English word, before and then."""
+    why = why_missing()
+    if why:
+        st.info(f"The additive model is not there. {why}")
+        return
+    paragraph("Click a French word: what is known of each English word when it is said?")
+    sentence = read_source(text)
+    made, labels, pieces = _said(text)
+    words, picture = st.columns([1, 1], gap="large")
+    with words:
+        said = made.ids[: pieces[FRENCH.draw(labels)]]
+        known = _what_is_known(screen.recurrent(screen.ATTENTIVE), sentence, said)
+        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
+    here = int(known.weights.argmax())
+    chart = cure_chart(sentence.word_labels, screen.vector_shares(text), to_array(known.context), marked=here)
+    alt = f"Shares of {len(sentence.words)} English words in the one vector and in the context"
+    with picture, st.container(key="memory_cure_picture"):
+        draw_chart(chart, width="content", key="memory_cure", alt=alt)
+
+
+def _verdict(french: str, text: str, known: WordKnowledge) -> str:
+    place = int(known.weights.argmax())
+    english = literal(read_source(text).word_labels[place], 24)
+    return (
+        f"To say {french}, the decoder looks at {english}: **{as_percent(float(known.context[place]))}** of what "
+        "attention gives is about that word, of the one vector "
+        f"**{as_percent(float(screen.vector_shares(text)[place]))}**."
+    )
+
+
+def why_missing() -> str:
+    """Return why one of the two networks cannot be loaded, "" if both can."""
+    return model_or_none(screen.ATTENTIVE)[1] or model_or_none(screen.WITHOUT)[1]
+
+
+READER, ALONE = "language-recurrent", "language-recurrent-alone"
+LOOKS_BACK, DOES_NOT = "looks back", "its state alone"
+FIRST = (
+    "My uncle Gustav keeps a guitar. It was raining all day, so we stayed at home and played cards. "
+    "My uncle Gustav keeps a"
+)
+TEXT = Field(screen.NAME, "passage", FIRST, address="passage")
+_foresee = cached_computation(by_model=True)(own_states.foresee)
+_after_piece = cached_computation(by_model=True)(own_states.after_piece)
+EDITS = EditList(screen.NAME)
+N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared
+LEAST_TOLD, MAX_TOLD = 0.005, 3  # shares of states that are named, and how many
+AT = Field(screen.NAME, "piece", -1, address="piece", parse=whole_number)
+
+
+def own_states_tab() -> None:
+    """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
+    st.markdown("Two networks of one size guess the next piece; one may look back.")
+    TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.most, height=84)
+    given = own_states.cut(TEXT.value)
+    if len(given.ids) < 2:
+        st.info("Type a few words: there is nothing to foresee yet.")
+        return
+    if given.left_out:
+        st.caption(f"The first {len(given.ids)} pieces are read; {given.left_out} more are left out.")
+    told = _foresee(model_or_stop(READER), model_or_stop(ALONE), given)
+    last = len(given.ids) - 1
+    at = AT.clamp_to_options(range(last + 1), last)
+    edits = EDITS.fitting(told.trace, of=TEXT.value)
+    now = told.trace.replace(edits)
+    _looks(given, now, at)
+    left, right = st.columns([1, 1.25], gap="large")
+    with left:
+        _next_pieces(told, at)
+    with right:
+        _each_piece(given, told)
+    with st.container(key="desk_memory_elsewhere"):
+        _change(given, now, at)
+
+
+def _visible(label: str) -> str:
+    return label.strip() or "␣"
+
+
+def _change(given: own_states.TextPieces, now: AttentionTrace, at: int) -> None:
+    section("Let it look elsewhere")
+    left, right = st.columns([1, 1.25], gap="large")
+    with left:
+        if at:
+            earlier = {(place,): _visible(label) for place, label in enumerate(given.labels[:at])}
+            matrix_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), lambda at: setattr(AT, "value", at), earlier)
+        else:
+            EDITS.draw(now)
+    if not now.edits:
+        return
+    with right:
+        before, after = (_after_piece(model_or_stop(READER), given, at, edits) for edits in ((), now.edits))
+        shown = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
+        labels = distinct([_visible(own_states.piece_label(piece)) for piece in shown])
+        show_outcome(screen.NAME, labels, before[shown], after[shown])
+        show_weights_difference(screen.NAME, now.replace(()), now)
+
+
+def _looks(given: own_states.TextPieces, trace: AttentionTrace, at: int) -> None:
+    row = to_array(trace.weights(0, [at])[0])
+    most = float(row.max()) or 1.0
+    ring = {at: "outline:2px solid #0072B2;"}
+    labels = zip(given.labels[1:], row[1:].tolist(), strict=True)
+    spans = [shaded_word(*label, most, f"padding:0;{ring.get(place, '')}") for place, label in enumerate(labels, 1)]
+    style = "font-size:max(1.05rem,var(--least,0px));line-height:1.9;white-space:pre-wrap;margin:0"
+    st.html(f"<p style='{style}'>{''.join(spans).strip()}</p>")
+    names = distinct([_visible(label) for label in given.labels])
+    most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
+    looked = " + ".join(
+        f"{row[place]:.0%} of that after {literal(names[place])} ({at - place} pieces ago)" for place in most_first
+    )
+    AT.value = at
+    places = range(len(given.ids))
+    AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
+    st.caption(
+        f"Framed: just read. Context = weighted average of the network's own earlier states: {looked or 'none yet'}."
+    )
+
+
+def _next_pieces(told: own_states.NextPiecePredictions, at: int) -> None:
+    section("What comes next?")
+    best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
+    labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
+    series = {name: [its.get(label, 0.0) for label in labels] for name, its in best.items()}
+    draw_chart(
+        probability_bars(series, [_visible(label) for label in labels], height=230),
+        alt="The likeliest next pieces by both networks",
+    )
+
+
+def _each_piece(given: own_states.TextPieces, told: own_states.NextPiecePredictions) -> None:
+    section("How probable was each piece?")
+    labels = distinct([_visible(label) for label in given.labels[1:]])
+    series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
+    with st.container(key="memory_wide_pieces"):
+        draw_chart(
+            probability_bars(series, labels, height=230, angle=-45), alt="Probability of each piece by both networks"
+        )
