@@ -66,21 +66,13 @@ ELSEWHERE = "the attention that it changes is not here"
 
 
 class ListedEdit(NamedTuple):
-    """An edit that a person made.
+    """An edit that a person made."""
 
-    Attributes:
-        edit: what it is.
-        says: the same in words, as things were called when it was made.
-        where: which of the page's attentions it changes; "" = the only one.
-        of: tells the input to which its positions belong from others; "" = they mean the same in all.
-        is_on: whether it is applied.
-    """
-
-    edit: Edit
-    says: str
-    where: str = ""
-    of: str = ""
-    is_on: bool = True
+    edit: Edit  # what it is
+    says: str  # the same in words, as things were called when it was made
+    where: str = ""  # which of the page's attentions it changes; "" = the only one
+    of: str = ""  # tells the input to which its positions belong from others; "" = they mean the same in all
+    is_on: bool = True  # whether it is applied
 
 
 class EditList:
@@ -112,21 +104,13 @@ class EditList:
 
     def fitting(
         self,
-        attention: AttentionTrace,
-        where: str = "",
-        of: str | Sequence[str] = "",
-        runs: Callable[[RunHead], Any] | None = None,
-        grows: bool = False,
+        attention: AttentionTrace,  # without edits
+        where: str = "",  # its name, where the page has several
+        of: str | Sequence[str] = "",  # its input, see ListedEdit; or several things of which an edit may be
+        runs: Callable[[RunHead], Any] | None = None,  # finds what an edit takes from another run, see with_runs
+        grows: bool = False,  # whether queries may come that it has not; their edits are returned too
     ) -> Edits:
-        """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot.
-
-        Args:
-            attention: without edits.
-            where: its name, where the page has several.
-            of: its input, see ListedEdit; or several things of which an edit may be, such as input and model.
-            runs: finds what an edit takes from another run, see with_runs.
-            grows: whether queries may come that it has not; their edits are returned too.
-        """
+        """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot."""
         fit: Edits = ()
         self._seen.value = self.changes
         for change in self.changes:
@@ -276,27 +260,16 @@ def _empty_rows(trace: AttentionTrace) -> list[str]:
 
 
 class WeightsRow(NamedTuple):
-    """What a query gives the keys, for a person to change.
+    """What a query gives the keys, for a person to change."""
 
-    Attributes:
-        edits: the page's.
-        trace: the attention as it is now.
-        asks: the queries that are changed: the pieces of a word.
-        head: the one that is changed; None = all, and their mean is shown.
-        where: see ListedEdit.
-        of: see ListedEdit.
-        begins: words with which its lines in the list begin.
-        name: of the query, where it is not its axis' label.
-    """
-
-    edits: EditList
-    trace: AttentionTrace
-    asks: Sequence[int] = (0,)
-    head: int | None = 0
-    where: str = ""
-    of: str = ""
-    begins: str = ""
-    name: str = ""
+    edits: EditList  # the page's
+    trace: AttentionTrace  # the attention as it is now
+    asks: Sequence[int] = (0,)  # the queries that are changed: the pieces of a word
+    head: int | None = 0  # the one that is changed; None = all, and their mean is shown
+    where: str = ""  # see ListedEdit
+    of: str = ""  # see ListedEdit
+    begins: str = ""  # words with which its lines in the list begin
+    name: str = ""  # of the query, where it is not its axis' label
 
     @property
     def who(self) -> str:

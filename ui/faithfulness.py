@@ -44,27 +44,16 @@ N_HEADS = 12
 
 
 def faithfulness_tab(
-    name: str,
-    model: str,
-    key: Hashable,
-    subject: Callable[[], Subject],
-    part: str,
-    draw_map: Callable[[np.ndarray], vl.Chart] | None = None,
-    answer: str = "",
-    asks: bool = False,
+    name: str,  # the page's
+    model: str,  # the trained model's name, whose card says how it does over many inputs; another's has none
+    key: Hashable,  # tells the input from others
+    subject: Callable[[], Subject],  # makes the subject, in the queue
+    part: str,  # what is erased, in the plural, such as "ink pixels"
+    draw_map: Callable[[np.ndarray], vl.Chart] | None = None,  # of (n_keys,); else each part's weight is drawn by name
+    answer: str = "",  # says what the answer is, where the page does not
+    asks: bool = False,  # whether a button asks for the figures, since they may take long
 ) -> Tab:
-    """Return the section of a page.
-
-    Args:
-        name: the page's.
-        model: the trained model's name, whose card says how it does over many inputs; another's has none.
-        key: tells the input from others.
-        subject: makes the subject, in the queue.
-        part: what is erased, in the plural, such as "ink pixels".
-        draw_map: draws what each key receives, (n_keys,); without it each part's weight is drawn by name.
-        answer: says what the answer is, where the page does not.
-        asks: whether a button asks for the figures, since they may take long.
-    """
+    """Return the section of a page."""
 
     def portions():  # type: ignore[no-untyped-def]
         with torch.inference_mode(False):

@@ -14,21 +14,14 @@ ICON = str(Path(__file__).with_name("icon.png"))
 
 @dataclass(frozen=True)
 class PageEntry:
-    """One page.
+    """One page."""
 
-    Attributes:
-        group: heading in the sidebar; "" = none.
-        name: of its file below pages/, of its folder below ui/, and of its address.
-        promise: what surprises there, in a few words on its card, Markdown.
-        leads_on: one sentence at the page's foot, before the link to the next page.
-    """
-
-    group: str
-    name: str
+    group: str  # heading in the sidebar; "" = none
+    name: str  # of its file below pages/, of its folder below ui/, and of its address
     title: str
     question: str
-    promise: str
-    leads_on: str
+    promise: str  # what surprises there, in a few words on its card, Markdown
+    leads_on: str  # one sentence at the page's foot, before the link to the next page
 
     @property
     def url_path(self) -> str:

@@ -38,21 +38,15 @@ class Ticking(Protocol):
 
 
 class Tab(NamedTuple):
-    """What stands below the first screen under one name.
+    """What stands below the first screen under one name."""
 
-    Attributes:
-        slug: its name in the address, the same in every language.
-        draw: called without arguments, only while the tab is open. None = its sections are all of it.
-        formerly: slugs by which old addresses open it.
-        below: what stands below it; in a lecture, a screen of its own.
-        sections: what goes deeper, closed below it; one is open at a time, and in a lecture each is a screen.
-    """
-
-    slug: str
+    slug: str  # its name in the address, the same in every language
     label: str
+    # called without arguments, only while the tab is open. None = its sections are all of it.
     draw: Callable[[], None] | None
-    formerly: tuple[str, ...] = ()
-    below: Tab | None = None
+    formerly: tuple[str, ...] = ()  # slugs by which old addresses open it
+    below: Tab | None = None  # what stands below it; in a lecture, a screen of its own
+    # what goes deeper, closed below it; one is open at a time, and in a lecture each is a screen
     sections: tuple[Tab, ...] = ()
 
 

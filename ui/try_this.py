@@ -25,26 +25,17 @@ _scroll_to = component("scroll_to")
 
 
 class TryThis(NamedTuple):
-    """A page's surprise, which a visitor brings about.
+    """A page's surprise, which a visitor brings about."""
 
-    Attributes:
-        button: what will be done, Markdown.
-        question: asked first, Markdown.
-        options: two to four answers.
-        act: brings it about by setting fields; called before the page runs again.
-        outcome: returns the number of the option that came true and a sentence that says what came out, of what the
-            page shows now; called only afterwards.
-        scroll_to: the key of the container that shows it.
-        draw: pictures it below the sentence, if anything does.
-    """
-
-    button: str
-    question: str
-    options: Sequence[str]
-    act: Callable[[], None]
+    button: str  # what will be done, Markdown
+    question: str  # asked first, Markdown
+    options: Sequence[str]  # two to four answers
+    act: Callable[[], None]  # brings it about by setting fields; called before the page runs again
+    # returns the number of the option that came true and a sentence that says what came out, of what the page shows
+    # now; called only afterwards
     outcome: Callable[[], tuple[int, str]]
-    scroll_to: str
-    draw: Callable[[], None] | None = None
+    scroll_to: str  # the key of the container that shows it
+    draw: Callable[[], None] | None = None  # pictures it below the sentence, if anything does
 
 
 def try_this(page: str, surprise: TryThis) -> None:

@@ -56,21 +56,13 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tensors:
-    """Checked tensors of one attention, as trace_of_tensors takes them.
+    """Checked tensors of one attention, as trace_of_tensors takes them."""
 
-    Attributes:
-        query: (n_heads, n_queries, d_k).
-        key: (n_heads or a divisor of it, n_keys, d_k).
-        value: (as many heads as the key, n_keys, d_v), or None: weights need none.
-        mask: bool, broadcastable to (n_heads, n_queries, n_keys), True = may attend.
-        labels: one text per position.
-    """
-
-    query: Tensor
-    key: Tensor
-    value: Tensor | None = None
-    mask: Tensor | None = None
-    labels: tuple[str, ...] | None = None
+    query: Tensor  # (n_heads, n_queries, d_k)
+    key: Tensor  # (n_heads or a divisor of it, n_keys, d_k)
+    value: Tensor | None = None  # (as many heads as the key, n_keys, d_v), or None: weights need none
+    mask: Tensor | None = None  # bool, broadcastable to (n_heads, n_queries, n_keys), True = may attend
+    labels: tuple[str, ...] | None = None  # one text per position
 
 
 def read_tensors(source: Source, name: str = "The file", *, most_bytes: int | None = None) -> Tensors:

@@ -29,32 +29,22 @@ ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttentionScores:
-    """The scores, mask and weights of all pairs of queries and keys of one item; any tile of them, computed on demand.
+    """The scores, mask and weights of all pairs of queries and keys of one item; any tile, computed on demand."""
 
-    Attributes:
-        query: (n_heads, n_queries, d_q).
-        key: (n_heads, n_keys, d_k), or fewer heads where groups of query heads share one (see key_of).
-        score: the scoring function, query and key -> scores.
-        mask: bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend.
-        is_causal: whether query i may attend to keys 0 to i only, besides the mask; takes no memory.
-        window: where it is causal, how many keys up to its own a query may attend to; None = all. Takes no memory.
-        bias: float, broadcastable to (n_heads, n_queries, n_keys), added to the scores.
-        sinks: broadcastable to (n_heads, n_queries), one more score in each row's softmax, which belongs to no key, so
-            that the weights of the row sum to less than 1.
-        has_softmax: whether the weights are the softmax of the scores; else they are the scores themselves.
-        edits: what was changed, see attention_core.attention.edits.
-    """
-
-    query: Tensor
-    key: Tensor
-    score: Score = field(default_factory=ScaledDot)
-    mask: Tensor | None = None
-    is_causal: bool = False
+    query: Tensor  # (n_heads, n_queries, d_q)
+    key: Tensor  # (n_heads, n_keys, d_k), or fewer heads where groups of query heads share one (see key_of)
+    score: Score = field(default_factory=ScaledDot)  # the scoring function, query and key -> scores
+    mask: Tensor | None = None  # bool, broadcastable to (n_heads, n_queries, n_keys); True = may attend
+    is_causal: bool = False  # whether query i may attend to keys 0 to i only, besides the mask; takes no memory
+    # where it is causal, how many keys up to its own a query may attend to; None = all. Takes no memory.
     window: int | None = None
+    # float, broadcastable to (n_heads, n_queries, n_keys), added to the scores
     bias: Tensor | None = field(default=None, repr=False)
+    # broadcastable to (n_heads, n_queries), one more score in each row's softmax, which belongs to no key, so that the
+    # weights of the row sum to less than 1
     sinks: Tensor | None = field(default=None, repr=False)
-    has_softmax: bool = True
-    edits: Edits = ()
+    has_softmax: bool = True  # whether the weights are the softmax of the scores; else they are the scores themselves
+    edits: Edits = ()  # what was changed, see attention_core.attention.edits
 
     def __post_init__(self) -> None:
         if self.window is not None and not (self.is_causal and self.window > 0):

@@ -82,25 +82,15 @@ def _tile(matrix: Tensor, head: int, rows: Rows, cols: Rows) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """What a step says.
+    """What a step says."""
 
-    Attributes:
-        name: short identifier, unique within a trace, such as "scores".
-        title: a heading, such as "Scores".
-        symbol: the text on the stepper's chip, such as "QKᵀ".
-        formula: LaTeX.
-        code: the one to three lines of PyTorch that compute it; the last one assigns the step's matrix.
-        explanation: one to three sentences.
-        role: decides the colour.
-    """
-
-    name: str
-    title: str
-    symbol: str
-    formula: str
-    code: str
-    explanation: str
-    role: Role
+    name: str  # short identifier, unique within a trace, such as "scores"
+    title: str  # a heading, such as "Scores"
+    symbol: str  # the text on the stepper's chip, such as "QKᵀ"
+    formula: str  # LaTeX
+    code: str  # the one to three lines of PyTorch that compute it; the last one assigns the step's matrix
+    explanation: str  # one to three sentences
+    role: Role  # decides the colour
 
     def filled(self, **blanks: object) -> Text:
         """Return the text with every $blank in formula, code and explanation replaced."""

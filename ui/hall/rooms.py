@@ -46,22 +46,14 @@ class RoomError(ValueError):
 
 @dataclass(frozen=True)
 class HallQuestion:
-    """What a hall is asked.
+    """What a hall is asked."""
 
-    Attributes:
-        page: on which page, for people.
-        text: the question.
-        options: the words of each answer; of a matrix, row by row.
-        columns: of a matrix, so that phones draw one; 0 = the options stand in a list.
-        rows: the labels of a matrix' rows.
-        picture: what lies below the matrix, as the address of a PNG that holds it; then its labels are only read aloud.
-    """
-
-    page: str
-    text: str
-    options: tuple[str, ...]
-    columns: int = 0
-    rows: tuple[str, ...] = ()
+    page: str  # on which page, for people
+    text: str  # the question
+    options: tuple[str, ...]  # the words of each answer; of a matrix, row by row
+    columns: int = 0  # of a matrix, so that phones draw one; 0 = the options stand in a list
+    rows: tuple[str, ...] = ()  # the labels of a matrix' rows
+    # what lies below the matrix, as the address of a PNG that holds it; then its labels are only read aloud
     picture: str = ""
 
     @property
