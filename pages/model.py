@@ -8,11 +8,10 @@ import streamlit as st
 from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here
 from ui.model.ablation import change_heads, changed_run
-from ui.model.compare import side_by_side
 from ui.model.doubts import model_doubts
 from ui.model.effects import logit_by_part, patch_heads
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_look
-from ui.model.heads import heads_in_numbers, named_heads, rolled_out
+from ui.model.heads import heads_in_numbers, named_heads, rolled_out, side_by_side
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.one_head import export_head, model_steps, one_head
 from ui.model.opening import opening, opening_place

@@ -5,10 +5,8 @@ import streamlit as st
 from ui.doubts import read_doubts
 from ui.first_screen import last_on_phone
 from ui.player import export_bar
-from ui.read.answer import answer, looks_chart
-from ui.read.experiments import change_section, read_now
+from ui.read import tabs
 from ui.read.first_screen import COLUMNS, NAME, number_pad
-from ui.read.looks import STEPS, WALK, another_question, look_by_look, present_look, read_steps
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
@@ -19,22 +17,24 @@ with st.container(key="read_first"):
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         drawing, is_present, place = number_pad()
-        now = read_now(drawing)
+        now = tabs.read_now(drawing)
         with place:
-            looks_chart(drawing, now)
+            tabs.looks_chart(drawing, now)
     with right:
-        answer(drawing, now, is_present)
+        tabs.answer(drawing, now, is_present)
 
 shown = drawing._replace(reading=now.reading)
 page_tabs(
     NAME,
-    Tab("film", "Step by step", lambda: look_by_look(shown)),
-    Tab("try", "Try", lambda: change_section(drawing, now), formerly=("start",)),
-    Tab("question", "Another question", lambda: another_question(shown)),
+    Tab("film", "Step by step", lambda: tabs.look_by_look(shown)),
+    Tab("try", "Try", lambda: tabs.change_section(drawing, now), formerly=("start",)),
+    Tab("question", "Another question", lambda: tabs.another_question(shown)),
     more=(
-        Tab("steps", "State, glimpse, state: one look in formulas", lambda: read_steps(shown), formerly=("state",)),
+        Tab(
+            "steps", "State, glimpse, state: one look in formulas", lambda: tabs.read_steps(shown), formerly=("state",)
+        ),
         read_doubts(drawing),
     ),
-    players=(WALK, STEPS),
+    players=(tabs.WALK, tabs.STEPS),
 )
-take_along(lambda: export_bar(now.reading.trace, NAME, query=present_look(shown), picture=drawing.canvas))
+take_along(lambda: export_bar(now.reading.trace, NAME, query=tabs.present_look(shown), picture=drawing.canvas))

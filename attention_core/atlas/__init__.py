@@ -1,7 +1,6 @@
 """Attention matrices of any size as a map: exact tiles, and an overview made in one streaming pass."""
 
-from attention_core.atlas.labels import search
-from attention_core.atlas.matrix import TILE, Atlas
+from attention_core.atlas.matrix import TILE, Atlas, search
 from attention_core.atlas.tensors import FileError, FileKind, Tensors, kind_of_file, read_tensors, trace_of_tensors
 
 __all__ = [

@@ -6,8 +6,8 @@ from html import unescape
 import pytest
 
 from tests.app.tools import said, settled
-from ui.guided.handout import handout
 from ui.guided.items import BUNDLED, lecture_text, read
+from ui.guided.menu import handout
 from ui.navigation import entry_of
 
 ITEMS = [(name, n) for name in BUNDLED for n in range(1, len(read(lecture_text(name)).items) + 1)]

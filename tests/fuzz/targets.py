@@ -17,7 +17,7 @@ from PIL import Image
 
 from attention_core.arrays import FileError
 from attention_core.atlas import read_tensors
-from attention_core.atlas.labels import search
+from attention_core.atlas.matrix import search
 from attention_core.attention.recording import FORMAT, load_recording
 from attention_core.data.drawing import strokes_of
 from attention_core.data.lecture import LectureError, read_lecture

@@ -8,8 +8,8 @@ from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, TextInput, special_keys
 from ui.labels import as_percent, error_markdown
-from ui.model.compare import SECOND_TEXT
 from ui.model.glance import NAME, Selection, chosen_layers
+from ui.model.heads import SECOND_TEXT
 from ui.model.input import ENGLISH, TEXT
 from ui.model.one_head import token_view
 from ui.model_runs import LatestRun, run_of

@@ -1,0 +1,270 @@
+"""The answer beside the drawing, and the tabs: look after look, another question, what changing looks does."""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from attention_core.attention.edits import DropHead, Uniform
+from attention_core.attention.types import Role, Step
+from attention_core.charts import contact_sheet, overlay, probability_bars, ramp_for
+from attention_core.data.scenes import MAX_DIGITS
+from attention_core.device import to_array
+from attention_core.explain.guess import KeyPicture
+from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
+from attention_core.topics.read import ReadDrawing, begins_at, column_weights, labels_of
+from attention_core.topics.read.charts import columns_chart, region_chart
+from ui.chart import click, draw_chart
+from ui.computed import by_model, card_or_empty
+from ui.digits import ink_image, inked
+from ui.edits import EditList, ListedEdit, show_outcome
+from ui.first_screen import grey_out
+from ui.layout import section
+from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
+from ui.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
+from ui.region import Region
+from ui.state import Field, single_choice, whole_number
+from ui.try_this import TryThis, try_this
+
+
+def _without(look: int) -> ListedEdit:
+    return ListedEdit(DropHead(0, query=look), f"look {look + 1} hands over nothing")
+
+
+AFTER = Field(NAME, "after", 0, address="after", parse=whole_number)
+"""The look whose state is the first query; 0 = the learned one."""
+EDITS = EditList(NAME, skipped=lambda text: [_without(whole_number(look)) for look in text.split(".")])
+REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PAD.presets))
+read_again = by_model(DigitReader.read)
+
+
+class ChangedReading(NamedTuple):
+    """A drawing as it is read now."""
+
+    learned: DigitReading  # with the same first query, nothing edited
+    reading: DigitReading
+    after: int  # see AFTER
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.after or self.reading.trace.edits)
+
+    @property
+    def withheld(self) -> list[int]:
+        """The looks whose glimpse is withheld."""
+        return [
+            edit.query for edit in self.reading.trace.edits if isinstance(edit, DropHead) and edit.query is not None
+        ]
+
+    def left_out(self, drawing: ReadDrawing) -> int:
+        """Return how many digits at the beginning of a drawing are not read now, but the rest is."""
+        return begins_at(drawing.reading.digits, self.reading.digits) or 0
+
+
+def read_now(drawing: ReadDrawing) -> ChangedReading:
+    """Read a drawing with the first query, and with the edits, that a visitor has chosen."""
+    after = AFTER.clamp(0, len(drawing.labels))
+    start = drawing.reading.states[after]
+    learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
+    runs = PAD.runs(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
+    edits = EDITS.fitting(learned.trace, runs=runs)
+    now = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
+    return ChangedReading(learned, now, after)
+
+
+def read_alike(drawing: ReadDrawing) -> DigitReading:
+    """Read a drawing with every weight equal: no look can choose where it goes."""
+    return read_again(MODEL, drawing.picture, edits=(Uniform(),))
+
+
+def begin_later() -> None:
+    """Let the first query be that of the second look."""
+    AFTER.value = 1
+    EDITS.reset()
+
+
+def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
+    """Let a person change where the reader looks and what it is told, and draw what is read."""
+    left, right = st.columns([1.65, 1], gap="large")
+    before, after = (maps_of(reading).mean(0) for reading in (now.learned, now.reading))
+    with left:
+        hint = "Brush over a digit, then let no look go there; or withhold what a look has seen."
+        REGIONS.draw(drawing.canvas, before, after, now.reading.trace, hint=hint, size=560)
+    with right:
+        with st.container(horizontal=True, gap="xsmall"):
+            st.caption("Withhold the glimpse of look")
+            for look in range(len(now.learned.probabilities)):
+                key = f"read_withhold_{look}"
+                st.button(f"{look + 1}", key=key, on_click=EDITS.toggle, args=(_without(look),))
+        names = {look: f"{look}: {label}" for look, label in enumerate(drawing.labels, 1)}
+        single_choice("Begin as if it had read up to", AFTER, {0: "nothing"} | names, wrap=True)
+        if now.after != AFTER.value:
+            st.rerun()  # the page shows the reading above
+        st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
+        if now.is_changed:
+            finished = "" if now.reading.finished else ", and no end"
+            st.markdown(f"Read now: **{now.reading.digits or 'nothing'}**{finished}")
+        if now.reading.trace.edits:
+            one, other = (to_array(reading.probabilities) for reading in (now.learned, now.reading))
+            look = max(range(min(len(one), len(other))), key=lambda look: abs(one[look] - other[look]).sum())
+            st.caption(f"At look {look + 1}, where most has changed:")
+            show_outcome(NAME, CLASSES, one[look], other[look])
+
+
+def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
+    """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
+    weights = to_array(column_weights(now.reading.trace))
+    words = f"Where each of the {len(weights)} looks goes"
+    with st.container(key="read_looks"):
+        labels = numbered(labels_of(now.reading))
+        chart = columns_chart(weights, labels, SIZE[1], left_out=now.left_out(drawing))
+        draw_chart(chart, width="content", alt=words)
+
+
+def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
+    """Draw the reading, and that of a reader that cannot choose."""
+    reading, alike = now.reading, read_alike(drawing)
+    for part in ("read_looks", "read_answer"):
+        grey_out(part, not is_present)
+    with st.container(key="read_answer"):
+        section("Looking digit by digit" + (", changed under Try" if now.is_changed else ""), Role.WEIGHTS)
+        st.html(cards(reading, now.withheld, now.left_out(drawing)))
+        n = len(reading.digits)
+        how = f"in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
+        st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")
+        section("Seeing everything at once")
+        st.html(cards(alike))
+        st.caption("The same network, with every weight made equal as it runs.")
+    try_this(NAME, _later(drawing, now))
+
+
+def figures() -> None:
+    """Say how often it is right, on numbers that it never saw."""
+    if told := card_or_empty(MODEL).get("test_numbers"):
+        five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
+        st.caption(
+            f"Right on {five:.1%} of new numbers of up to five digits, on {six:.1%} of six. Looking and reading were "
+            "learned together; often attention for pictures is trained beforehand."
+        )
+
+
+def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
+    whole, rest = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
+
+    def outcome() -> tuple[int, str]:
+        read = now.reading.digits or "the end"
+        words = f"It reads *{read}*: the picture is the same; its question alone knew how far it had come."
+        return (1, words) if read == rest else (0 if read == whole else 2, f"It reads *{read}*.")
+
+    return TryThis(
+        "Begin with a later question",
+        "The drawing stays. It begins with the question that it asked after its first digit. What does it read?",
+        (f"{whole} again", f"Only {rest}", "Something else"),
+        begin_later,
+        outcome,
+        "read_answer",
+    )
+
+
+WALK = Walk(NAME, label="Look")
+STEPS = Stepper(NAME, modifier="Shift+")
+REGION = Field(NAME, "region", None, address="region", parse=whole_number)
+STEP_SIZE = 480
+WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
+
+
+def present_look(drawing: ReadDrawing) -> int:
+    """Return the look at which the film stands, from 0."""
+    return WALK.field.clamp(0, len(drawing.labels) - 1)
+
+
+def look_by_look(drawing: ReadDrawing) -> None:
+    """Draw the present look: its map over the drawing, and what it says."""
+    look = WALK.draw(drawing.labels)
+    film, answer = st.columns(COLUMNS, gap="large")
+    with film:
+        chart = overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH)
+        with st.container(key="read_film"):
+            draw_chart(chart, width="content", alt="Where the chosen look goes, over the drawing")
+        st.markdown(_words_of_look(drawing.labels[look]))
+        figures()
+    with answer:
+        section(f"Look {look + 1} says", Role.OUTPUT)
+        row = to_array(drawing.reading.probabilities[look])
+        chart = probability_bars({"the chosen look": row}, list(CLASSES), height=150, legend=False)
+        draw_chart(chart, key="read_said", alt="What the chosen look says")
+
+
+def _words_of_look(label: str) -> str:
+    if label == "end":
+        return "**The end**: nothing tells it how many digits there are."
+    return f"The map says where **{label}** was read, not why. Withholding the glimpse (*Try*) is the stronger test."
+
+
+def another_question(drawing: ReadDrawing) -> None:
+    """Draw what shows that the query makes the map: the same region, scored otherwise at every look."""
+    look = WALK.draw(drawing.labels)
+    trace, labels = drawing.reading.trace, [f"{number}: {label}" for number, label in enumerate(drawing.labels, 1)]
+    region = REGION.value
+    if region is None or region >= trace.n_keys:
+        region = int(trace.weights(rows=[0])[0].argmax())
+    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        here = maps_of(drawing.reading)[look]
+        draw_chart(
+            overlay(drawing.canvas, here, size=WIDTH, select="region", marked=region),
+            **click("read_regions", "region", "position", REGION),
+            width="content",
+            alt="Where the chosen look goes, over the drawing; click a region to follow it",
+        )
+        st.markdown(
+            "The picture stays; the network's state is the question, another at every look. It is not shown its own "
+            "answers."
+        )
+    with right:
+        section("One region through all looks", Role.SCORES)
+        scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
+        alt = "Score and weight of the chosen region at every look"
+        chart = region_chart(scores, weights, labels, marked=look)
+        draw_chart(chart, key="read_region_chart", width="content", alt=alt)
+        st.caption(f"The framed region (row {row + 1}, column {column + 1}): its score, and its weight in per cent.")
+
+
+def read_steps(drawing: ReadDrawing) -> None:
+    """Draw the stepper, the present step's words and its numbers, at the present look."""
+    look, trace = WALK.draw(drawing.labels), drawing.reading.trace
+    keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.grid)  # type: ignore[arg-type]
+    if not (step := STEPS.draw(trace, look, picture=keys)):
+        return
+    words, numbers = st.columns([0.9, 1.1], gap="large")
+    best = int(trace.weights(rows=[look])[0].argmax())
+    with words:
+        show_words(trace, step, 0, look)
+    with numbers:
+        _show_step(drawing, step, look, best)
+
+
+def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
+    trace = drawing.reading.trace
+    if step.name == "picture":
+        ink_image(drawing.picture, 2 * drawing.picture.shape[1], "The 48 x 192 picture that the reader sees")
+    elif step.col_axis is trace.story.key_axis:
+        maps = to_array(step.value()).reshape(-1, *step.col_axis.grid)  # type: ignore[misc]
+        ramp, words = ramp_for(step.role, maps, trace.n_keys), f"{step.title} of every look"
+        chart = contact_sheet(
+            maps,
+            numbered(drawing.labels),
+            ramp,
+            title=step.title.lower(),
+            columns=2,
+            size=STEP_SIZE // 2 - 8,
+            marked=best,
+        )
+        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
+    else:
+
+        def drawn(step: Step) -> StepLook | None:
+            has_maps = step.name == "picture" or step.col_axis is trace.story.key_axis
+            return None if has_maps else StepLook(best if step.row_axis.grid else look, size=STEP_SIZE)
+
+        show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS)
