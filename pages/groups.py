@@ -25,7 +25,7 @@ with party:
             sections.draw_party(head, traces[head], numbers, query)
 try_this(sections.NAME, sections.surprise(numbers, traces))
 with st.container(key="desk_groups_numbers"):
-    sections.number_input()
+    sections.type_numbers()
 
 
 def why_only_pairs() -> None:

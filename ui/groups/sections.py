@@ -60,7 +60,7 @@ def guest_numbers() -> list[int]:
     return NUMBERS.value
 
 
-def number_input() -> None:
+def type_numbers() -> None:
     """Let a person type other numbers."""
     if not SHOWS_NUMBERS.widget(st.toggle, "Choose the numbers"):
         return
