@@ -197,7 +197,8 @@ def _draw_buttons(pad: Pad) -> None:
         for label in pad.presets:
             st.button(label, key=f"{name}_preset_{label}", on_click=_choose_preset, args=(pad, label))
     if pad.pens:
-        single_choice("Pen", pad.pen, [*pad.pens, ERASER], label_visibility="collapsed", wrap=True)
+        shown = {pen: pen for pen in (*pad.pens, ERASER)} | ({"black": "white"} if pad.paper.value == "dark" else {})
+        single_choice("Pen", pad.pen, shown, label_visibility="collapsed", wrap=True)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad, 1))
         st.button("Redo", key=f"{name}_redo", on_click=_undo, args=(pad, -1), disabled=not pad.undone.value)
@@ -210,7 +211,12 @@ def _current_ink(pad: Pad) -> str:
         return INK[paper]
     if pad.pen.value == ERASER:
         return PAPER[paper]
-    return PEN[pad.pen.value if pad.pen.value in pad.pens else pad.pens[0]]
+    return _seen_on(paper, PEN[pad.pen.value if pad.pen.value in pad.pens else pad.pens[0]])
+
+
+def _seen_on(paper: str, colour: str | None) -> str:
+    """Return a stroke's colour on a paper: ink without one, and black, is the paper's own."""
+    return INK[paper] if colour is None or colour.upper() == INK["light"] else colour
 
 
 def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = DRAWN) -> None:
@@ -218,8 +224,8 @@ def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, prese
 
     The preset is their name in the address, from which they can be made again.
     """
-    ink = INK[pad.paper.value]
-    objects = [_path_object(stroke.path, stroke.colour or ink, stroke.width) for stroke in strokes]
+    paper = pad.paper.value
+    objects = [_path_object(stroke.path, _seen_on(paper, stroke.colour), stroke.width) for stroke in strokes]
     kept = pad.drawing.value.get("objects", []) if add else []
     _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, preset)
 

@@ -14,7 +14,8 @@ from ui.inside_streamlit import StopException
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .figures :is(th, td) { border: none; border-bottom: 1px solid #8a93a033; padding: 4px 0 4px 24px; text-align: right; }
-.figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; text-align: left; }
+.figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; }
+.figures :is(:first-child, [data-told] :last-child) { text-align: left; }
 </style>"""
 
 READABLE = 57
@@ -88,7 +89,10 @@ def section(title: str, role: Role | None = None) -> None:
 
 
 def figures_table(*rows: Sequence[str]) -> None:
-    """Draw a small table of figures, its head first; the first column holds words."""
+    """Draw a small table of figures, its head first; the first column holds words, the last one may."""
     head, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
     lines = [head.replace("td>", "th>"), *body]
-    st.html(f'{TABLE_STYLE}<div class="figures"><table>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>')
+    told = " data-told" if all(row[-1][:1].isalpha() for row in rows) else ""
+    st.html(
+        f'{TABLE_STYLE}<div class="figures"><table{told}>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
+    )

@@ -131,7 +131,7 @@ def encoder_steps(
             picture,
             r"p \in [0, 1]^{4 \times 64 \times 64}",
             "ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
-            "The canvas, shrunk to 64 x 64 pixels. Shown is the ink; the model sees colours too.",
+            "The canvas, shrunk to 64 x 64 pixels. The model sees ink, and its colour.",
         ),
         KEY.filled(n=len(where) - 1).step(encoded[0][0], where, **named),
         VALUE.step(encoded[1][0], where, **named),

@@ -32,7 +32,7 @@ from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
-from ui.canvas import PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
+from ui.canvas import INK, PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
@@ -60,6 +60,7 @@ ALIKE = ListedEdit(Uniform(), "it looks everywhere alike")
 EDITS = EditList(NAME, uniform={"1": [ALIKE]}.__getitem__)
 MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
 THREE_LOOKS, POSSIBLE = f"{write(EXAMPLES[-1])}?", ("red", "purple", "orange")
+DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 _glow = component("start_scene")
 answer_one = by_model(ask.answer_one)
 
@@ -136,7 +137,7 @@ def _compose() -> None:
 
 def _pen_dots() -> str:
     dots = "".join(
-        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {PEN[name]}; }}"
+        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {DOTS[name]}; }}"
         for place, name in enumerate(PENS, 1)
     )
     return f"<style>{dots}</style>"

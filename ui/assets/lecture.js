@@ -293,12 +293,16 @@ const showShared = () => {
   for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(kind, () => ends.abort(), { capture: true, passive: true, signal: ends.signal });
 };
 
-// How wide a chart has to be for its smallest letters: a phone scrolls it sideways rather than shrink it further.
-const PHONE = 640, MIN_LETTERS = 10;
+// How wide a chart has to be for its smallest letters: a phone scrolls it sideways rather than shrink it further. Those of a
+// picture, which are a colour bar's, grow instead.
+const PHONE = 640, MIN_LETTERS = 10, FEW = 5;
 const keepLetters = () => {
   for (const chart of window.innerWidth > PHONE ? [] : document.querySelectorAll("svg.marks")) {
-    const sizes = [...chart.querySelectorAll("text")].filter((node) => node.textContent.trim()).map((node) => parseFloat(node.getAttribute("font-size")));
-    chart.style.setProperty("--least-width", `${Math.min(1, MIN_LETTERS / Math.min(...sizes)) * chart.getAttribute("width")}px`);
+    const texts = [...chart.querySelectorAll("text")].filter((node) => node.textContent.trim()), width = chart.getAttribute("width");
+    const least = MIN_LETTERS * (texts.length <= FEW && chart.querySelector("image") ? width / (window.innerWidth - 32) : 0);
+    for (const node of texts) if (parseFloat(node.getAttribute("font-size")) < least) node.setAttribute("font-size", `${least}px`);
+    const smallest = Math.min(...texts.map((node) => parseFloat(node.getAttribute("font-size"))));
+    chart.style.setProperty("--least-width", `${least ? 0 : Math.min(1, MIN_LETTERS / smallest) * width}px`);
   }
 };
 

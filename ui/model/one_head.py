@@ -287,7 +287,9 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     special = special_keys(run, trace)
     known = {"weight": True, "length": trace.value.shape[-1] > 0, "rest": bool(special)}
     shown = SHOWN.clamp_to_options([name for name, is_known in known.items() if is_known])
-    single_choice("Shown", SHOWN, {name: SHOWN_AS[name] for name in known if known[name]}, label_visibility="collapsed")
+    single_choice(
+        "Shown", SHOWN, {name: SHOWN_AS[name] for name in known if known[name]}, label_visibility="collapsed", wrap=True
+    )
     values = trace.weights(head)
     if shown == "length":
         values = norm_based_weights(trace, head)

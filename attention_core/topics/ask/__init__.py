@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.edits import Edits
+from attention_core.data import drawing
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, question_words
 from attention_core.data.scenes import ASK_SIDE
@@ -22,7 +23,7 @@ class SceneInput(NamedTuple):
     """A canvas as the model sees it."""
 
     picture: Tensor  # (4, 64, 64), see coloured_input
-    shown: np.ndarray  # uint8 (64, 64, 3), the same for people, on white paper
+    shown: np.ndarray  # uint8 (64, 64, 3), the same for people, on the canvas' own paper
     remark: CanvasRemark | None  # what is unusual about the canvas, or None
 
 
@@ -30,8 +31,9 @@ def scene_input(canvas: np.ndarray) -> SceneInput:
     """Return a canvas, uint8 (side, side, 4), as the model sees it."""
     seen = colour_picture(canvas, ASK_SIDE)
     coverage, colours = torch.from_numpy(seen.coverage), torch.from_numpy(seen.colours)
-    on_paper = seen.colours * seen.coverage + (1 - seen.coverage)
-    shown = np.rint(255 * on_paper.transpose(1, 2, 0)).astype(np.uint8)
+    paper = drawing.background_of(drawing.flattened(canvas))[:, None, None]
+    on_paper = 255 * seen.colours * seen.coverage + paper * (1 - seen.coverage)
+    shown = np.rint(on_paper.transpose(1, 2, 0)).astype(np.uint8)
     return SceneInput(coloured_input(coverage, colours), shown, seen.remark)
 
 
