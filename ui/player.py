@@ -379,7 +379,7 @@ def counted(n: int, name: str) -> str:
     return f"{n:,} {one if n == 1 else name}"
 
 
-_moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "moving_step", "moving_start"))
+_moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "film", "moving_step", "moving_start"))
 MOST_AHEAD, MOST_ROWS = 3000, 100
 """Numbers of a step, and its rows or columns, that a browser has before anybody goes to it, without a round trip."""
 

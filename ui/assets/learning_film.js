@@ -3,62 +3,31 @@
 const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20, CLEARNESS = 0.6;
 const PINK = "#d13b9b", LINES = ["#C2478C", "#2E8BC0", "#D08700"];
 
-class LearningFilm {
-  constructor(root) {
-    this.root = root;
-    this.canvas = make(root, "canvas", { class: "moving", role: "img" });
-    this.bar = make(root, "div", "film");
-    this.button = make(this.bar, "button", { class: "go", "aria-label": "Play the training from its beginning" }, "▶");
-    this.slider = make(this.bar, "input", { type: "range", min: 0, value: 0, "aria-label": "How far the training had come" });
-    this.saver = make(this.bar, "button", { class: "go", title: "Save as a film" }, "Film");
-    this.button.onclick = () => (this.clock ? this.stop() : this.play());
-    this.slider.oninput = () => { this.stop(); this.show(Number(this.slider.value)); };
-    this.saver.onclick = () => saveFilm(this.canvas, "training", (done) => this.play(done));
-    this.redraw = onceAFrame(() => this.draw());
-    new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); }).observe(root);
-    whenDarkOrLight(root, this.redraw);
-  }
+class LearningFilm extends Film {
+  constructor(root) { super(root, "How far the training had come", "Play the training from its beginning"); }
+
+  get title() { return "training"; }
+
+  get seconds() { return this.slider.max / PICTURES_A_SECOND; }
+
+  get at() { return Number(this.slider.value); }
 
   adopt(data) {
     if (!isNew(this, data)) return this.redraw();
-    const follows = !this.data || this.at >= this.data.frames.length - 1 || data.name !== this.data.name;
+    const last = data.frames.length - 1;
+    const follows = !this.data || (this.time === 1 && !this.playing) || data.name !== this.data.name;
     this.data = data;
     this.maps = data.frames.map((frame) => bytesOf(frame.weights));
-    const last = data.frames.length - 1;
+    const at = Math.min(this.at, last);
     this.slider.max = last;
     this.bar.style.visibility = last ? "visible" : "hidden";
     this.saver.hidden = data.live;
-    if (follows && !this.clock) this.at = last;
-    this.show(Math.min(this.at, last));
-  }
-
-  play(done = () => {}) {
-    this.show(0);
-    this.button.textContent = "❚❚";
-    this.clock = setInterval(() => {
-      if (this.at < this.data.frames.length - 1) return void this.show(this.at + 1);
-      this.stop();
-      done();
-    }, 1000 / PICTURES_A_SECOND);
-  }
-
-  stop() {
-    clearInterval(this.clock);
-    this.clock = null;
-    this.button.textContent = "▶";
-  }
-
-  show(at) {
-    this.at = at;
-    this.slider.value = at;
-    this.redraw();
+    this.show(follows ? 1 : at / last || 0);
   }
 
   draw() {
-    if (!this.data || !this.root.isConnected) return this.stop();
-    const { canvas, data } = this, frame = data.frames[this.at], style = getComputedStyle(this.root);
-    this.pen = canvas.getContext("2d");
-    Object.assign(this, { ink: style.color, font: style.fontFamily, width: this.root.clientWidth || 500 });
+    if (!this.data || !this.measure()) return this.stop();
+    const { canvas, data } = this, frame = data.frames[this.at];
     const wide = this.width >= BESIDE, most = Math.min(LARGEST, wide ? 0.28 * this.width : (this.width - GAP) / 2);
     const map = data.ink ? { x: 0, y: HEAD, w: most, h: most } : this.table(frame, wide ? 0.56 * this.width : this.width);
     const equal = { ...map, x: most + GAP }, last = data.ink ? equal : map;
@@ -67,27 +36,14 @@ class LearningFilm {
       : { x: 34, y: map.y + map.h + 66, h: 150 };
     chart.w = this.width - chart.x - 118;
     const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
-    const ratio = (devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
-    const [across, down] = [Math.round(this.width * ratio), Math.round(height * ratio)];
-    if (canvas.width !== across || canvas.height !== down) Object.assign(canvas, { width: across, height: down });
-    set(canvas, { style: `width:${this.width}px;height:${height}px`, "aria-label": `After ${frame.step} batches: ${frame.says}` });
-    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.pen.fillStyle = style.getPropertyValue("--st-background-color") || "#fff";  // a film has no transparent pixels
-    this.pen.fillRect(0, 0, this.width, height);
+    set(canvas, { "aria-label": `After ${frame.step} batches: ${frame.says}` });
+    this.clear(height);
     this.write(frame.says, 0, data.ink ? map.y + map.h + 18 : 12, { size: 17, weight: 600, room: wide || data.ink ? map.x + map.w : this.width });
     if (data.ink) {
       this.drawing(map, frame, 0, (place) => this.maps[this.at][place] / 255);
       this.drawing(equal, frame, 1, () => data.even);
     } else this.matrix(map, frame);
     this.curves(chart, frame);
-  }
-
-  write(text, x, y, { size = 12, align = "left", weight = "", colour = this.ink, room = 1e4 } = {}) {
-    const { pen } = this;
-    pen.fillStyle = colour;
-    pen.font = `${weight} ${size}px ${this.font}`;
-    [pen.textAlign, pen.textBaseline] = [align, "middle"];
-    pen.fillText(text, x, y, room);
   }
 
   cell(x, y, w, h, share) {

@@ -94,15 +94,13 @@ class PixelMap {
 
   weights() {
     if (this.data.row) return this.data.row;
-    const { numbers, query, data: { unit, softmax } } = this, d = numbers.length / 2 / PIXELS;
+    const { numbers, query, data: { unit } } = this, d = numbers.length / 2 / PIXELS;
     const scores = Array.from({ length: PIXELS }, (_, key) => {
       let product = 0;
       for (let i = 0; i < d; i++) product += numbers[query * d + i] * numbers[(PIXELS + key) * d + i];
       return unit * product;
     });
-    if (!softmax) return scores;
-    const most = Math.max(...scores), powers = scores.map((score) => Math.exp(score - most)), whole = sum(powers);
-    return powers.map((power) => power / whole);
+    return this.data.softmax ? softmax(scores) : scores;
   }
 
   paint() {

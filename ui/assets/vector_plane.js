@@ -6,13 +6,6 @@ const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2];  // of a name around its tip, ra
 
 const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
 
-// The shares that scores get of 1; those that are not finite get none.
-const softmax = (scores) => {
-  const top = Math.max(...scores), grown = scores.map((s) => (Number.isFinite(s) ? Math.exp(s - top) : 0));
-  const sum = grown.reduce((a, b) => a + b, 0);
-  return grown.map((e) => e / (sum || 1));
-};
-
 class Plane {
   constructor(root) {
     this.svg = make(make(root, "div", "plane"), "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group" });

@@ -16,7 +16,7 @@ from attention_core.topics.train.lesson import LiveSettings, Look
 from attention_core.topics.train.live_run import LESSONS, LiveRun, beforehand
 from attention_core.topics.train.lookup import TYPED
 from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
-from ui.component import component
+from ui.component import component, script_of
 from ui.computed import cached_computation, compute_turn
 from ui.digits import prepared
 from ui.job_queue import asking
@@ -71,7 +71,7 @@ CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(N
 """Whether the settings are open; whether a button has begun or stopped a training since the whole page ran."""
 BEAT = 1.0
 _beforehand = st.cache_resource(max_entries=6, show_spinner="Building the networks")(beforehand)
-_film = component("learning_film")
+_film = component("learning_film", script_of("film", "learning_film"))
 
 
 def is_on() -> bool:

@@ -50,6 +50,23 @@ const thumbnail = (canvas, head) => {
   putPixels(canvas, Uint32Array.from(cells, (cell) => (cell < 0 ? MASK : colour(cell))));
 };
 
+// Let a view look at the cell of its canvas on which the pointer, the focus or an arrow key is, and take one that is clicked:
+// it has `cellUnder` an event, the cell `lit`, and how many rows and columns there are, its `size`.
+const asMatrix = (view) => {
+  const { canvas } = view;
+  canvas.onpointermove = (event) => view.look(view.cellUnder(event));
+  canvas.onpointerleave = canvas.onblur = (event) => view.pointed.leave(event);
+  canvas.onclick = (event) => view.take(view.cellUnder(event));
+  canvas.onfocus = () => view.look(view.lit());
+  canvas.onkeydown = (event) => {
+    const way = arrowOf(event), [row, column] = view.lit(), [n, m] = view.size;
+    if (way) view.look([clamp(row + way[1], 0, n - 1), clamp(column + way[0], 0, m - 1)]);
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    view.take(view.lit());
+  };
+};
+
 class MatrixView {
   // about: { rows, columns (how many), axes ([name, first position] of both), name, paint: (place) => pixel, say: (row, column) => text, choose: (row, column) => ... }
   constructor(parent, about) {
@@ -67,22 +84,15 @@ class MatrixView {
     putPixels(this.canvas, Uint32Array.from({ length: n * m }, (_, place) => about.paint(place)));
     this.at = [about.row ?? 0, 0];
     this.pointed = pointedIn(this.box, (places) => this.light(places));
-    this.canvas.onpointermove = (event) => this.look(this.cellOf(event));
-    this.canvas.onpointerleave = this.canvas.onblur = (event) => this.pointed.leave(event);
-    this.canvas.onclick = (event) => this.choose?.(...this.cellOf(event));
-    this.canvas.onfocus = () => this.look(this.at);
-    this.canvas.onkeydown = (event) => {
-      if (event.key === "Enter" || event.key === " ") {
-        event.preventDefault();
-        this.choose?.(...this.at);
-      }
-      const way = arrowOf(event);
-      if (way) this.look([clamp(this.at[0] + way[1], 0, n - 1), clamp(this.at[1] + way[0], 0, m - 1)]);
-    };
+    asMatrix(this);
     this.mark(about.row);
   }
 
-  cellOf(event) {
+  lit() { return this.at; }
+
+  take(cell) { this.choose?.(...cell); }
+
+  cellUnder(event) {
     const [x, y] = pointIn(this.canvas, event), { width, height } = boxOf(this.canvas), [n, m] = this.size;
     return [clamp(Math.floor((y / height) * n), 0, n - 1), clamp(Math.floor((x / width) * m), 0, m - 1)];
   }

@@ -60,36 +60,20 @@ class Grid {
   }
 }
 
-class MovingStep {
+class MovingStep extends Film {
   // `choose` gets the row and column of a clicked cell.
   constructor(root, choose) {
-    Object.assign(this, { root, choose, time: 1 });
-    this.canvas = make(root, "canvas", { class: "moving", tabindex: 0, role: "img" });
-    this.bar = make(root, "div", "film");
-    this.button = make(this.bar, "button", "go", "▶");
-    this.slider = make(this.bar, "input", { type: "range", min: 0, max: 100, value: 100, "aria-label": "How the numbers of this step come about" });
-    this.saver = make(this.bar, "button", { class: "go", title: "Save as a film" }, "Film");
+    super(root, "How the numbers of this step come about", "Show how these numbers come about");
+    Object.assign(this, { choose, seconds: SECONDS });
+    this.canvas.tabIndex = 0;
     this.line = make(root, "p", { class: "small said", "aria-live": "polite" });
-    this.button.onclick = () => (this.playing ? this.stop() : this.play());
-    this.slider.oninput = () => { this.stop(); this.show(this.slider.value / 100); };
-    this.saver.onclick = () => saveFilm(this.canvas, this.data.title, (done) => this.play(done));
-    this.redraw = onceAFrame(() => this.draw());
     this.pointed = pointedIn(root, (places) => this.light(places));
-    this.canvas.onpointermove = (event) => this.look(this.cellUnder(event));
-    this.canvas.onpointerleave = this.canvas.onblur = (event) => this.pointed.leave(event);
-    this.canvas.onclick = (event) => { const cell = this.cellUnder(event); if (cell) this.take(cell); };
-    this.canvas.onfocus = () => this.look(this.lit());
-    this.canvas.onkeydown = (event) => {
-      if (!this.grid) return;
-      const way = arrowOf(event), [row, column] = this.lit();
-      if (way) this.look([clamp(row + way[1], 0, this.grid.n - 1), clamp(column + way[0], 0, this.grid.m - 1)]);
-      if ((event.key === "Enter" || event.key === " ") && this.cell) { event.preventDefault(); this.take(this.lit()); }
-    };
-    this.watcher = new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); });
-    this.watcher.observe(root);
-    whenDarkOrLight(root, this.redraw);
     document.addEventListener("visibilitychange", () => { if (document.hidden && this.playing) { this.stop(); this.show(1); } });
   }
+
+  get title() { return this.data.title; }
+
+  get size() { return [this.grid.n, this.grid.m]; }
 
   async adopt(data) {
     if (!isNew(this, data)) return;
@@ -97,6 +81,7 @@ class MovingStep {
     const codes = await Promise.all(given.map((one) => one && numbersOf(one.data)));
     if (stamp !== this.stamp) return;
     const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place }, codes[place]));
+    if (!this.data) asMatrix(this);
     const moved = this.data && this.data.symbol + this.data.title !== data.symbol + data.title;
     Object.assign(this, { data, grid, before, factors, cell: null });
     this.row = data.query === null ? 0 : Math.floor((data.query * grid.n) / data.whole[0]);
@@ -118,40 +103,16 @@ class MovingStep {
     return best;
   }
 
-  play(done = () => {}) {
-    const began = performance.now();
-    this.playing = true;
-    this.button.textContent = "❚❚";
-    set(this.button, { "aria-label": "Pause" });
-    const tick = (now) => {
-      if (!this.playing) return;
-      this.show(Math.min(1, (now - began) / 1000 / SECONDS));
-      if (this.time < 1) return void requestAnimationFrame(tick);
-      this.stop();
-      done();
-    };
-    this.show(0);
-    requestAnimationFrame(tick);
-  }
-
   stop() {
-    this.playing = false;
+    super.stop();
     this.light(this.pointed.places());
-    this.button.textContent = "▶";
-    set(this.button, { "aria-label": "Show how these numbers come about" });
-  }
-
-  show(time) {
-    this.time = time;
-    this.slider.value = Math.round(100 * time);
-    this.draw();
   }
 
   // Where all stands: the result, the factors beside it if there is room, the room of labels.
-  measure() {
+  lay() {
     const { data, grid, factors } = this, { width } = this, [n, m] = [grid.n, grid.m];
-    this.paper.font = `12px ${this.font}`;
-    const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.paper.measureText(label).width));
+    this.pen.font = `12px ${this.font}`;
+    const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.pen.measureText(label).width));
     this.names = [data.rows, data.columns].map((labels, side) => (labels.length > MOST_WORDS ? numbered(labels.length, data.whole[side]) : labels));
     const rowRoom = Math.min(longest(this.names[0]), width / 5, 110) + 8, columns = longest(this.names[1]);
     const size = Math.min(data.size, width), k = factors.length ? factors[0].m : 0;
@@ -179,25 +140,17 @@ class MovingStep {
   }
 
   draw() {
-    if (!this.grid || !this.root.isConnected) return;  // it may have left the page meanwhile
-    const { canvas, data } = this, style = getComputedStyle(this.root);
-    this.paper = canvas.getContext("2d");
-    [this.ink, this.font] = [style.color, style.fontFamily];
-    const width = this.root.clientWidth || 500;
+    const { width } = this;
+    if (!this.grid || !this.measure()) return;
     if (this.measured !== this.grid || width !== this.width) {
-      [this.measured, this.width] = [this.grid, width];
-      this.height = data.grid ? this.measureSheet() : this.measure();
+      this.measured = this.grid;
+      this.height = this.data.grid ? this.laySheet() : this.lay();
     }
-    const { height } = this, zoom = canvas.currentCSSZoom ?? 1, ratio = (devicePixelRatio || 1) * zoom;
-    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
-    set(canvas, { style: `width:${width}px;height:${height}px` });
-    this.paper.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.paper.clearRect(0, 0, width, height);
-    this.paper.imageSmoothingEnabled = false;
-    if (data.grid) this.drawSheet();
+    this.clear(this.height);
+    this.pen.imageSmoothingEnabled = false;
+    if (this.data.grid) this.drawSheet();
     else this.drawMatrix();
-    this.drawBar(height - BAR + 12);
+    this.drawBar(this.height - BAR + 12);
   }
 
   drawMatrix() {
@@ -214,17 +167,17 @@ class MovingStep {
 
   // Cells of a matrix with their numbers, in a rectangle; `shown` says of each how much of it is to be seen.
   cells(grid, at, shown = null) {
-    const { paper } = this, [w, h] = [at.w / grid.m, at.h / grid.n];
-    if (!shown) paper.drawImage(grid.picture, at.x, at.y, at.w, at.h);
+    const { pen } = this, [w, h] = [at.w / grid.m, at.h / grid.n];
+    if (!shown) pen.drawImage(grid.picture, at.x, at.y, at.w, at.h);
     const numbers = w >= NUMBERS_FROM && h >= 15;
     if (!shown && !numbers) return;
     for (let row = 0; row < grid.n; row++) {
       for (let column = 0; column < grid.m; column++) {
         const alpha = shown ? shown(row, column) : 1, box = { x: at.x + column * w, y: at.y + row * h, w, h };
         if (alpha <= 0) continue;
-        if (shown) paper.globalAlpha = alpha, paper.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
+        if (shown) pen.globalAlpha = alpha, pen.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
         if (numbers) this.number(grid, grid.at(row, column), box);
-        if (shown) paper.globalAlpha = 1;
+        if (shown) pen.globalAlpha = 1;
       }
     }
   }
@@ -232,14 +185,14 @@ class MovingStep {
   number(grid, value, { x, y, w, h }, text = inCell(value)) {
     const [r, g, b, opacity] = grid.colour(value);
     const ink = opacity < 1 ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
-    this.write(text, x + w / 2, y + h / 2, "center", ink, "", w);
+    this.write(text, x + w / 2, y + h / 2, { align: "center", colour: ink, room: w });
   }
 
   tile(grid, row, column, box, { text, alpha = 1 } = {}) {
-    this.paper.globalAlpha = alpha;
-    this.paper.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, box.w, box.h);
+    this.pen.globalAlpha = alpha;
+    this.pen.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, box.w, box.h);
     if (box.w >= 22 && box.h >= 14) this.number(grid, grid.at(row, column), box, text);
-    this.paper.globalAlpha = 1;
+    this.pen.globalAlpha = 1;
   }
 
   boxOf(grid, at, row, column) {
@@ -249,28 +202,28 @@ class MovingStep {
 
   // A frame around a row, or one cell of it, or a column.
   frame(at, grid, row, column, colour) {
-    const { paper } = this, first = this.boxOf(grid, at, row ?? 0, column ?? 0);
+    const { pen } = this, first = this.boxOf(grid, at, row ?? 0, column ?? 0);
     const [w, h] = [column === null ? at.w : first.w, row === null ? at.h : first.h];
     for (const [width, stroke] of [[4, "rgba(255,255,255,0.85)"], [2, colour]]) {
-      [paper.lineWidth, paper.strokeStyle] = [width, stroke];
-      paper.strokeRect(first.x, first.y, Math.max(w, 1), Math.max(h, 1));
+      [pen.lineWidth, pen.strokeStyle] = [width, stroke];
+      pen.strokeRect(first.x, first.y, Math.max(w, 1), Math.max(h, 1));
     }
   }
 
   product(at, places, folded) {
-    const { paper, time, grid, factors: [left, right] } = this, { row, column } = this.now();
-    paper.globalAlpha = 1 - folded;
+    const { pen, time, grid, factors: [left, right] } = this, { row, column } = this.now();
+    pen.globalAlpha = 1 - folded;
     this.cells(left, places.left);
     this.cells(right, places.right);
     this.factorNames(places);
-    paper.globalAlpha = 1;
+    pen.globalAlpha = 1;
     if (time === 1) this.cells(grid, at);
     else {
       const done = part(time, 0.5, 0.9) * grid.n, large = grid.n * grid.m > 4000;
-      paper.strokeStyle = "rgba(128,128,128,0.5)";
-      paper.lineWidth = 1;
-      paper.strokeRect(at.x, at.y, at.w, at.h);
-      if (large) paper.drawImage(grid.picture, 0, 0, grid.m, Math.max(done, 0.01), at.x, at.y, at.w, (at.h * done) / grid.n);
+      pen.strokeStyle = "rgba(128,128,128,0.5)";
+      pen.lineWidth = 1;
+      pen.strokeRect(at.x, at.y, at.w, at.h);
+      if (large) pen.drawImage(grid.picture, 0, 0, grid.m, Math.max(done, 0.01), at.x, at.y, at.w, (at.h * done) / grid.n);
       else this.cells(grid, at, (i, j) => (i === this.row && j === this.column && time >= 0.5) || i + (j + 1) / grid.m <= done ? 1 : 0);
       if (time < 0.5) this.meet(at, places, time / 0.5);
     }
@@ -311,16 +264,16 @@ class MovingStep {
 
   // Numbers come from the left as they were, and change in their places, one after the other.
   slide(at) {
-    const { paper, time, grid, before } = this, come = part(time, 0, 0.35);
+    const { pen, time, grid, before } = this, come = part(time, 0, 0.35);
     if (time < 0.95) {
-      paper.globalAlpha = come * (1 - part(time, 0.45, 0.95));
+      pen.globalAlpha = come * (1 - part(time, 0.45, 0.95));
       this.cells(before, { ...at, x: at.x - (1 - come) * 50 });
-      paper.globalAlpha = 1;
+      pen.globalAlpha = 1;
     }
     if (grid.n * grid.m > 4000) {
-      paper.globalAlpha = part(time, 0.45, 0.95);
-      paper.drawImage(grid.picture, at.x, at.y, at.w, at.h);
-      paper.globalAlpha = 1;
+      pen.globalAlpha = part(time, 0.45, 0.95);
+      pen.drawImage(grid.picture, at.x, at.y, at.w, at.h);
+      pen.globalAlpha = 1;
     } else this.cells(grid, at, (row, column) => clamp((time - 0.45) * 4 - (row + column) / (grid.n + grid.m), 0, 1));
   }
 
@@ -356,52 +309,44 @@ class MovingStep {
         this.tile(before, row, column, place, { text: old, alpha: 1 - colours });
         this.tile(grid, row, column, place, { text: now, alpha: colours });
       }
-      if (share > 0.5) this.write("= 1", at.x + at.w + 5, at.y + ((row + 0.5) * at.h) / grid.n, "left");
+      if (share > 0.5) this.write("= 1", at.x + at.w + 5, at.y + ((row + 0.5) * at.h) / grid.n);
     }
-  }
-
-  write(text, x, y, align, colour = this.ink, weight = "", room) {
-    const { paper } = this;
-    paper.fillStyle = colour;
-    paper.font = `${weight} 12px ${this.font}`;
-    [paper.textAlign, paper.textBaseline] = [align, "middle"];
-    paper.fillText(text, x, y, room);
   }
 
   // Words beside the rows and above the columns; of a long axis numbers, here and there.
   labels(at, { fits }, left, folded) {
-    const { grid, paper } = this, [w, h] = [at.w / grid.m, at.h / grid.n], [rows, columns] = this.names;
+    const { grid, pen } = this, [w, h] = [at.w / grid.m, at.h / grid.n], [rows, columns] = this.names;
     const x = between(left, at.x, folded), top = folded < 0.5 && this.factors.length ? this.places.open.right.y : at.y;
-    paper.font = `12px ${this.font}`;
+    pen.font = `12px ${this.font}`;
     const cut = (text, room) => {
       let shown = text;
-      while (shown.length > 1 && paper.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
+      while (shown.length > 1 && pen.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
       return shown;
     };
     for (let row = 0, every = rows.length > MOST_WORDS ? 1 : Math.ceil(14 / h); row < rows.length; row += every) {
-      this.write(cut(rows[row], this.rowRoom - 8), x - 6, at.y + (row + 0.5) * h, "right");
+      this.write(cut(rows[row], this.rowRoom - 8), x - 6, at.y + (row + 0.5) * h, { align: "right" });
     }
     for (let column = 0, every = columns.length > MOST_WORDS ? 1 : Math.ceil((fits ? 16 : 14) / w); column < columns.length; column += every) {
       const middle = at.x + (column + 0.5) * w;
-      if (fits) this.write(cut(columns[column], Math.max(w * every, 24)), middle, top - 9, "center");
+      if (fits) this.write(cut(columns[column], Math.max(w * every, 24)), middle, top - 9, { align: "center" });
       else {
-        paper.save();
-        paper.translate(middle, top - 5);
-        paper.rotate(-Math.PI / 4);
-        this.write(cut(columns[column], 92), 0, 0, "left");
-        paper.restore();
+        pen.save();
+        pen.translate(middle, top - 5);
+        pen.rotate(-Math.PI / 4);
+        this.write(cut(columns[column], 92), 0, 0);
+        pen.restore();
       }
     }
   }
 
   factorNames({ left, right }) {
     const [first, second] = this.data.factors;
-    this.write(first.symbol, left.x + left.w, left.y - 8, "right", MARK[first.role] ?? this.ink, "bold");
-    this.write(second.symbol, right.x - 5, right.y + right.h - 8, "right", MARK[second.role] ?? this.ink, "bold");
+    this.write(first.symbol, left.x + left.w, left.y - 8, { align: "right", colour: MARK[first.role] ?? this.ink, weight: "bold" });
+    this.write(second.symbol, right.x - 5, right.y + right.h - 8, { align: "right", colour: MARK[second.role] ?? this.ink, weight: "bold" });
   }
 
   // Positions of a picture: one picture for each dimension.
-  measureSheet() {
+  laySheet() {
     const { data, grid, width } = this, [tall, wide] = data.grid;
     const across = grid.m === 1 ? 1 : grid.m <= 16 ? 4 : 8, name = grid.m === 1 ? 0 : 16;
     const size = grid.m === 1 ? Math.min(data.size - 120, width) : (Math.min(data.size, width) - 8 * across) / across;
@@ -416,7 +361,7 @@ class MovingStep {
   }
 
   drawSheet() {
-    const { data, grid, paper, time } = this, [tall, wide] = data.grid;
+    const { data, grid, pen, time } = this, [tall, wide] = data.grid;
     if (this.drawn !== grid) {
       this.drawn = grid;
       this.pictures = Array.from({ length: grid.m }, (_, column) => {
@@ -427,9 +372,9 @@ class MovingStep {
     }
     for (let column = 0; column < grid.m; column++) {
       const at = this.sheetPlace(column), shown = Math.ceil(tall * clamp(time * 2 - column / grid.m, 0, 1));
-      if (shown) paper.drawImage(this.pictures[column], 0, 0, wide, shown, at.x, at.y, at.w, (at.h * shown) / tall);
-      if (this.sheet.name) this.write(`${data.symbol[0]}[:, ${column}]`, at.x, at.y - 8, "left");
-      else { [paper.lineWidth, paper.strokeStyle] = [1, "rgba(128,128,128,0.5)"]; paper.strokeRect(at.x, at.y, at.w, at.h); }
+      if (shown) pen.drawImage(this.pictures[column], 0, 0, wide, shown, at.x, at.y, at.w, (at.h * shown) / tall);
+      if (this.sheet.name) this.write(`${data.symbol[0]}[:, ${column}]`, at.x, at.y - 8);
+      else { [pen.lineWidth, pen.strokeStyle] = [1, "rgba(128,128,128,0.5)"]; pen.strokeRect(at.x, at.y, at.w, at.h); }
       const marked = this.cell?.[0] ?? data.query;
       if (marked !== null) this.frame(at, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, MARK.query);
     }
@@ -443,19 +388,19 @@ class MovingStep {
 
   // The colours, from the lowest to the highest number.
   drawBar(y) {
-    const { grid, paper, data } = this, x = data.grid ? 0 : this.at.x, width = Math.min(220, this.width - x - 60);
+    const { grid, pen, data } = this, x = data.grid ? 0 : this.at.x, width = Math.min(220, this.width - x - 60);
     if (data.ink || width < 60) return;
     for (let step = 0; step < width; step++) {
-      paper.fillStyle = `rgba(${grid.colour(between(grid.low, grid.high, step / (width - 1)))})`;
-      paper.fillRect(x + step, y, 1, 8);
+      pen.fillStyle = `rgba(${grid.colour(between(grid.low, grid.high, step / (width - 1)))})`;
+      pen.fillRect(x + step, y, 1, 8);
     }
-    this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16, "left");
-    this.write(minus(`${+grid.high.toPrecision(2)}`), x + width, y + 16, "right");
+    this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16);
+    this.write(minus(`${+grid.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
     if (grid.uniform && grid.uniform < 0.8 * grid.high) {
       const at = x + (width * grid.uniform) / grid.high;
-      paper.fillStyle = this.ink;
-      paper.fillRect(at, y - 2, 1.5, 12);
-      if (at > x + 24) this.write(`1/${data.whole[1]}`, at, y + 16, "center");
+      pen.fillStyle = this.ink;
+      pen.fillRect(at, y - 2, 1.5, 12);
+      if (at > x + 24) this.write(`1/${data.whole[1]}`, at, y + 16, { align: "center" });
     }
   }
 
@@ -508,8 +453,9 @@ class MovingStep {
     if (column !== null) this.frame(at, this.grid, null, column, MARK.key);
   }
 
-  take([row, column]) {
-    this.choose?.(row, column);
-    if (this.factors.length && !this.places.stays && !this.data.grid) { [this.row, this.column] = [row, column]; this.play(); }
+  take(cell) {
+    if (!cell) return;
+    this.choose?.(...cell);
+    if (this.factors.length && !this.places.stays && !this.data.grid) { [this.row, this.column] = cell; this.play(); }
   }
 }

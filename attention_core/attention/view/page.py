@@ -216,7 +216,7 @@ def _fitting(traces: Sequence[AttentionTrace], first: int) -> list[int]:
 
 
 def _script() -> str:
-    return script_of("token_view", "packed_heads", "matrix_view", "moving_step", "steps_view", "recording_view")
+    return script_of("token_view", "packed_heads", "matrix_view", "film", "moving_step", "steps_view", "recording_view")
 
 
 def _rules() -> str:

@@ -42,6 +42,13 @@ const pointIn = (node, { clientX, clientY }) => {
 const heaviest = (weights, most) =>
   Array.from(weights, (value, place) => [value, place]).sort((a, b) => b[0] - a[0]).slice(0, most);
 
+// The shares that scores get of 1; those that are not finite get none.
+const softmax = (scores) => {
+  const top = Math.max(...scores), grown = scores.map((s) => (Number.isFinite(s) ? Math.exp(s - top) : 0));
+  const sum = grown.reduce((a, b) => a + b, 0);
+  return grown.map((e) => e / (sum || 1));
+};
+
 const bytesOf = (base64) => {
   const text = atob(base64), bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
@@ -183,9 +190,6 @@ const takeStrip = (canvas, play, done) => {
     clearInterval(clock);
     take();
     const strip = create("canvas", { width: 6 * width, height }), pen = strip.getContext("2d");
-    canvas.style.background = "var(--st-background-color)";
-    pen.fillStyle = getComputedStyle(canvas).backgroundColor;
-    pen.fillRect(0, 0, strip.width, height);
     for (let at = 0; at < 6; at++) pen.drawImage(pictures[Math.round((at * (pictures.length - 1)) / 5)], at * width, 0);
     strip.toBlob(done);
   });

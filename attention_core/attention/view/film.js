@@ -1,0 +1,74 @@
+// A canvas on which something moves, and a bar below it to play, scrub and save that. What extends it has `seconds` and a
+// `title`, and draws: the time goes from 0 to 1.
+class Film {
+  constructor(root, says, plays) {
+    Object.assign(this, { root, plays, time: 1 });
+    this.canvas = make(root, "canvas", { class: "moving", role: "img" });
+    this.bar = make(root, "div", "film");
+    this.button = make(this.bar, "button", "go");
+    this.slider = make(this.bar, "input", { type: "range", min: 0, max: 100, value: 100, "aria-label": says });
+    this.saver = make(this.bar, "button", { class: "go", title: "Save as a film" }, "Film");
+    this.button.onclick = () => (this.playing ? this.stop() : this.play());
+    this.slider.oninput = () => { this.stop(); this.show(this.slider.value / this.slider.max); };
+    this.saver.onclick = () => saveFilm(this.canvas, this.title, (done) => this.play(done));
+    this.redraw = onceAFrame(() => this.draw());
+    new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); }).observe(root);
+    whenDarkOrLight(root, this.redraw);
+    this.turn(false);
+  }
+
+  turn(playing) {
+    this.playing = playing;
+    this.button.textContent = playing ? "❚❚" : "▶";
+    set(this.button, { "aria-label": playing ? "Pause" : this.plays });
+  }
+
+  play(done = () => {}) {
+    const began = performance.now();
+    this.turn(true);
+    const tick = (now) => {
+      if (!this.playing) return;
+      this.show(Math.min(1, (now - began) / 1000 / this.seconds));
+      if (this.time < 1) return void requestAnimationFrame(tick);
+      this.stop();
+      done();
+    };
+    this.show(0);
+    requestAnimationFrame(tick);
+  }
+
+  stop() { this.turn(false); }
+
+  show(time) {
+    this.time = time;
+    this.slider.value = Math.round(time * this.slider.max);
+    this.draw();
+  }
+
+  // Get ready to draw; false where the canvas has left the page meanwhile.
+  measure() {
+    const style = getComputedStyle(this.canvas);
+    Object.assign(this, { pen: this.canvas.getContext("2d"), ink: style.color, font: style.fontFamily, ground: style.backgroundColor });
+    this.width = this.root.clientWidth || 500;
+    return this.root.isConnected;
+  }
+
+  // An empty canvas of such a height; a film has no transparent pixels.
+  clear(height) {
+    const { canvas, pen, width } = this, ratio = (devicePixelRatio || 1) * (canvas.currentCSSZoom ?? 1);
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
+    set(canvas, { style: `width:${width}px;height:${height}px` });
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.fillStyle = this.ground;
+    pen.fillRect(0, 0, width, height);
+  }
+
+  write(text, x, y, { size = 12, align = "left", weight = "", colour = this.ink, room = 1e4 } = {}) {
+    const { pen } = this;
+    pen.fillStyle = colour;
+    pen.font = `${weight} ${size}px ${this.font}`;
+    [pen.textAlign, pen.textBaseline] = [align, "middle"];
+    pen.fillText(text, x, y, room);
+  }
+}
