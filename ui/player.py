@@ -19,7 +19,7 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.steps import cell_formula, row_table, steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
-from attention_core.attention.view.step_data import step_data
+from attention_core.attention.view.step_data import share_parts, step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.heatmap import matrix_chart
@@ -380,8 +380,8 @@ def counted(n: int, name: str) -> str:
 
 
 _moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "film", "moving_step", "moving_start"))
-MOST_AHEAD, MOST_ROWS = 3000, 100
-"""Numbers of a step, and its rows or columns, that a browser has before anybody goes to it, without a round trip."""
+MOST_AHEAD, MOST_BESIDE = 3000, 30_000
+"""Numbers of a step, and of the next or the last, that a browser has before anybody goes to it."""
 
 
 class StepLook(NamedTuple):
@@ -426,15 +426,15 @@ def show_step_chart(
         if on_choose and chosen and chosen.get("step") == step.name:  # not of one that the browser shows ahead
             on_choose(int(chosen["row"]), int(chosen["column"]))
 
-    ahead = MOST_AHEAD if stepper and not stepper.guesses.value else 0
-    steps, sent = steps_of(trace), {}
-    for one in steps:
-        is_sent = one.name == step.name or (
-            math.prod(one.shape) <= ahead and max(one.shape) <= MOST_ROWS and not _has_bars(one)
-        )
+    names, sent = [one.name for one in steps_of(trace)], {}
+    place, is_ahead = names.index(step.name), stepper and not stepper.guesses.value
+    for at, one in enumerate(steps_of(trace)):
+        most = MOST_BESIDE if abs(at - place) == 1 else MOST_AHEAD
+        is_sent = at == place or (is_ahead and math.prod(one.shape) <= most and not _has_bars(one))
         if is_sent and (seen := look(one)):
             sent[one.name] = step_data(trace, one, head, seen.query) | seen._asdict()
-    data = {"now": step.name, "names": [one.name for one in steps], "steps": sent, "stepper": stepper and stepper.name}
+    data = {"now": step.name, "names": names, "steps": sent, "parts": share_parts(sent.values())}
+    data["stepper"] = stepper and stepper.name
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 

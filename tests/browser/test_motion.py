@@ -152,3 +152,65 @@ def test_a_browser_that_makes_no_films_saves_a_strip_of_pictures(canvas):
     pictures = np.split(strip, 6, axis=1)
     assert pictures[0].shape[:2] == tuple(canvas.evaluate("canvas => [canvas.height, canvas.width]"))
     assert len({picture.tobytes() for picture in pictures}) > 2, "a busy machine may draw fewer than six"
+
+
+def test_old_numbers_fade_at_once_where_the_next_ones_are_still_to_come(page, app_url):
+    page.goto(f"{app_url}/pixels?tab=steps&step=value")
+    canvas = page.locator("canvas.moving")
+    canvas.wait_for()
+    moving_step(canvas)
+    settle(page)
+    fades = """canvas => {
+      document.querySelector(".st-key-pixels_step_next button").click();
+      return canvas.parentNode.matches(".awaits");
+    }"""
+    assert canvas.evaluate(fades)
+    page.wait_for_function("canvas => !canvas.parentNode.matches('.awaits')", arg=canvas.element_handle())
+    assert moving_step(canvas)["m"] == 392
+
+
+def test_a_finger_steps_scrubs_and_leaves_a_number_lit(context, app_url):
+    hand = context.browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+    )
+    phone = hand.new_page()
+    phone.goto(f"{app_url}/vectors?tab=steps&step=scores")
+    canvas, said = phone.locator("canvas.moving"), phone.locator(".said").last
+    canvas.wait_for()
+    moving_step(canvas)
+    settle(phone)
+    canvas.scroll_into_view_if_needed()
+    canvas.tap(position=moving_cell(canvas, 0, 1))
+    expect(said).to_have_text("x1 → x2: 1.75")
+    settle(phone)
+    expect(said).to_have_text("x1 → x2: 1.75")
+    phone.locator(".st-key-vectors_step_next button").tap()
+    phone.wait_for_function(SCALED, arg=canvas.element_handle())
+    slider = phone.get_by_role("slider", name="How the numbers of this step come about")
+    box = slider.bounding_box()
+    slider.tap(position={"x": 0.3 * box["width"], "y": box["height"] / 2})
+    assert moving_step(canvas)["time"] == pytest.approx(0.3, abs=0.1)
+    hand.close()
+
+
+def test_two_tabs_of_a_person_step_and_light_apart(page, context, app_url):
+    tabs = [page, context.new_page()]
+    for tab in tabs:
+        tab.goto(f"{app_url}/vectors?tab=steps&step=scores")
+    canvas, other = (tab.locator("canvas.moving") for tab in tabs)
+    for one in (canvas, other):
+        one.wait_for()
+        moving_step(one)
+        settle(one.page)
+    canvas.hover(position=moving_cell(canvas, 2, 1))
+    expect(page.locator("td.cell.lit")).to_have_count(5)
+    page.locator(".st-key-vectors_step_next button").click()
+    page.wait_for_function(SCALED, arg=canvas.element_handle())
+    settle(page)
+    assert not other.evaluate(SCALED)
+    assert "Scaled" not in tabs[1].locator(CHIP).inner_text()
+    expect(tabs[1].locator("td.cell.lit")).to_have_count(0)
+    other.page.keyboard.press("ArrowLeft")
+    expect(tabs[1].locator(CHIP)).to_contain_text("Value")
+    assert canvas.evaluate(SCALED)
+    tabs[1].close()

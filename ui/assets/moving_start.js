@@ -31,11 +31,18 @@ class ChosenStep extends MovingStep {
 
   obey() {
     this.asked = null;
-    super.adopt(this.said.steps[this.said.now]);
+    this.go(this.said.now);
+  }
+
+  // To a step, or where its numbers are not here yet, away from the old ones.
+  go(name) {
+    const { steps, parts } = this.said;
+    this.root.classList.toggle("awaits", !steps[name]);
+    if (steps[name]) super.adopt(withParts(steps[name], parts));
   }
 
   hear(event) {
-    const { names, steps, now, stepper } = this.said, at = this.asked ?? now, pressed = pressedBy(event, stepper);
+    const { names, now, stepper } = this.said, at = this.asked ?? now, pressed = pressedBy(event, stepper);
     if (!pressed) return;
     const chips = [...document.querySelectorAll(`.st-key-${stepper} [role=radio]`)], isOf = (way) => pressed.matches(`.st-key-${stepper}_${way} *`);
     const asked = names[pressed.role === "radio" ? chips.indexOf(pressed) : names.indexOf(at) + isOf("next") - isOf("previous")];
@@ -43,8 +50,7 @@ class ChosenStep extends MovingStep {
     clearTimeout(this.later);
     this.asked = asked;
     this.later = setTimeout(() => this.wait(), LATEST);
-    const isGuessed = document.querySelector(`.st-key-${stepper}_guess input:checked`);
-    if (steps[asked] && !isGuessed) super.adopt(steps[asked]);
+    if (!document.querySelector(`.st-key-${stepper}_guess input:checked`)) this.go(asked);
   }
 }
 

@@ -60,6 +60,12 @@ class Grid {
   }
 }
 
+// A step with its numbers and labels, which stand among the parts that steps share.
+const withParts = (step, parts) => {
+  const whole = (one) => one && { ...one, data: parts[one.data] };
+  return { ...whole(step), rows: parts[step.rows], columns: parts[step.columns], before: whole(step.before), factors: step.factors.map(whole) };
+};
+
 class MovingStep extends Film {
   // `choose` gets the row and column of a clicked cell.
   constructor(root, choose) {

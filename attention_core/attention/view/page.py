@@ -17,7 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.assets import rules_of, script_of
 from attention_core.attention.view.pack import pack_head, text_of
-from attention_core.attention.view.step_data import step_data
+from attention_core.attention.view.step_data import share_parts, step_data
 from attention_core.device import one_thread, to_array
 from attention_core.files import atomic_write
 
@@ -148,6 +148,10 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
     first, side = opening.heads[0], LARGEST_STEP
     if opening.most_bytes is not None and opening.steps:
         side = min(side, math.isqrt(round(opening.most_bytes * BYTES_OF_STEPS / len(opening.steps))))
+    steps = [
+        {"code": step.code, "explanation": step.explanation} | step_data(traces[first[0]], step, first[1], side=side)
+        for step in opening.steps
+    ]
     data = {
         "title": title,
         "note": note,
@@ -158,11 +162,8 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         "beside": [view.data for view in opening.beside],
         "picture": None if opening.picture is None else _picture(opening.picture),
         "measures": [_measure(*one) for one in opening.measures.items()],
-        "steps": [
-            {"code": step.code, "explanation": step.explanation}
-            | step_data(traces[first[0]], step, first[1], side=side)
-            for step in opening.steps
-        ],
+        "steps": steps,
+        "parts": share_parts(steps),
     }
     room = None
     if opening.most_bytes is not None:

@@ -37,7 +37,7 @@ class RecordingView {
     this.told = make(this.main, "p", { class: "small told", "aria-live": "polite" });
     const largest = minus(data.error.toPrecision(2));
     const note = [data.note, `Weights as a file keeps them: none is off by more than ${largest}.`].filter(Boolean).join(" ");
-    if (data.steps.length) this.steps = new StepsView(make(root, "div", "steps"), data.steps);
+    if (data.steps.length) this.steps = new StepsView(make(root, "div", "steps"), data.steps, data.parts);
     make(root, "p", "small", note);
     this.tokenView = new TokenView(this.tokens);
     this.several.onclick = () => {

@@ -1,6 +1,6 @@
 """A step as data that one view draws and moves: its numbers, and those of which they come."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ LARGEST_SIDE, LARGEST_ORIGIN = 392, 196
 strongest is kept."""
 FINE, COARSE = 65534, 254
 """Steps between the lowest and the highest number; of a matrix in blocks only its colours can be seen."""
+
+SHARED = {"data", "rows", "columns"}
+"""What several steps may have alike."""
 
 
 def step_data(
@@ -42,6 +45,15 @@ def step_data(
     }
 
 
+def share_parts(steps: Iterable[dict[str, Any]]) -> list[Any]:
+    """Return numbers and labels of steps' data, equal ones once, and leave their places in it."""
+    parts: dict[Any, int] = {}
+    for step in steps:
+        for one in filter(None, [step, step["before"], *step["factors"]]):
+            one |= {name: parts.setdefault(one[name], len(parts)) for name in SHARED & one.keys()}
+    return [*parts]
+
+
 def _numbers(step: Step, head: int) -> np.ndarray:
     return to_array(step.value(head).float())
 
@@ -65,10 +77,10 @@ def matrix_data(values: np.ndarray, side: int) -> dict[str, Any]:
     return {"shape": list(values.shape), "whole": list(whole), **scale, "data": data}
 
 
-def axis_labels(axis: Axis, side: int, size: int) -> Sequence[str]:
+def axis_labels(axis: Axis, side: int, size: int) -> tuple[str, ...]:
     """Return the labels of the rows or columns that are sent of a matrix of so many numbers."""
     each = -(-len(axis) // side) if size > side**2 else 1
-    return [str(label) for label in axis.labels[::each]]
+    return tuple(map(str, axis.labels[::each]))
 
 
 def _strongest(matrix: np.ndarray, axis: int, side: int) -> np.ndarray:

@@ -1,11 +1,11 @@
 // The steps of one head, from the scores to the context: one at a time, with its meaning, its line of code and its numbers.
 class StepsView {
-  constructor(parent, steps) {
-    this.steps = steps;
+  constructor(parent, steps, parts) {
+    this.steps = steps.map((step) => withParts(step, parts));
     const head = make(parent, "div", "steps-head");
     make(head, "h3", "", "Step by step");
     const back = make(head, "button", { class: "go", "aria-label": "previous step" }, "‹");
-    this.chips = steps.map((step) => make(head, "button", { class: `chip ${step.role}`, "aria-label": step.title }, step.symbol));
+    this.chips = this.steps.map((step) => make(head, "button", { class: `chip ${step.role}`, "aria-label": step.title }, step.symbol));
     const next = make(head, "button", { class: "go", "aria-label": "next step" }, "›");
     const body = make(parent, "div", "step");
     this.words = make(body, "div", "words");
@@ -14,7 +14,7 @@ class StepsView {
     back.onclick = () => this.show(this.now - 1);
     next.onclick = () => this.show(this.now + 1);
     inLine(this.chips, () => {}, (place) => this.show(place));
-    this.show(Math.max(0, steps.findIndex((step) => step.role === "scores")));
+    this.show(Math.max(0, this.steps.findIndex((step) => step.role === "scores")));
   }
 
   show(place) {
