@@ -406,11 +406,13 @@ def show_step_chart(
     *,
     stepper: Stepper | None = None,
     on_choose: Callable[[int, int], None] | None = None,
+    asks: Field[Any] | None = None,
 ) -> None:
     """Draw the step's numbers, and let them move: how they come about; bars of a single row of probabilities.
 
     The look is that of every step, None where the page draws it in another way. Where the stepper is given, the browser
-    shows a step as soon as somebody goes to it. on_choose is called with row and column of a number that is clicked.
+    shows a step as soon as somebody goes to it. on_choose is called with row and column of a number that is clicked;
+    asks is the query, to be set to its row where rows are queries.
     """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     now = look(step) or StepLook()
@@ -423,8 +425,12 @@ def show_step_chart(
 
     def take() -> None:
         chosen = component_message(key, "chosen")
-        if on_choose and chosen and chosen.get("step") == step.name:  # not of one that the browser shows ahead
+        if not chosen or chosen.get("step") != step.name:
+            return  # it is of a step that the browser shows ahead
+        if on_choose:
             on_choose(int(chosen["row"]), int(chosen["column"]))
+        elif asks and step.row_axis is trace.story.query_axis:
+            asks.value = int(chosen["row"])
 
     names, sent = [one.name for one in steps_of(trace)], {}
     place, is_ahead = names.index(step.name), stepper and not stepper.guesses.value

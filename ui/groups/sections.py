@@ -174,7 +174,7 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             def look(step: Step) -> StepLook | None:
                 return None if step.col_axis.grid else StepLook(query, size=SIZE)
 
-            show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
+            show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, asks=QUERY)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:

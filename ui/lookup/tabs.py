@@ -26,7 +26,7 @@ from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
 from ui.labels import literal, paragraph
 from ui.layout import figures_table, section, shaded_word
-from ui.lookup.table import NAME, LookupRequest
+from ui.lookup.table import NAME, QUERY, LookupRequest
 from ui.player import Stepper, at_query, query_row, show_step_chart, show_words
 from ui.state import Field, named, single_choice
 
@@ -41,7 +41,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
     with words:
         show_words(trace, step, 0, query, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix:
-        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS)
+        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, asks=QUERY)
 
 
 def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:

@@ -262,7 +262,7 @@ def model_steps(run: ModelRun) -> None:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
         look, name = at_query(trace, now.query), f"model_step_{trace.story.name}"
-        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS)
+        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS, asks=glance.TOKEN)
 
 
 def export_head(run: ModelRun) -> None:

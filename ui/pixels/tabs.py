@@ -276,7 +276,8 @@ def pixels_steps(reading: screen.Reading) -> None:
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
         show_words(trace, step, 0, query)
     with right:
-        show_step_chart(trace, step, 0, lambda _: StepLook(query), screen.NAME, stepper=screen.STEPS)
+        look, name = StepLook(query), screen.NAME
+        show_step_chart(trace, step, 0, lambda _: look, name, stepper=screen.STEPS, asks=screen.QUERY)
 
 
 DIGITS = [str(digit) for digit in range(10)]

@@ -103,11 +103,8 @@ def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: li
 
 
 def _large(trace: AttentionTrace, head: page.TransformerHead, query: int) -> None:
-    def take(row: int, _: int) -> None:
-        QUERY.value = row
-
     step, look = step_of(trace, "weights"), at_query(trace, query)
-    show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", on_choose=take)
+    show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", asks=QUERY)
 
 
 def transformer_steps(experiment: page.Experiment) -> None:
@@ -124,7 +121,7 @@ def transformer_steps(experiment: page.Experiment) -> None:
         show_words(trace, step, head.head, query)
     with matrix:
         look = at_query(trace, query)
-        show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", stepper=STEPS)
+        show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", stepper=STEPS, asks=QUERY)
 
 
 def _arcs(

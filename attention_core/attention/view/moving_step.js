@@ -74,7 +74,6 @@ class MovingStep extends Film {
     this.canvas.tabIndex = 0;
     this.line = make(root, "p", { class: "small said", "aria-live": "polite" });
     this.pointed = pointedIn(root, (places) => this.light(places));
-    document.addEventListener("visibilitychange", () => { if (document.hidden && this.playing) { this.stop(); this.show(1); } });
   }
 
   get title() { return this.data.title; }
@@ -89,13 +88,15 @@ class MovingStep extends Film {
     const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place }, codes[place]));
     if (!this.data) asMatrix(this);
     const moved = this.data && this.data.symbol + this.data.title !== data.symbol + data.title;
+    const goesOn = this.playing && !moved && String(this.data.shape) === String(data.shape); // from what was clicked
     Object.assign(this, { data, grid, before, factors, cell: null });
-    this.row = data.query === null ? 0 : Math.floor((data.query * grid.n) / data.whole[0]);
-    this.column = data.column === null ? this.strongest() : Math.floor((data.column * grid.m) / data.whole[1]);
+    if (!goesOn) this.row = data.query === null ? 0 : Math.floor((data.query * grid.n) / data.whole[0]);
+    if (!goesOn) this.column = data.column === null ? this.strongest() : Math.floor((data.column * grid.m) / data.whole[1]);
     const about = `${data.title}: ${data.whole[0]} ${data.names[0]} by ${data.whole[1]} ${data.names[1]}`;
     set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
     const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches, moves = Boolean(data.kind) || data.grid;
     this.bar.hidden = !moves;
+    if (goesOn) return;
     this.stop();
     this.show(1);
     if (moved && moves && !quiet && !document.hidden) this.play();
@@ -461,7 +462,7 @@ class MovingStep extends Film {
 
   take(cell) {
     if (!cell) return;
-    this.choose?.(...cell);
+    this.choose?.(...cell.map((at, side) => at * this.perPlace(side)));
     if (this.factors.length && !this.places.stays && !this.data.grid) { [this.row, this.column] = cell; this.play(); }
   }
 }

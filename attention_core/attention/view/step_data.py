@@ -17,9 +17,6 @@ strongest is kept."""
 FINE, COARSE = 65534, 254
 """Steps between the lowest and the highest number; of a matrix in blocks only its colours can be seen."""
 
-SHARED = {"data", "rows", "columns"}
-"""What several steps may have alike."""
-
 
 def step_data(
     trace: AttentionTrace, step: Step, head: int = 0, query: int | None = None, side: int = LARGEST_SIDE
@@ -50,7 +47,7 @@ def share_parts(steps: Iterable[dict[str, Any]]) -> list[Any]:
     parts: dict[Any, int] = {}
     for step in steps:
         for one in filter(None, [step, step["before"], *step["factors"]]):
-            one |= {name: parts.setdefault(one[name], len(parts)) for name in SHARED & one.keys()}
+            one |= {name: parts.setdefault(one[name], len(parts)) for name in {"data", "rows", "columns"} & one.keys()}
     return [*parts]
 
 
