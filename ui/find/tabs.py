@@ -58,7 +58,8 @@ def find_steps(reading: FindReading) -> None:
             _channels(trace, maps * trace.weights()[0].reshape(maps.shape[1:]), None)
             st.caption("Each channel under the mask; its sum is one number of the context.")
         else:
-            show_step_chart(trace, step, 0, lambda _: StepLook(size=SHEET - 40), NAME)
+            look = dict.fromkeys(("picture", "query", "context", "output"), StepLook(size=SHEET - 40))
+            show_step_chart(trace, step, 0, lambda one: look.get(one.name), NAME, stepper=STEPS)
     with st.container(key="desk_find_photograph"):
         st.caption(
             f"These models know digits alone. Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small "
