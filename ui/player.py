@@ -249,8 +249,7 @@ class Stepper(Player[str]):
         self._reveal_button("Reveal", f"{HALL if is_asked else ''}{step.name}")
 
     def _reveal_button(self, label: str, shows: str) -> None:
-        args = (self.revealed, "value", shows)
-        st.button(label, key=f"{self.name}_reveal", type="primary", on_click=setattr, args=args)
+        st.button(label, key=f"{self.name}_reveal", type="primary", on_click=self.revealed.take, args=(shows,))
 
     def _draw_question(self, step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
         """Take the guess where the largest number is: a click into a picture or an empty matrix, one of three keys."""

@@ -74,6 +74,10 @@ class Field(Generic[Value]):
     def value(self, value: Value) -> None:
         st.session_state[self._key] = value
 
+    def take(self, value: Value) -> None:
+        """Set it; for a callback."""
+        self.value = value
+
     @property
     def default(self) -> Value:
         return self._default() if callable(self._default) else self._default

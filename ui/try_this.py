@@ -46,7 +46,7 @@ def try_this(page: str, surprise: TryThis) -> None:
     with st.container(key=f"{page}_try_this"):
         if state.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
-            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_set, args=(page, ASKED))
+            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=state.take, args=(ASKED,))
         elif state.value == ASKED:
             _ask(page, surprise)
         else:
@@ -57,11 +57,11 @@ def _ask(page: str, surprise: TryThis) -> None:
     def take(option: int | None) -> None:
         if option is not None:
             surprise.act()
-            _set(page, str(option))
+            TRIED[page].value = str(option)
 
     def reveal() -> None:
         surprise.act()
-        _set(page, REVEALED)
+        TRIED[page].value = REVEALED
 
     ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
@@ -81,9 +81,5 @@ def _answer(page: str, surprise: TryThis) -> None:
                 show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
             if surprise.draw is not None:
                 surprise.draw()
-        st.button("Close", key=f"{page}_try_close", on_click=_set, args=(page, NOT_TRIED))
+        st.button("Close", key=f"{page}_try_close", on_click=TRIED[page].take, args=(NOT_TRIED,))
     _scroll_to(key=f"{page}_try_scroll", data={"key": surprise.scroll_to})
-
-
-def _set(page: str, value: str) -> None:
-    TRIED[page].value = value

@@ -39,9 +39,7 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
     with left:
         row = by_hand.WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
         member = Axis("pair", [*names, "nobody"]) if now.story.key_axis.grid else None
-        by_hand.matrix_editor(
-            row, lambda place: setattr(QUERY, "value", place), _keys(now, names, query), member=member
-        )
+        by_hand.matrix_editor(row, QUERY.take, _keys(now, names, query), member=member)
     with right:
         before, after = (step_of(one, "answer").value()[query].tolist() for one in (_trace(HEADS[head], numbers), now))
         by_hand.show_outcome(NAME, ANSWERS, before, after)

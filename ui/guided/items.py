@@ -80,9 +80,9 @@ def page_question(question: str) -> None:
             _ask(item)
         if item.question and STAGE.value != REVEALED:
             then = ASKED if not STAGE.value else REVEALED
-            st.button("Go on", key=f"lecture_item_{then}", on_click=setattr, args=(STAGE, "value", then))
+            st.button("Go on", key=f"lecture_item_{then}", on_click=STAGE.take, args=(then,))
         if STAGE.value:
-            st.button("Back", key="lecture_item_back", on_click=setattr, args=(STAGE, "value", ""))
+            st.button("Back", key="lecture_item_back", on_click=STAGE.take, args=("",))
 
 
 def _ask(item: LectureItem) -> None:

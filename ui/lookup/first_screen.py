@@ -174,7 +174,7 @@ def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, wa
         return now, f"{words} Letters in common: {_letters_in_common(asks, key)}, {_letters_in_common(key, asks)}."
 
     question = f"Only {other} then counts. What does *{error_markdown(text[0][:60])}* find?"
-    act = partial(setattr, BY, "value", other)
+    act = partial(BY.take, other)
     try_this(NAME, TryThis(f"compare by {other}", question, names, act, outcome, "lookup_answer"))
 
 

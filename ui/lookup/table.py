@@ -95,7 +95,7 @@ def change_weights(asked: LookupRequest, trace: AttentionTrace, query: int) -> N
     """Let a visitor set what the query gives single records."""
     if query != QUERY.value:
         st.rerun()  # another row was clicked: the page above shows it
-    matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), lambda at: setattr(QUERY, "value", at))
+    matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), QUERY.take)
 
 
 def show_change(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:

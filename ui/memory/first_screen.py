@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -67,14 +68,11 @@ _last_states_know = cached_computation(spinner="Reading the sentence", by_model=
 
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
-    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", height=68, on_change=_walk_to_the_end)
+    to_the_end = partial(WALK.field.take, LAST_POSITION)
+    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", height=68, on_change=to_the_end)
     text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
     reading_remarks(read_source(text))
     return text
-
-
-def _walk_to_the_end() -> None:
-    WALK.field.value = LAST_POSITION
 
 
 def shorter(text: str) -> str:

@@ -296,7 +296,7 @@ def _change(given: own_states.TextPieces, now: AttentionTrace, at: int) -> None:
     with left:
         if at:
             earlier = {(place,): _visible(label) for place, label in enumerate(given.labels[:at])}
-            matrix_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), lambda at: setattr(AT, "value", at), earlier)
+            matrix_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), AT.take, earlier)
         else:
             EDITS.draw(now)
     if not now.edits:

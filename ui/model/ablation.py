@@ -150,12 +150,12 @@ def _go_on(run: ModelRun, asked: LatestRun, known: dict[core.Head, float], heads
     share = len(known) / len(heads)
     if not TRYING.value:
         words = f"Go on: {share:.0%} are done" if known else "Try every head"
-        st.button(words, key="model_out_try", on_click=glance.setting(TRYING), args=(True,), icon=":material/grid_on:")
+        st.button(words, key="model_out_try", on_click=TRYING.take, args=(True,), icon=":material/grid_on:")
         return
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         st.progress(share, text=f"{len(known)} of {len(heads)} heads", width=280)
-        st.button("Stop", key="model_out_stop", on_click=glance.setting(TRYING), args=(False,))
+        st.button("Stop", key="model_out_stop", on_click=TRYING.take, args=(False,))
     pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
     try:
         for _ in glance.portion():
@@ -210,7 +210,7 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     )
     label = "The text, by the change of its tokens"
     hint = "Orange: less probable now; blue: more. Click one for what is expected after it."
-    chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=glance.setting(CHANGE_AT))
+    chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=CHANGE_AT.take)
     likeliest_tokens(before[row], after[row], asked)
 
 

@@ -24,7 +24,7 @@ from ui.component import component
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model.ablation import likeliest_tokens
-from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_text, clickable_chart, head_map, setting
+from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_text, clickable_chart, head_map
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
 from ui.state import Field, component_message, named, single_choice, whole_number
@@ -197,7 +197,7 @@ def _carry_states(
         data = {"sentences": sentences, "carried": [one[1:] for one in states], "hint": hint}
         _states(key="model_states", data=data, default={"carried": None}, on_carried_change=take)
         with st.container(horizontal=True):
-            undo, all_back = setting(CARRIED), {"disabled": not states}
+            undo, all_back = CARRIED.take, {"disabled": not states}
             st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), **all_back)
             st.button("Undo all", key="model_carried_none", on_click=undo, args=([],), **all_back)
     with right:

@@ -155,13 +155,6 @@ def choose(*, query: int | None = None, **place: Any) -> None:
         TOKEN.value = query
 
 
-def setting(field: Field[Any]) -> Callable[[Any], None]:
-    def take(value: Any) -> None:
-        field.value = value
-
-    return take
-
-
 def clickable_chart(
     chart: Any, key: str, words: str, selection: str | None, take: Callable[[dict[str, Any]], None]
 ) -> None:

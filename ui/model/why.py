@@ -22,7 +22,7 @@ from attention_core.study.sources import Stream
 from attention_core.study.why import N_LARGEST, explain_score
 from ui.chart import draw_chart
 from ui.labels import as_percent, error_markdown, literal, number
-from ui.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen, setting
+from ui.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
 from ui.model.heads import heads_of
 from ui.model.input import TEXT
 from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
@@ -180,7 +180,7 @@ def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         label = f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}"
         look = {"type": "secondary" if WITHOUT.value else "primary", "icon": ":material/power_settings_new:"}
-        st.button(label, key="model_why_switch", on_click=setting(WITHOUT), args=(not WITHOUT.value,), **look)
+        st.button(label, key="model_why_switch", on_click=WITHOUT.take, args=(not WITHOUT.value,), **look)
         if WITHOUT.value:
             _without(run, asked, cell, off)
     if WITHOUT.value and (asked.key, cell[:2], off) == (LLAMA, COPIES, FINDS):

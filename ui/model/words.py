@@ -23,7 +23,7 @@ from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal
-from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again, setting
+from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again
 from ui.model.one_head import chips, shaded, weights_chart
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.state import Field, between, whole_number
@@ -287,7 +287,7 @@ def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
 
 def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) -> None:
     end = why_ended(asked, made.ids)
-    ask = setting(WANTED)
+    ask = WANTED.take
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         st.button("Next token", key="model_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
         if WANTED.value:
@@ -380,7 +380,7 @@ def _hidden_word(run: ModelRun, asked: LatestRun) -> None:
     with left:
         n_tokens = len(run.tokens)
         shown = shaded(run.tokens, [0] * n_tokens, ["click to hide it"] * n_tokens, Role.OUTPUT)
-        hint, hide = "Click a token: hidden, what does the model expect there?", setting(HIDDEN_WORD)
+        hint, hide = "Click a token: hidden, what does the model expect there?", HIDDEN_WORD.take
         chips("model_hidden_word_chips", shown, chosen=place, label="The input", hint=hint, on_choose=hide)
     with right:
         try:

@@ -85,13 +85,9 @@ def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"start_{field.address}_examples"):
         for place, text in enumerate(texts):
             if text != field.value:
-                st.button(text, key=f"start_{field.address}_{place}", on_click=_take, args=(field, text))
+                st.button(text, key=f"start_{field.address}_{place}", on_click=field.take, args=(text,))
         entry = entry_of(page)
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
-
-
-def _take(field: Field[str], text: str) -> None:
-    field.value = text
 
 
 def _translated(text: str) -> dict[str, Any]:
