@@ -52,7 +52,7 @@ from ui.chart import draw_chart
 from ui.labels import as_percent, distinct, error_markdown, number
 from ui.layout import figures_table
 from ui.lecture import LECTURE
-from ui.state import Field, chart_selection, set_widget, widget_value
+from ui.state import Field, chart_selection, following, set_widget, widget_value
 
 NAMES = ("as learned", "changed")
 COMPUTED = ("as computed", "changed")
@@ -190,11 +190,9 @@ class EditList:
         if not self.changes and hint and not LECTURE.value:
             st.caption(hint)
         for place, change in enumerate(self.changes):
-            key = f"{self.page}_edit_{place}"
             misfit = self._reasons.value.get(change, ELSEWHERE) if change.is_on else ""
-            set_widget(key, change.is_on)
             says = error_markdown(change.says[:1].upper() + change.says[1:])
-            st.checkbox(says, key=key, on_change=self._switch, args=(place, key))
+            st.checkbox(says, **following(f"{self.page}_edit_{place}", change.is_on, partial(self._switch, place)))
             if misfit:
                 st.caption(f"Not applied: {error_markdown(misfit)}.")
         for trace in now:
@@ -205,9 +203,9 @@ class EditList:
         self._past.value, self._future.value = [*self._past.value, self.changes], []
         self._list.value = changes
 
-    def _switch(self, place: int, key: str) -> None:
+    def _switch(self, place: int, is_on: bool) -> None:
         changes = list(self.changes)
-        changes[place] = changes[place]._replace(is_on=bool(widget_value(key)))
+        changes[place] = changes[place]._replace(is_on=is_on)
         self._set(tuple(changes))
 
     def _back(self, taken: Field[list[tuple[ListedEdit, ...]]], given: Field[list[tuple[ListedEdit, ...]]]) -> None:
@@ -358,10 +356,10 @@ def weight_editor(
         at, chosen = row.chosen(words)
         label = "Weight of" if row.trace.n_queries == 1 else f"What {who} gives"
         st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
-        weight, percent = float(weights[list(chosen)].sum()), f"{page}_weight"
-        set_widget(percent, round(100 * weight, 2))
-        set_to = partial(lambda: row.set_weight(chosen, float(widget_value(percent)) / 100, words[chosen]))
-        st.number_input("in percent", 0.0, 100.0, step=5.0, key=percent, on_change=set_to, width=130)
+        weight = float(weights[list(chosen)].sum())
+        set_to = partial(lambda percent: row.set_weight(chosen, float(percent) / 100, words[chosen]))
+        follows = following(f"{page}_weight", round(100 * weight, 2), set_to)
+        st.number_input("in percent", 0.0, 100.0, step=5.0, width=130, **follows)
         st.button(
             "Cut it", key=f"{page}_cut", on_click=row.set_weight, args=(chosen, 0.0, words[chosen]), disabled=not weight
         )

@@ -5,15 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from ui.state import set_widget, widget_value
+from ui.state import following
 
 
 def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
     """Ask for one of some options, with the words for each; None = there is no guess yet, or it was taken back."""
-    set_widget(key, guess if guess in options else None)
-    st.segmented_control(
-        question, list(options), format_func=options.__getitem__, key=key, on_change=lambda: on_guess(widget_value(key))
-    )
+    follows = following(key, guess if guess in options else None, on_guess)
+    st.segmented_control(question, list(options), format_func=options.__getitem__, **follows)
 
 
 def show_verdict(guess: str, is_right: bool, outcome: str) -> None:

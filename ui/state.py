@@ -263,6 +263,12 @@ def set_widget(key: str, value: Any) -> None:
     st.session_state[key] = value
 
 
+def following(key: str, value: Any, take: Callable[[Any], object]) -> dict[str, Any]:
+    """Return what makes a widget show a value that is kept elsewhere, and hand over the one that a visitor chooses."""
+    set_widget(key, value)
+    return {"key": key, "on_change": lambda: take(widget_value(key))}
+
+
 def component_message(key: str, part: str) -> Any:
     """Return a part of the last message of a component; None before the first."""
     return (widget_value(key) or {}).get(part)
@@ -288,13 +294,7 @@ def single_choice(label: str, field: Field[Any], options: Iterable[Any], **look:
 
 def expander(label: str, field: Field[bool]) -> Any:
     """Return an expander that a field keeps open or closed, other pages between; see st.expander for what it has."""
-    key = f"{field.key}_folded"
-
-    def take() -> None:
-        field.value = widget_value(key)
-
-    set_widget(key, field.value)
-    return st.expander(label, key=key, on_change=take)
+    return st.expander(label, **following(f"{field.key}_folded", field.value, field.take))
 
 
 def multiple_choice(label: str, field: Field[list[int]], options: Mapping[int, str], **look: Any) -> list[int]:

@@ -20,7 +20,7 @@ from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.layout import section
 from ui.player import Stepper
-from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
+from ui.state import Field, chart_selection, following, whole_number
 
 NAME = "model"
 OTHER = "model_other"
@@ -235,15 +235,13 @@ def _choice(run: ModelRun) -> Selection:
     now, found = chosen(run), run.groups
     layers = found[now.group]
     if len(found) > 1:
-        set_widget("model_group", now.group)
         st.segmented_control(
             "Attention of",
             list(found),
-            key="model_group",
             format_func=str.capitalize,
             required=True,
             wrap=True,
-            on_change=lambda: choose(group=widget_value("model_group")),
+            **following("model_group", now.group, lambda group: choose(group=group)),
         )
     _number("layer", now.layer, len(layers))
     _number("head", now.head, layers[now.layer].n_heads)
@@ -251,14 +249,12 @@ def _choice(run: ModelRun) -> Selection:
 
 
 def _number(what: str, chosen_one: int, most: int) -> None:
-    key = f"model_{what}"
-
-    def take() -> None:
-        if (number := widget_value(key)) is not None:
+    def take(number: int | None) -> None:
+        if number is not None:
             choose(**{what: int(number) - 1})
 
-    set_widget(key, chosen_one + 1)
-    st.number_input(f"{what.capitalize()} (1 to {most})", 1, most, key=key, width=120, on_change=take)
+    follows = following(f"model_{what}", chosen_one + 1, take)
+    st.number_input(f"{what.capitalize()} (1 to {most})", 1, most, width=120, **follows)
 
 
 def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, takes_click: bool = False) -> Mosaic:

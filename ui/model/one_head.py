@@ -28,7 +28,7 @@ from ui.layout import section
 from ui.model import glance
 from ui.model.glance import chosen
 from ui.player import at_query, export_bar, query_row, show_step_chart, show_words
-from ui.state import Field, component_message, one_of, set_widget, single_choice, whole_number, widget_value
+from ui.state import Field, component_message, following, one_of, set_widget, single_choice, whole_number, widget_value
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
@@ -437,11 +437,6 @@ def patch_view(
 
 
 def _prefix_buttons(key: str, options: list[str], query: int) -> None:
-    set_widget(key, query if query < len(options) else None)
-    st.segmented_control(
-        "Ask from a token that is no patch, or click a patch",
-        range(len(options)),
-        format_func=options.__getitem__,
-        key=key,
-        on_change=lambda: glance.choose(query=widget_value(key)),
-    )
+    label = "Ask from a token that is no patch, or click a patch"
+    follows = following(key, query if query < len(options) else None, lambda place: glance.choose(query=place))
+    st.segmented_control(label, range(len(options)), format_func=options.__getitem__, **follows)

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import product
+from typing import Any
 
 import streamlit as st
 
@@ -18,7 +20,7 @@ from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
-from ui.state import Field, chart_selection, set_widget, whole_number, widget_value
+from ui.state import Field, chart_selection, following, whole_number
 from ui.transformer import experiment as page
 from ui.translate.models import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
@@ -47,16 +49,12 @@ def _choose_head(
     head = page.CHOSEN.value
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
         for part, (label, choices) in page.CHOICES.items():
-            key = f"transformer_{part}"
-            set_widget(key, getattr(head, part))
             st.segmented_control(
                 label,
                 choices,
-                key=key,
                 format_func=lambda choice: choice.capitalize() if isinstance(choice, str) else str(choice + 1),
                 required=True,
-                on_change=_take_part,
-                args=(part, key),
+                **following(f"transformer_{part}", getattr(head, part), partial(_take_part, part)),
             )
         if switch:
             label = "Switch on" if head.without in page.EDITS.changes else "Switch off"
@@ -65,8 +63,8 @@ def _choose_head(
     return _looked_at(experiment)
 
 
-def _take_part(part: str, key: str) -> None:
-    page.CHOSEN.value = page.CHOSEN.value._replace(**{part: widget_value(key)})
+def _take_part(part: str, choice: Any) -> None:
+    page.CHOSEN.value = page.CHOSEN.value._replace(**{part: choice})
 
 
 def all_heads(experiment: page.Experiment) -> None:

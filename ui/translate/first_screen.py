@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,7 +15,7 @@ from ui.lecture import LECTURE
 from ui.player import Player, Stepper
 from ui.read_back import read_back
 from ui.skeleton import live
-from ui.state import Field, one_of, set_widget, widget_value
+from ui.state import Field, following, one_of, widget_value
 from ui.translate import models as network
 from ui.translate.forcing import WORD, change_arc, force_what_comes_with, forced_pieces
 from ui.translate.models import translation
@@ -166,20 +167,17 @@ def _label(name: str) -> str:
 
 def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) -> None:
     shown = models.get(slot)
-    key, name = f"translate_model_{slot}", MODELS.value[slot]
-    set_widget(key, name)
+    name = MODELS.value[slot]
     switch = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_switch_{slot}")
     switch.segmented_control(
         f"Model in the {slot} place",
         _offered(),
-        key=key,
         format_func=_label,
         required=True,
         label_visibility="collapsed",
         wrap=True,
         width="content",
-        on_change=_on_model,
-        args=(slot, key),
+        **following(f"translate_model_{slot}", name, partial(_on_model, slot)),
     )
     if shown is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")
@@ -203,8 +201,8 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
         )
 
 
-def _on_model(slot: str, key: str) -> None:
-    MODELS.value = MODELS.value | {slot: widget_value(key)}
+def _on_model(slot: str, name: str) -> None:
+    MODELS.value = MODELS.value | {slot: name}
 
 
 def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
