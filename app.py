@@ -11,13 +11,12 @@ from starlette.middleware import Middleware
 
 import ui.chart
 import ui.component
-from ui.faults import show_faults, show_lost_gpu
+from ui.faults import show_faults, show_lost_gpu, show_restart_notice
 from ui.guided.items import follow_lecture
 from ui.hall.routes import routes
 from ui.inside_streamlit import StopException
 from ui.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
-from ui.restart import show_restart_notice
 from ui.skeleton import foot, page_head, sidebar
 from ui.state import read_address, show_link_faults, write_address
 from ui.take_along import go_to_session

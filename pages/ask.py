@@ -7,7 +7,7 @@ from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_p
 from ui.ask.steps import STEPS, ask_steps, export_look
 from ui.computed import model_or_stop
 from ui.doubts import ask_doubts
-from ui.first_screen import last_on_phone
+from ui.layout import last_on_phone
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 

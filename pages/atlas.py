@@ -8,7 +8,7 @@ from ui.atlas.flight import flight, framed_words, surprise
 from ui.atlas.map import TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shared_atlas
 from ui.atlas.sources import choose_head, choose_source
-from ui.first_screen import last_on_phone
+from ui.layout import last_on_phone
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.try_this import try_this
 

@@ -8,7 +8,7 @@ from ui.digits import all_ten
 from ui.doubts import find_doubts
 from ui.find import first_screen as screen
 from ui.find.tabs import STEPS, change_section, find_steps
-from ui.first_screen import grey_out, last_on_phone
+from ui.layout import grey_out, last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along

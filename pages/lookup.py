@@ -3,8 +3,7 @@
 import streamlit as st
 
 from attention_core.topics.lookup.soft_lookup import soft_lookup
-from ui.first_screen import last_on_phone
-from ui.layout import attention_roles
+from ui.layout import attention_roles, last_on_phone
 from ui.lookup import first_screen as screen
 from ui.lookup import table
 from ui.lookup.tabs import STEPS, in_numbers, lookup_steps, time_section, word_by_word

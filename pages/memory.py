@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.doubts import memory_doubts
-from ui.first_screen import last_on_phone
+from ui.layout import last_on_phone
 from ui.memory import first_screen as screen
 from ui.memory import tabs
 from ui.memory.first_screen import NAME, WALK

@@ -6,7 +6,7 @@ from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad, last_drawn
 from ui.digits import all_ten, inked, prepared, verdict
 from ui.doubts import pixel_doubts
-from ui.first_screen import grey_out, last_on_phone
+from ui.layout import grey_out, last_on_phone
 from ui.pixels import first_screen as screen
 from ui.pixels import tabs
 from ui.player import export_bar

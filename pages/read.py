@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.doubts import read_doubts
-from ui.first_screen import last_on_phone
+from ui.layout import last_on_phone
 from ui.player import export_bar
 from ui.read import tabs
 from ui.read.first_screen import COLUMNS, NAME, number_pad

@@ -4,8 +4,7 @@ import streamlit as st
 
 from ui.guided.menu import lecture_menu
 from ui.skeleton import live, page_frame
-from ui.start.cards import page_cards
-from ui.start.first_screen import first_answers, scene_part, translation_part
+from ui.start.first_screen import first_answers, page_cards, scene_part, translation_part
 
 page_frame("start", "Type or draw: see what a translator loses without attention. Its French is put back into English.")
 sentence, scene = st.columns([1.4, 1], gap="large")

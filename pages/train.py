@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from ui.first_screen import last_on_phone
-from ui.layout import attention_roles
+from ui.layout import attention_roles, last_on_phone
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.train import first_screen as screen

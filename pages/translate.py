@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.doubts import translation_doubts
-from ui.first_screen import last_on_phone
+from ui.layout import last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along

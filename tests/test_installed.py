@@ -16,7 +16,7 @@ import attention_core
 from benchmarks.server import free_port
 from benchmarks.session import Session
 from tests import tiny_hub
-from ui.restart import WORDS
+from ui.faults import RESTART_WORDS
 
 RECORD = """
 from attention_core import trace_model
@@ -147,7 +147,7 @@ def test_the_command_opens_a_recording_in_the_app(installed):
         app.touch()  # which Streamlit, if it watched, would tell by itself
         later = Session(address)
         await later.open("model")
-        assert WORDS in later.words("alert")
+        assert RESTART_WORDS in later.words("alert")
         await later.close()
 
     folder, programs = installed

@@ -18,7 +18,6 @@ from attention_core.data.presets import preset_paths
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
-from ui.first_screen import is_dark
 from ui.lecture import LECTURE
 from ui.state import Field, is_mounted, single_choice
 
@@ -89,7 +88,7 @@ class Pad:
 
 def drawing_pad(pad: Pad) -> PadState:
     """Draw a pad with its presets and buttons, and return what is drawn now."""
-    paper = "dark" if is_dark() else "light"
+    paper = st.context.theme.type or "light"
     if paper != pad.paper.value:
         _change_paper(pad, paper)
     if _address_state(pad) != pad.followed.value:  # on arrival, and after Back

@@ -1,4 +1,4 @@
-"""Words in the colours of their roles: headings, who asks whom for what; small tables."""
+"""What pages look like: words in colours of their roles, small tables, an answer in grey, what is last on a phone."""
 
 import html
 from collections.abc import Sequence
@@ -8,8 +8,36 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
-from ui.first_screen import is_dark
 from ui.inside_streamlit import StopException
+
+WIDEST_PHONE = 640
+"""CSS pixels up to which Streamlit puts columns below one another."""
+LATE = "animation: late 2.5s step-end; "
+"""What comes last is seen only when the rest is there, which would push it down before everybody's eyes."""
+
+
+def last_on_phone(screen: str, *keys: str) -> None:
+    """Let parts of a first screen, by their keys, come after all others on a phone, in this order.
+
+    The screen is the key of the container whose only child is a row of columns.
+    """
+    row = f".st-key-{screen} > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock]"
+    column = f"{row} > [data-testid=stColumn]"
+    last = " ".join(
+        f"{column} :is(.st-key-{key}, [data-testid=stLayoutWrapper]:has(> .st-key-{key})) {{ order: {place}; {LATE}}}"
+        for place, key in enumerate(keys, 1)
+    )
+    st.html(
+        f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
+        f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} "
+        "@keyframes late { from { visibility: hidden; } } }</style>"
+    )
+
+
+def grey_out(key: str, is_before: bool) -> None:
+    """Let the container of an answer be grey while it is that of an earlier input; drawn always, so that it stays."""
+    st.html(f"<style>.st-key-{key} {{ opacity: {0.35 if is_before else 1}; }}</style>")
+
 
 TABLE_STYLE = """<style>
 .figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -37,7 +65,7 @@ def end_here() -> NoReturn:
 
 def ink_ramp() -> Ramp:
     """Return the colours of a picture, from paper to ink, that go with the page."""
-    return DARK_INK_RAMP if is_dark() else INK_RAMP
+    return DARK_INK_RAMP if st.context.theme.type == "dark" else INK_RAMP
 
 
 def readable(colour: str) -> str:

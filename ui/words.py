@@ -21,8 +21,8 @@ from attention_core.device import to_array
 from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
 from ui.chart import note_picture
 from ui.component import component
-from ui.first_screen import grey_out
 from ui.labels import literal
+from ui.layout import grey_out
 from ui.state import Field, component_message, plain_text
 from ui.try_this import TRIED
 

@@ -35,7 +35,7 @@ class Watching(Session):
 
 
 def test_first_paint_imports_no_library(root):
-    modules = "sys, app, ui.start.cards, ui.start.first_screen"
+    modules = "sys, app, ui.start.first_screen"
     code = f"import {modules}; print([name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr

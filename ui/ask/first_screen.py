@@ -37,9 +37,8 @@ from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
-from ui.first_screen import grey_out
 from ui.labels import error_markdown, literal, note
-from ui.layout import shaded_word
+from ui.layout import grey_out, shaded_word
 from ui.state import Field, plain_text, set_widget
 from ui.try_this import TryThis, try_this
 

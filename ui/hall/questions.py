@@ -8,8 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.types import Axis, Step
-from attention_core.charts.guesses import guesses_chart
-from attention_core.charts.heatmap import block
+from attention_core.charts.heatmap import block, guesses_chart
 from attention_core.charts.overlay import image_png
 from attention_core.explain.guess import KeyPicture, options, row_values
 from ui.chart import draw_chart

@@ -18,9 +18,8 @@ from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, se
 from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, LookupPreset, read_queries
 from attention_core.topics.lookup.soft_lookup import soft_lookup, value_labels
 from ui.computed import cached_computation
-from ui.first_screen import grey_out
 from ui.labels import distinct, error_markdown, literal, note
-from ui.layout import role_colour
+from ui.layout import grey_out, role_colour
 from ui.lookup.table import BY, NAME, QUERIES, QUERY, WAYS, LookupRequest, guess_again
 from ui.model_runs import pretrained_of
 from ui.state import Field, set_widget, single_choice, widget_value

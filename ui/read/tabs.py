@@ -17,8 +17,7 @@ from ui.chart import click, draw_chart
 from ui.computed import by_model, card_or_empty
 from ui.digits import ink_image, inked
 from ui.edits import EditList, ListedEdit, show_outcome
-from ui.first_screen import grey_out
-from ui.layout import section
+from ui.layout import grey_out, section
 from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
 from ui.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
 from ui.region import Region

@@ -36,6 +36,10 @@ from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
 
 if TYPE_CHECKING:
     from attention_core.charts.vega import Chart
+import base64
+
+from ui.chart import address
+from ui.navigation import PAGES, PageEntry
 
 NAME = "start"
 SENTENCE = OPENING[0]
@@ -181,3 +185,29 @@ def listed(strokes: list[Stroke]) -> list[list[Any]]:
 def first_answers() -> dict[str, Any]:
     """Return what the models say about the first sentence, question and drawing; see benchmarks/start_page.py."""
     return json.loads(find_file("ui/assets/start/answers.json").read_text(encoding="utf-8"))
+
+
+ACROSS = 3
+STYLE = "<style>.card { display: block; width: 100%; aspect-ratio: 16 / 9; border-radius: 4px; }</style>"
+
+
+def page_cards() -> None:
+    """Draw a card for every other page, in their order."""
+    st.html(STYLE)
+    for first in range(1, len(PAGES), ACROSS):
+        for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
+            with column.container(border=True, height="stretch"):
+                _photograph(entry)
+                st.page_link(path_of(entry), label=f"**{entry.title}**")
+                st.caption(entry.promise)
+
+
+def _photograph(entry: PageEntry) -> None:
+    content = _file(f"{entry.name}-{st.context.theme.type or 'light'}.webp")
+    place = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+    st.html(f'<img class="card" src="{place}" alt="" loading="lazy">')
+
+
+@lru_cache
+def _file(name: str) -> bytes:
+    return find_file(f"ui/assets/start/{name}").read_bytes()
