@@ -77,12 +77,19 @@ LATER = "lecture.css"
 """For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
 OPENING = "opening.css"
 SECONDS = 12
-"""For so long alone: while it is there, whatever changes lets browsers look at the whole page."""
+"""For so long at most, and no longer than until all is drawn: while it is there, any change restyles the whole page."""
 _FOLDER = find_file("ui/assets/pages")
 _FILES = [path for path in sorted(_FOLDER.iterdir()) if path.name not in (LATER, OPENING)]
 _STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
 _STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
-_STYLE += b'<script>setTimeout(() => document.getElementById("opening").remove(), %d)</script>' % (1000 * SECONDS)
+_STYLE += b"""<script>{
+  let rested = 0;
+  const timer = setInterval(() => {
+    const rests = document.querySelector("[data-test-script-state=notRunning]:not(:has([data-testid=stSkeleton]))");
+    rested = rests ? rested + 1 : 0;
+    if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").remove());
+  }, 150);
+}</script>""" % (1000 * SECONDS)
 _LECTURE = b'<style id="lecture-style">%s</style>' % (_FOLDER / LATER).read_bytes()
 
 
