@@ -23,6 +23,7 @@ from ui import served
 from ui.inside_streamlit import MAIN
 from ui.lecture import LECTURE
 from ui.state import APP, Field, chart_selection
+from ui.vary import with_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,10 +59,10 @@ def draw_chart(
     spec, data = chart.spec_and_data()
     if LECTURE.value:
         spec = _for_a_hall(spec)
-    settled = _settled(spec, ("width", "height") if width == "content" else ("height",))
+    spec, row = with_row(spec | _settled(spec, ("width", "height") if width == "content" else ("height",)))
     return on.vega_lite_chart(
         None,
-        spec | settled | {"datasets": {name: _arrow(columns) for name, columns in data.items()}},
+        spec | {"datasets": {name: _arrow(columns) for name, columns in {**data, **row}.items()}},
         key=key,
         width=width,
         on_select=on_select,

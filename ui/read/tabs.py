@@ -112,11 +112,10 @@ def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
 def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
     """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
     weights = to_array(column_weights(now.reading.trace))
-    words = f"Where each of the {len(weights)} looks goes"
     with st.container(key="read_looks"):
         labels = numbered(labels_of(now.reading))
         chart = columns_chart(weights, labels, SIZE[1], left_out=now.left_out(drawing))
-        draw_chart(chart, width="content", alt=words)
+        draw_chart(chart, width="content", alt="Where each of the looks goes")
 
 
 def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
