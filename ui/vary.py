@@ -34,7 +34,7 @@ def with_row(spec: Spec) -> tuple[Spec, dict[str, Columns]]:
     for param in kept.get("params", []):
         if (side := param["name"]) in ("width", "height") and spec.get("autosize") == {"type": "pad"}:
             size = row.put(side, param.pop("value"))
-            param |= {"expr": size, "on": [{"events": {"signal": side}, "update": f"min({side}, {size})"}]}
+            param |= {"expr": size, "on": [{"events": {"signal": side}, "update": size}]}
             kept[side] = 100
     kept["layer"].append(UNSEEN)
     return kept, {ROW: row.columns}
