@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 ROW, BETWEEN = "vary", "\x1f"
 """The dataset, and what stands between the words of a list in it."""
-LITERAL = re.compile(r"""\[(?:"(?:[^"\\]|\\.)*"(?:, )?)+\]|'[^']*'|\b\d+(?:\.\d+)?(?:e-?\d+)?\b""")
+LITERAL = re.compile(
+    r"""\[(?:"(?:[^"\\]|\\.)*"(?:, )?)+\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b"""
+)
 """A list of words, a text or a number in an expression."""
 ALONE = "scale.exponent", "axis.tickCount", "legend.gradientLength"
 UNSEEN = {"data": {"name": ROW}, "mark": {"type": "point", "opacity": 0, "size": 0, "aria": False, "tooltip": None}}
@@ -83,6 +85,6 @@ class _Row:
         """Return what stands in an expression for a list of words, a share such as '1/9', or a number."""
         if text.startswith("["):
             return f"split({self.put(where, BETWEEN.join(json.loads(text)))}, '{BETWEEN}')"
-        if text.startswith("'"):
-            return self.put(where, text[1:-1]) if "/" in text else text
+        if text[0] in "'\"":
+            return self.put(where, text[1:-1]) if re.fullmatch(r"'1/\d+'", text) else text
         return self.put(where, float(text))
