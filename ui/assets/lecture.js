@@ -222,13 +222,16 @@ class Lecture {
 
   // On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed. Then the
   // next step, or word, of what is visible; after the last one the next screen; after the last screen the next page. Of a guided
-  // lecture, the question of its item takes the place of Try this and is taken back before the first step, and after the last
-  // step comes its next item.
+  // lecture, the question of its item takes the place of Try this and is taken back before the first step, its answer gives way
+  // to the item's sentence at the next step, and after the last step comes its next item.
   go(way) {
     const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
     const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;
-    if (parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`))) return;
-    if (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`)) return window.hall?.goOn();
+    const isAnswered = parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`));
+    const isStep = !isAnswered && (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`));
+    document.documentElement.toggleAttribute("data-went-on", isStep && way === "next");
+    if (isStep) window.hall?.goOn();
+    if (isAnswered || isStep) return;
     if (way === "previous" && press(".st-key-lecture_item_back button")) return;
     const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;
     const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];

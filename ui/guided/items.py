@@ -93,7 +93,10 @@ def _ask(item: LectureItem) -> None:
         ask_hall(_words(item.question), tuple(map(_words, item.answers)))
     else:
         answer = _words(item.answers[item.right]).rstrip(".")
-        st.markdown(f"{_words(item.question)} **{answer}.** {hall_verdict(item.right)}")
+        with st.container(key="lecture_answer"):
+            st.markdown(f"{_words(item.question)} **{answer}.** {hall_verdict(item.right)}")
+        with st.container(key="lecture_after"):  # seen once the steps go on, see lecture.js
+            st.markdown(_words(item.sentence))
 
 
 def _words(text: str) -> str:
