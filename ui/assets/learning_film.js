@@ -73,7 +73,7 @@ class LearningFilm extends Film {
   // Where the table of words lies: French words beside its rows, English ones above its columns.
   table({ queries }, room) {
     const { keys } = this.data, { pen } = this;
-    pen.font = `13px ${this.font}`;
+    pen.font = `${Math.max(13, this.least)}px ${this.font}`;
     const longest = (words) => Math.max(...words.map((word) => pen.measureText(word).width));
     const beside = longest(this.data.frames.flatMap((frame) => frame.queries)) + 10, above = 0.72 * longest(keys) + 16;
     const rows = Math.max(...this.data.frames.map((frame) => frame.queries.length), keys.length);

@@ -1,5 +1,6 @@
 // A canvas on which something moves, and a bar below it to play, scrub and save that. What extends it has `seconds` and a
-// `title`, and draws: the time goes from 0 to 1.
+// `title`, and draws: the time goes from 0 to 1. In a lecture its letters have so many pixels of the screen.
+const HALL_LETTERS = 16.5;
 class Film {
   constructor(root, says, plays) {
     Object.assign(this, { root, plays, time: 1 });
@@ -50,6 +51,7 @@ class Film {
     const style = getComputedStyle(this.canvas);
     Object.assign(this, { pen: this.canvas.getContext("2d"), ink: style.color, font: style.fontFamily, ground: style.backgroundColor });
     this.width = this.root.clientWidth || 500;
+    this.least = style.getPropertyValue("--least") ? HALL_LETTERS / (this.canvas.currentCSSZoom ?? 1) : 0;
     return this.root.isConnected;
   }
 
@@ -67,7 +69,7 @@ class Film {
   write(text, x, y, { size = 12, align = "left", weight = "", colour = this.ink, room = 1e4 } = {}) {
     const { pen } = this;
     pen.fillStyle = colour;
-    pen.font = `${weight} ${size}px ${this.font}`;
+    pen.font = `${weight} ${Math.max(size, this.least)}px ${this.font}`;
     [pen.textAlign, pen.textBaseline] = [align, "middle"];
     pen.fillText(text, x, y, room);
   }

@@ -118,7 +118,7 @@ class MovingStep extends Film {
   // Where all stands: the result, the factors beside it if there is room, the room of labels.
   lay() {
     const { data, grid, factors } = this, { width } = this, [n, m] = [grid.n, grid.m];
-    this.pen.font = `12px ${this.font}`;
+    this.pen.font = `${Math.max(12, this.least)}px ${this.font}`;
     const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.pen.measureText(label).width));
     this.names = [data.rows, data.columns].map((labels, side) => (labels.length > MOST_WORDS ? numbered(labels.length, data.whole[side]) : labels));
     const rowRoom = Math.min(longest(this.names[0]), width / 5, 110) + 8, columns = longest(this.names[1]);
@@ -324,7 +324,7 @@ class MovingStep extends Film {
   labels(at, { fits }, left, folded) {
     const { grid, pen } = this, [w, h] = [at.w / grid.m, at.h / grid.n], [rows, columns] = this.names;
     const x = between(left, at.x, folded), top = folded < 0.5 && this.factors.length ? this.places.open.right.y : at.y;
-    pen.font = `12px ${this.font}`;
+    pen.font = `${Math.max(12, this.least)}px ${this.font}`;
     const cut = (text, room) => {
       let shown = text;
       while (shown.length > 1 && pen.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
