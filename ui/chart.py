@@ -71,14 +71,14 @@ def draw_chart(
     )
 
 
-def click(key: str, selection: str, part: str, field: Field[Any]) -> dict[str, Any]:
-    """Return what lets a click in a chart of this key set a field to a number of the selection, for draw_chart."""
+def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return what hands on what is clicked in a chart of this key, the fields of its selection; for draw_chart."""
 
-    def take() -> None:
+    def on_select() -> None:
         for clicked in chart_selection(key, selection):
-            field.value = int(clicked[part])
+            take(clicked)
 
-    return {"key": key, "on_select": take, "selection_mode": selection}
+    return {"key": key, "on_select": on_select, "selection_mode": selection}
 
 
 def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:

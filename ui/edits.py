@@ -48,11 +48,11 @@ from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart, pair_map
 from attention_core.charts.vega import Chart, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.labels import as_percent, distinct, error_markdown, number
 from ui.layout import figures_table
 from ui.lecture import LECTURE
-from ui.state import Field, chart_selection, following, set_widget, widget_value
+from ui.state import Field, following, set_widget, widget_value
 
 NAMES = ("as learned", "changed")
 COMPUTED = ("as computed", "changed")
@@ -390,14 +390,13 @@ def matrix_editor(
     at, chosen = row.chosen(words)
     keys_of = {place: keys for keys in words for place in keys}
 
-    def take() -> None:
-        for cell in chart_selection(key, "cell"):
-            place = int(cell["col"])
-            if member:
-                place += int(cell["row"]) * len(member)
-            else:
-                choose(int(cell["row"]))
-            set_widget(at, keys_of.get(place, (place,)))
+    def take(cell: dict[str, Any]) -> None:
+        place = int(cell["col"])
+        if member:
+            place += int(cell["row"]) * len(member)
+        else:
+            choose(int(cell["row"]))
+        set_widget(at, keys_of.get(place, (place,)))
 
     if max(trace.n_queries, len(member or labels)) <= MAX_RECT_SIDE:
         look: dict = {"ramp": weights_ramp(trace.n_keys), "title": "weight", "size": 250, "select": "cell"}
@@ -408,13 +407,10 @@ def matrix_editor(
             chart = pair_map(mean[row.asks[0]].reshape(len(member), -1), member, Role.WEIGHTS, **look)
         else:
             chart = matrix_chart(mean, *axes, Role.WEIGHTS, marked_row=row.asks[0], marked_col=chosen[0], **look)
-        clicks = {"key": key, "on_select": take, "selection_mode": "cell"}
-        draw_chart(chart, width="content", alt="The weights; click one", **clicks)
+        draw_chart(chart, width="content", alt="The weights; click one", **click(key, "cell", take))
     if trace.n_queries > 1 and not member:  # for who has no pointer
-        names, asks = dict(enumerate(distinct(axes[0].labels))), f"{page}_asks"
-        set_widget(asks, row.asks[0])
-        settings = {"format_func": names.get, "on_change": lambda: choose(widget_value(asks)), "width": 190}
-        st.selectbox("Row", list(names), key=asks, **settings)
+        names, follows = dict(enumerate(distinct(axes[0].labels))), following(f"{page}_asks", row.asks[0], choose)
+        st.selectbox("Row", list(names), format_func=names.get, width=190, **follows)
     weight_editor(row, words, others)
     row.edits.draw(trace, hint=hint)
 

@@ -26,7 +26,7 @@ from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import overlay
 from attention_core.charts.vega import weights_ramp
 from attention_core.explain.guess import KeyPicture, compare, options
-from ui.chart import draw_chart, file_name, note_picture, say_subject
+from ui.chart import click, draw_chart, file_name, note_picture, say_subject
 from ui.component import component, script_of
 from ui.guess import ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
@@ -38,7 +38,6 @@ from ui.state import (
     PLAYING,
     Field,
     Value,
-    chart_selection,
     component_message,
     set_widget,
     single_choice,
@@ -271,14 +270,13 @@ class Stepper(Player[str]):
                 ramp=weights_ramp(2),
                 bar=False,
             )
-            key = f"{self.name}_empty_{step.name}"
 
-            def take_click() -> None:
-                for cell in chart_selection(key, "cell"):
-                    self.guessed.value = (step.name, int(cell["row"]), int(cell["col"]))
+            def take_cell(cell: dict[str, Any]) -> None:
+                self.guessed.value = (step.name, int(cell["row"]), int(cell["col"]))
 
             words = f"An empty matrix of {step.shape[0]} by {step.shape[1]}: click where the largest number will be"
-            draw_chart(chart, width="content", key=key, alt=words, on_select=take_click, selection_mode="cell")
+            clicks = click(f"{self.name}_empty_{step.name}", "cell", take_cell)
+            draw_chart(chart, width="content", alt=words, **clicks)
         elif columns := options(step, head, row):
             labels = step.col_axis.labels
             names = {
@@ -300,13 +298,12 @@ class Stepper(Player[str]):
         st.caption(f"Click: {where_in_picture(step, row, picture)}")
         image = picture.with_query(step.row_axis, row).repeat(8, 0).repeat(8, 1)  # so that pixels stay sharp
         chart = overlay(image, np.zeros(picture.grid), size=420, smooth=False, bar=False, select="cell", marked=marked)
-        key = f"{self.name}_picture_{step.name}"
 
-        def take_click() -> None:
-            for cell in chart_selection(key, "cell"):
-                self.guessed.value = (step.name, row, int(cell["position"]))
+        def take_cell(cell: dict[str, Any]) -> None:
+            self.guessed.value = (step.name, row, int(cell["position"]))
 
-        draw_chart(chart, width="content", key=key, alt="The picture", on_select=take_click, selection_mode="cell")
+        clicks = click(f"{self.name}_picture_{step.name}", "cell", take_cell)
+        draw_chart(chart, width="content", alt="The picture", **clicks)
 
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)

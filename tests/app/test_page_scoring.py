@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from attention_core.topics.scoring.presets import Vectors
+from attention_core.topics.scoring.compare import Vectors
 from tests.app.tools import body_with, frames, given, open_tab, opened, said
 
 PAGE = "pages/scoring.py"

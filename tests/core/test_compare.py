@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from attention_core.attention.scores import Cosine, Dot, Location, all_scores, parameter_names, printed_concat
 from attention_core.topics.scoring.compare import (
     DIMENSIONS,
+    VECTOR_PRESETS,
     compare,
     comparison_frame,
     favourites,
@@ -17,7 +18,6 @@ from attention_core.topics.scoring.compare import (
     score_field,
     softmax_jacobian_norm,
 )
-from attention_core.topics.scoring.presets import VECTOR_PRESETS
 
 SCORE_NAMES = ("dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance")
 

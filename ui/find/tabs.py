@@ -37,7 +37,7 @@ def find_steps(reading: FindReading) -> None:
             chart = overlay(
                 reading.canvas, mask_of(trace), size=168, opacity=0.85, select="region", marked=region, bar=False
             )
-            looks = click("find_small", "region", "position", REGION)
+            looks = click("find_small", "region", lambda region: REGION.take(int(region["position"])))
             draw_chart(chart, **looks, width="content", alt="The mask, small; click a region")
         with hint:
             st.caption(f"Region {region + 1} is framed; click another.")

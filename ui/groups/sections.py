@@ -117,7 +117,8 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"The guests in a circle, and at whom the chosen one looks ({HEAD_WORDS[head]}); click another"
-    draw_chart(chart, width="content", alt=alt, **click(f"groups_party_{head}", "guest", "guest", QUERY))
+    clicks = click(f"groups_party_{head}", "guest", lambda clicked: QUERY.take(int(clicked["guest"])))
+    draw_chart(chart, width="content", alt=alt, **clicks)
     st.caption(words)
 
 

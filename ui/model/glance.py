@@ -16,11 +16,11 @@ from attention_core.concurrency import BoundedCache, ComputedValue
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.job_queue import heavy_run
 from ui.layout import section
 from ui.player import Stepper
-from ui.state import Field, chart_selection, following, whole_number
+from ui.state import Field, following, whole_number
 
 NAME = "model"
 OTHER = "model_other"
@@ -162,14 +162,7 @@ def clickable_chart(
 
     Its key changes with its shape.
     """
-
-    def on_select() -> None:
-        clicked = chart_selection(key, selection)
-        if clicked:
-            take(clicked[0])
-
-    takes_click = {"key": key, "on_select": on_select, "selection_mode": selection} if selection else {}
-    draw_chart(chart, width="content", alt=words, **takes_click)
+    draw_chart(chart, width="content", alt=words, **click(key, selection, take) if selection else {})
 
 
 def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result:

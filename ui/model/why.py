@@ -20,13 +20,13 @@ from attention_core.log import log
 from attention_core.study import Study, Why
 from attention_core.study.sources import Stream
 from attention_core.study.why import N_LARGEST, explain_score
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
 from ui.model.heads import heads_of
 from ui.model.input import TEXT
 from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
-from ui.state import Field, chart_selection, whole_number
+from ui.state import Field, whole_number
 
 Cell = tuple[int, int, int, int]
 """A score, by the number of its trace, head, query and key."""
@@ -146,17 +146,16 @@ def _side(role: Role, place: str, margin: dict[str, float]) -> None:
     values = [margin[name] for name in names.values()]
     rest = [f"{len(margin) - len(names)} others together"] * (len(margin) > len(names))
     values += [sum(margin.values()) - sum(values)] * len(rest)
-    key = f"model_why_{role}_{hash(tuple(names))}"
 
-    def take() -> None:
-        clicked = [f"{role}:{names[bar['label']]}" for bar in chart_selection(key, "bar") if bar["label"] in names]
-        OPENED.value = [*OPENED.value, *clicked]
+    def take(bar: dict[str, Any]) -> None:
+        if bar["label"] in names:
+            OPENED.value = [*OPENED.value, f"{role}:{names[bar['label']]}"]
 
     st.markdown(f"**On the {role}’s side**: what wrote at {place}")
     look = {"colour": ROLE_COLOURS[role], "height": 28 * len(values) + 40, "label_limit": 210, "select": "bar"}
     chart = bars(values, [*names, *rest], title="adds to the score", **look)
     words = f"What each source of the {role} adds to the score; click one"
-    draw_chart(chart, key=key, alt=words, on_select=take, selection_mode="bar")
+    draw_chart(chart, alt=words, **click(f"model_why_{role}_{hash(tuple(names))}", "bar", take))
 
 
 def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why) -> None:

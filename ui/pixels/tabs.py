@@ -269,7 +269,7 @@ def pixels_steps(reading: screen.Reading) -> None:
             chart = picture(
                 reading.drawing.image, ink_ramp(), title="ink", size=168, marked=query, select="pixel", bar=False
             )
-            looks = click("pixels_pick", "pixel", "position", screen.QUERY)
+            looks = click("pixels_pick", "pixel", lambda pixel: screen.QUERY.take(int(pixel["position"])))
             draw_chart(chart, **looks, width="content", alt="The drawing in 28 x 28 pixels; click one to let it ask")
         with hint:
             row, column = divmod(query, 28)

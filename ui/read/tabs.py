@@ -211,7 +211,7 @@ def another_question(drawing: ReadDrawing) -> None:
         here = maps_of(drawing.reading)[look]
         draw_chart(
             overlay(drawing.canvas, here, size=WIDTH, select="region", marked=region),
-            **click("read_regions", "region", "position", REGION),
+            **click("read_regions", "region", lambda region: REGION.take(int(region["position"]))),
             width="content",
             alt="Where the chosen look goes, over the drawing; click a region to follow it",
         )

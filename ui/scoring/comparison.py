@@ -20,7 +20,7 @@ from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.device import to_array
 from attention_core.topics.scoring import compare as measures
 from attention_core.topics.scoring.charts import scale_chart, score_fields, weights_chart
-from attention_core.topics.scoring.presets import EXTENT, VECTOR_PRESETS, Vectors
+from attention_core.topics.scoring.compare import EXTENT, VECTOR_PRESETS, Vectors
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference

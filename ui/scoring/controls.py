@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attention_core.attention.scores import SCORES
 from attention_core.models.scoring_functions import ScoringFunctions
-from attention_core.topics.scoring.presets import VECTOR_PRESETS, Vectors
+from attention_core.topics.scoring.compare import VECTOR_PRESETS, Vectors
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
 from ui.try_this import TRIED

@@ -14,13 +14,13 @@ from attention_core.attention.types import Role
 from attention_core.charts.heads import heads_chart, mosaic
 from attention_core.explain.heads import describe_head, summaries
 from attention_core.topics.translate.translation import WordView, piece_probabilities, read_source
-from ui.chart import draw_chart
+from ui.chart import click, draw_chart
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
-from ui.state import Field, chart_selection, following, whole_number
+from ui.state import Field, following, whole_number
 from ui.transformer import experiment as page
 from ui.translate.models import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
@@ -82,11 +82,8 @@ def all_heads(experiment: page.Experiment) -> None:
 
 
 def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: list[list[str]]) -> None:
-    key = f"transformer_heads_{head.kind}"
-
-    def take() -> None:
-        for clicked in chart_selection(key, "head"):
-            page.CHOSEN.value = page.CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
+    def take(clicked: dict[str, Any]) -> None:
+        page.CHOSEN.value = page.CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
 
     places = product(range(page.CONFIG.n_layers), range(page.CONFIG.n_heads))
     chart = heads_chart(
@@ -97,7 +94,7 @@ def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: li
         select="head",
     )
     words = f"Weights of all heads of all layers, {head.kind} attention; click one"
-    draw_chart(chart, key=key, on_select=take, selection_mode="head", width="content", alt=words)
+    draw_chart(chart, width="content", alt=words, **click(f"transformer_heads_{head.kind}", "head", take))
 
 
 def _large(trace: AttentionTrace, head: page.TransformerHead, query: int) -> None:
