@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from torch import nn
 
 from attention_core.files import read_json
-from attention_core.models.registry import register
+from attention_core.models import register
 from attention_core.models.scene_caption import SceneCaption, SceneCaptionConfig
 from attention_core.models.transformer import Transformer, TransformerConfig
 from attention_core.models.translator import Translator, TranslatorConfig

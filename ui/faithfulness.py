@@ -15,7 +15,7 @@ from attention_core.faithfulness.attribution import Subject, mean_weights
 from attention_core.faithfulness.stacks import LENGTH, ROLLOUT, SLOPE, ZEROING
 from attention_core.hub.model import ModelError
 from attention_core.hub.tracing import UnsupportedError
-from attention_core.models.registry import MODELS
+from attention_core.models import MODELS
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
 from ui.job_queue import queued_result, result_on_demand

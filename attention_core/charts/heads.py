@@ -18,7 +18,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, palette_png
 from attention_core.device import to_array
-from attention_core.explain.heads.summary import whole_rows
+from attention_core.explain.heads import whole_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser

@@ -11,7 +11,7 @@ import time
 
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
-from attention_core.models.registry import EVALUATORS, MODELS, load
+from attention_core.models import EVALUATORS, MODELS, load
 from attention_core.weights import WeightsError
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.explain.heads.summary import kind_of
+from attention_core.explain.heads import kind_of
 from attention_core.hub import model as models
 from attention_core.hub.outputs import log_probabilities
 from attention_core.hub.tracing import UnsupportedError, run_model

@@ -23,7 +23,7 @@ from attention_core.bounds import (
     PICTURE_SCANS,
 )
 from attention_core.concurrency import Lock
-from attention_core.explain.heads.summary import PatchGrid
+from attention_core.explain.heads import PatchGrid
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, readable
 from attention_core.hub.run import ModelInputs, text_inputs
 

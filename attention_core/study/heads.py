@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import at_least_float32, spans
-from attention_core.explain.heads.summary import CLEAR, is_of_itself
+from attention_core.explain.heads import CLEAR, is_of_itself
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.output import Table

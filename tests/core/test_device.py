@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attention_core.device import choose_device, describe_device, to_array
-from attention_core.explain.heads.summary import _Mean
+from attention_core.explain.heads import _Mean
 from attention_core.hub.outputs import cosine_change
 from attention_core.topics.memory.influence import similar_dimensions_first
 

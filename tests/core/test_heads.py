@@ -10,7 +10,9 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import Recording, trace_model
+from attention_core.explain import heads
 from attention_core.explain.heads import (
+    FAR,
     FarLook,
     PatchGrid,
     describe_head,
@@ -18,12 +20,12 @@ from attention_core.explain.heads import (
     distances_head_for_head,
     far_look,
     groups,
+    norm_based_weights,
     rollout,
-    similarity,
-    summary,
+    summaries,
+    summarise,
+    without_keys,
 )
-from attention_core.explain.heads.similarity import FAR
-from attention_core.explain.heads.summary import norm_based_weights, summaries, summarise, without_keys
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from tests.tiny_models import GROUPED, SIZES, T5, build
@@ -103,9 +105,9 @@ def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
 
 def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
     layers = llama.traces
-    monkeypatch.setattr(summary, "MAX_CELLS", 1)
-    monkeypatch.setattr(summary, "MIN_QUERIES", 3)
-    assert summary.summarised_queries(layers).tolist() == [1, 4, 7]
+    monkeypatch.setattr(heads, "MAX_CELLS", 1)
+    monkeypatch.setattr(heads, "MIN_QUERIES", 3)
+    assert heads.summarised_queries(layers).tolist() == [1, 4, 7]
     found = summaries(layers, {0})[1][2]
     rows = layers[1].weights(2)[[1, 4, 7]]
     assert found.first == pytest.approx(float(rows[:, 0].mean()), abs=1e-6)
@@ -119,8 +121,8 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
     mask[4] = mask[7, :3] = False
     sinks = torch.linspace(-1, 1, 4)[:, None] if with_sinks else None
     trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
-    monkeypatch.setattr(summary, "SMALL", 0)
-    found = summary.whole_rows(trace, 3, [7, 4, 0])
+    monkeypatch.setattr(heads, "SMALL", 0)
+    found = heads.whole_rows(trace, 3, [7, 4, 0])
     assert "log_normaliser" not in vars(trace)
     assert_close(found.weights, trace.weights(3, [7, 4, 0]))
     assert_close(found.log_normaliser, trace.log_normaliser[3, [7, 4, 0]])
@@ -213,7 +215,7 @@ def test_heads_that_share_no_key_are_as_far_apart_as_can_be():
 
 def test_long_inputs_are_compared_on_a_sample_that_is_told(monkeypatch, llama):
     exact = distances_from(llama.traces, 0, 1).row
-    monkeypatch.setattr(similarity, "MAX_CELLS", 1)
+    monkeypatch.setattr(heads, "MAX_COMPARED", 1)
     sampled = distances_from(llama.traces, 0, 1)
     assert (sampled.n_sampled, sampled.n_queries) == (8, 9)
     assert (sampled.row - exact).abs().max() < 0.15
@@ -234,7 +236,7 @@ def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch)
         assert_close(found.rolled, expected.float(), atol=1e-5, rtol=0)
         assert_close(found.last, mean.float(), atol=1e-5, rtol=0)
     assert not found.rolled.triu(1).any()
-    monkeypatch.setattr(similarity, "MAX_POSITIONS", 8)
+    monkeypatch.setattr(heads, "MAX_POSITIONS", 8)
     with pytest.raises(ValueError, match="at most 8 positions"):
         rollout(bert.traces)
 

@@ -38,7 +38,7 @@ from attention_core.evaluate.translation import (
     read_alignments,
 )
 from attention_core.explain.alignment import AlignedPair, alignment_error, merge_to_words, strongest_links
-from attention_core.models import Translator, TranslatorConfig
+from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.topics.translate.translation import french_prefix, read_source, translation_of
 from attention_core.train.translation import Batch, epoch_of_batches, smoothed_cross_entropy, training_pairs
 from attention_core.weights import WeightsError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.explain.heads.summary import PatchGrid
+from attention_core.explain.heads import PatchGrid
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.outputs import effects

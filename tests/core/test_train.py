@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from attention_core import load
-from attention_core.models import MODELS, Transformer, TransformerConfig, Translator, TranslatorConfig
+from attention_core.models import MODELS
+from attention_core.models.transformer import Transformer, TransformerConfig
+from attention_core.models.translator import Translator, TranslatorConfig
 from attention_core.train import RECIPES, loop, sentiment, translation, vision
 from attention_core.train.__main__ import main
 from attention_core.train.loop import TrainingProgress

@@ -11,9 +11,17 @@ from attention_core.attention.edits import BlockKeys, SetScore, SetWeights, Temp
 from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, load_vocabulary
 from attention_core.data.sentence_presets import TRANSLATE
-from attention_core.models import Transformer, TransformerConfig, Translator, TranslatorConfig, build, load
-from attention_core.models.transformer import EditedTranslator
-from attention_core.models.translator import HALVES, LENGTH_PENALTY, SCORINGS, Labels, beam_search
+from attention_core.models import build, load
+from attention_core.models.transformer import EditedTranslator, Transformer, TransformerConfig
+from attention_core.models.translator import (
+    HALVES,
+    LENGTH_PENALTY,
+    SCORINGS,
+    Labels,
+    Translator,
+    TranslatorConfig,
+    beam_search,
+)
 from attention_core.topics.translate import translation
 from attention_core.topics.translate.translation import (
     explain,

@@ -16,8 +16,7 @@ from torch.testing import assert_close
 from attention_core import load
 from attention_core.data.pieces import read_tokenizer
 from attention_core.evaluate.__main__ import main as evaluate
-from attention_core.models import MODELS, build
-from attention_core.models.registry import EVALUATORS
+from attention_core.models import EVALUATORS, MODELS, build
 from attention_core.train import RECIPES
 from attention_core.train.__main__ import main as train
 from attention_core.weights import WeightsError, read_card, read_weights, weights_folder, write_weights
@@ -127,7 +126,7 @@ FILES = {
     "models/line.py": """
 from torch import nn
 from attention_core.attention.trace import Prediction
-from attention_core.models.registry import register
+from attention_core.models import register
 
 class Line(nn.Module):
     def __init__(self, n_pixels):

@@ -19,8 +19,8 @@ from attention_core.explain.heads import (
     distances_from,
     distances_head_for_head,
     rollout,
+    summarised_queries,
 )
-from attention_core.explain.heads.summary import summarised_queries
 from attention_core.hub.catalogue import IN_WORDS
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys

@@ -14,7 +14,7 @@ from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import ROLE_COLOURS, weights_ramp
-from attention_core.explain.heads.summary import kind_of
+from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, begin, cache_of, end_tokens, grow, most_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
 from attention_core.hub.outputs import NextTokens, expected, expected_in_place, pick, token_text

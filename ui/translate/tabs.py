@@ -10,7 +10,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
 from attention_core.device import to_array
-from attention_core.models import Translator
+from attention_core.models.translator import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
 from attention_core.topics.translate.collapse import LONGEST, collapse
 from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words

@@ -17,7 +17,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.data import pieces as subwords
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
-from attention_core.explain.heads.similarity import mean_over_heads
+from attention_core.explain.heads import mean_over_heads
 from attention_core.models.transformer import EditsByAttention, Transformer, edited, last_cross
 from attention_core.models.translator import (
     CanTranslate,
