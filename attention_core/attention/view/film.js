@@ -11,39 +11,66 @@ class Film {
     this.saver = make(this.bar, "button", { class: "go", title: "Save as a film" }, "Film");
     this.button.onclick = () => (this.playing ? this.stop() : this.play());
     this.slider.oninput = () => { this.stop(); this.show(this.slider.value / this.slider.max); };
-    this.saver.onclick = () => saveFilm(this.canvas, this.title, (done) => this.play(done));
+    this.saver.onclick = () => this.save();
     this.redraw = onceAFrame(() => this.draw());
     new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); }).observe(root);
     whenDarkOrLight(root, this.redraw);
-    this.turn(false);
+    this.turn(0);
   }
 
+  // Since when it plays, 0 = it rests.
   turn(playing) {
     this.playing = playing;
     this.button.textContent = playing ? "❚❚" : "▶";
     set(this.button, { "aria-label": playing ? "Pause" : this.plays });
   }
 
-  play(done = () => {}) {
+  // From the beginning; `done` is called where it stops.
+  play(done) {
+    this.stop();
     const began = performance.now();
-    this.turn(true);
+    this.turn(began);
+    this.done = done;
     const tick = (now) => {
-      if (!this.playing) return;
+      if (this.playing !== began) return;
       this.show(Math.min(1, (now - began) / 1000 / this.seconds));
-      if (this.time < 1) return void requestAnimationFrame(tick);
-      this.stop();
-      done();
+      if (this.time < 1) requestAnimationFrame(tick);
+      else this.stop();
     };
     this.show(0);
     requestAnimationFrame(tick);
   }
 
-  stop() { this.turn(false); }
+  stop() {
+    this.turn(0);
+    this.done?.();
+    this.done = null;
+  }
 
   show(time) {
     this.time = time;
     this.slider.value = Math.round(time * this.slider.max);
     this.draw();
+  }
+
+  // Save it as a film, or where the browser makes none as six pictures side by side.
+  save() {
+    const { canvas } = this, { width, height } = canvas, pieces = [];
+    const keep = (blob, ending) => {
+      const href = URL.createObjectURL(blob);
+      create("a", { href, download: `${this.title.toLowerCase().replace(/\W+/g, "-")}.${ending}` }).click();
+      setTimeout(() => URL.revokeObjectURL(href), 10000);
+    };
+    if (!canvas.captureStream || !window.MediaRecorder) {
+      const strip = create("canvas", { width: 6 * width, height }), pen = strip.getContext("2d");
+      for (let at = 0; at < 6; at++) { this.show(at / 5); pen.drawImage(canvas, at * width, 0); }
+      return strip.toBlob((blob) => keep(blob, "png"));
+    }
+    const recorder = new MediaRecorder(canvas.captureStream(30));
+    recorder.ondataavailable = (event) => pieces.push(event.data);
+    recorder.onstop = () => keep(new Blob(pieces, { type: recorder.mimeType }), "webm");
+    recorder.start();
+    this.play(() => setTimeout(() => recorder.stop(), 300));
   }
 
   // Get ready to draw; false where the canvas has left the page meanwhile.

@@ -171,46 +171,6 @@ const isNew = (owner, ...parts) => {
   return owner.form !== before;
 };
 
-// Six pictures side by side of what a canvas shows while `play` goes on. Of a long film every second, fourth ... is kept.
-const takeStrip = (canvas, play, done) => {
-  const { width, height } = canvas;
-  let pictures = [], ticks = 0, each = 1;
-  const take = () => {
-    const picture = create("canvas", { width, height });
-    picture.getContext("2d").drawImage(canvas, 0, 0);
-    pictures.push(picture);
-  };
-  const clock = setInterval(() => {
-    if (ticks++ % each === 0) take();
-    if (pictures.length < 24) return;
-    pictures = pictures.filter((_, at) => at % 2 === 0);
-    each *= 2;
-  }, 60);
-  play(() => {
-    clearInterval(clock);
-    take();
-    const strip = create("canvas", { width: 6 * width, height }), pen = strip.getContext("2d");
-    for (let at = 0; at < 6; at++) pen.drawImage(pictures[Math.round((at * (pictures.length - 1)) / 5)], at * width, 0);
-    strip.toBlob(done);
-  });
-};
-
-// Save what a canvas shows while `play` goes on, which is given what to call at its end: as a film, or where the browser
-// makes none as a strip of pictures.
-const saveFilm = (canvas, name, play) => {
-  const save = (blob, ending) => {
-    const href = URL.createObjectURL(blob);
-    create("a", { href, download: `${name.toLowerCase().replace(/\W+/g, "-")}.${ending}` }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 10000);
-  };
-  if (!canvas.captureStream || !window.MediaRecorder) return takeStrip(canvas, play, (blob) => save(blob, "png"));
-  const recorder = new MediaRecorder(canvas.captureStream(30)), pieces = [];
-  recorder.ondataavailable = (event) => pieces.push(event.data);
-  recorder.onstop = () => save(new Blob(pieces, { type: recorder.mimeType }), "webm");
-  recorder.start();
-  play(() => setTimeout(() => recorder.stop(), 300));
-};
-
 // What Streamlit calls: a root keeps its view, which gets every message and answers under a name. The time makes every
 // answer differ from the one before.
 const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {
