@@ -232,3 +232,21 @@ def test_a_click_opens_a_matrix_into_its_product_and_lets_its_row_ask(page, app_
     times = canvas.evaluate("canvas => canvas.parentNode.view.seen")
     assert sum(time == 0 for time in times) == 1
     assert sum(0 < time < 1 for time in times) >= 3, "it goes on although the query has changed"
+
+
+@pytest.mark.parametrize(
+    ("address", "row", "asks"),
+    [
+        ("translate?tab=steps&step=scores", 4, "at=4"),
+        ("lookup?tab=steps&step=scores", 1, "query=1"),
+        ("groups?tab=steps&step=query", 4, "query=4"),
+        ("read?tab=steps&step=query", 1, "at=1"),
+    ],
+)
+def test_a_row_that_is_clicked_asks_on_every_page(visit, app_url, address, row, asks):
+    page = visit(f"{app_url}/{address}")
+    canvas = page.locator("canvas.moving")
+    canvas.wait_for()
+    settle(page)
+    canvas.click(position=moving_cell(canvas, row, 1))
+    page.wait_for_url(re.compile(rf"[?&]{asks}(&|$)"))

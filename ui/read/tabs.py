@@ -265,4 +265,4 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
             has_maps = step.name == "picture" or step.col_axis is trace.story.key_axis
             return None if has_maps else StepLook(best if step.row_axis.grid else look, size=STEP_SIZE)
 
-        show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS)
+        show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, asks=WALK.field)

@@ -1,5 +1,6 @@
 """The tabs and sections: steps, the network unrolled, alignments, any length, how it was learned, grammar."""
 
+from bisect import bisect
 from collections.abc import Mapping
 from typing import cast
 
@@ -66,7 +67,11 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
             marked = query if step.row_axis is trace.story.query_axis else best
             return StepLook(marked, size=240 if shows_sum(step) else 330)
 
-        show_step_chart(trace, step, head, look, NAME, stepper=STEPS)
+        def take(piece: int, _: int) -> None:
+            WORD.value = bisect(view.first_piece, piece) - 1
+
+        chooses = take if step.row_axis is trace.story.query_axis else None
+        show_step_chart(trace, step, head, look, NAME, stepper=STEPS, on_choose=chooses)
         if shows_sum(step):
             _multiplied(trace, head, query)
 

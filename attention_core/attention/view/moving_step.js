@@ -30,7 +30,7 @@ class Grid {
     [this.n, this.m] = shape;
     this.values = Float64Array.from(codes, (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN));
     Object.assign(this, { low, high });
-    if (ink) this.pixel = (value) => pixelOf([128, 128, 128], Math.round(255 * value));
+    if (ink) this.pixel = (value) => pixelOf(ink.match(/\d+/g), Math.round(255 * clamp(value, 0, 1)));
     else if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
     else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
@@ -85,7 +85,8 @@ class MovingStep extends Film {
     const given = [data, data.before, ...data.factors], stamp = (this.stamp = {});
     const codes = await Promise.all(given.map((one) => one && numbersOf(one.data)));
     if (stamp !== this.stamp) return;
-    const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place }, codes[place]));
+    this.measure();
+    const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place && (this.ink || "rgb(128, 128, 128)") }, codes[place]));
     if (!this.data) asMatrix(this);
     const moved = this.data && this.data.symbol + this.data.title !== data.symbol + data.title;
     const goesOn = this.playing && !moved && String(this.data.shape) === String(data.shape); // from what was clicked
@@ -373,7 +374,7 @@ class MovingStep extends Film {
       this.drawn = grid;
       this.pictures = Array.from({ length: grid.m }, (_, column) => {
         const picture = create("canvas", { width: wide, height: tall });
-        putPixels(picture, Uint32Array.from({ length: tall * wide }, (_, place) => this.pixelOfInk(grid, grid.at(place, column))));
+        putPixels(picture, Uint32Array.from({ length: tall * wide }, (_, place) => grid.pixel(grid.at(place, column))));
         return picture;
       });
     }
@@ -385,12 +386,6 @@ class MovingStep extends Film {
       const marked = this.cell?.[0] ?? data.query;
       if (marked !== null) this.frame(at, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, MARK.query);
     }
-  }
-
-  pixelOfInk(grid, value) {
-    if (!this.data.ink) return grid.pixel(value);
-    const [r, g, b] = this.ink.match(/\d+/g).map(Number);
-    return pixelOf([r, g, b], Math.round(255 * clamp(value, 0, 1)));
   }
 
   // The colours, from the lowest to the highest number.
