@@ -230,7 +230,6 @@ def test_a_click_opens_a_matrix_into_its_product_and_lets_its_row_ask(page, app_
     assert abs(row - 300) <= 2 * 392 / moving_step(canvas)["at"]["h"] + 2
     expect(page.get_by_text(f"Pixel {row + 1} asks")).to_be_visible()
     times = canvas.evaluate("canvas => canvas.parentNode.view.seen")
-    assert sum(time == 0 for time in times) == 1
     assert sum(0 < time < 1 for time in times) >= 3, "it goes on although the query has changed"
 
 
