@@ -21,7 +21,6 @@ from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.data.scene_captions import END as CAPTION_END
 from attention_core.data.scene_captions import START as CAPTION_START
 from attention_core.device import device_of
-from attention_core.explain.faithfulness import ink_mask
 from attention_core.faithfulness.attribution import StackLayer, Subject
 from attention_core.faithfulness.stacks import CROSS, DECODER
 from attention_core.models.digit_reader import END, DigitReader
@@ -33,6 +32,25 @@ from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.models.transformer import EncoderLayer, Transformer
 from attention_core.models.translator import Translator
+
+INK = 0.3  # pixels above this are ink
+
+
+def ink_mask(image: Tensor) -> Tensor:
+    """Return which pixels of a picture are ink, bool (side, side)."""
+    return image > INK
+
+
+def erase_ink(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
+    """Erase so many ink pixels, fewer when there is less ink, of the highest importance (side * side,).
+
+    Source: deletion test, Samek et al. 2017.
+    """
+    ink = ink_mask(image).flatten()
+    ranked = importance.to(image.device).masked_fill(~ink, -torch.inf)
+    erased = ranked.topk(min(n_pixels, int(ink.sum()))).indices
+    return image.flatten().index_fill(0, erased, 0).view_as(image)
+
 
 BLOCK = 3  # regions along a side of a block of the reader's strip, which are erased together
 OWN = "attention"  # the name of the only attention

@@ -8,8 +8,8 @@ import torch
 from attention_core import Axis
 from attention_core.attention.scores import number
 from attention_core.attention.steps import cell_formula, row_table, step_of
-from attention_core.explain.faithfulness import erase_ink, ink_mask
 from attention_core.explain.guess import compare, options
+from attention_core.faithfulness.subjects import erase_ink, ink_mask
 from tests.traces import trace_of
 
 

@@ -16,8 +16,16 @@ from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.topics.vectors import PRESETS, Problem, Settings, trace_of
 from attention_core.topics.vectors.charts import convex_hull
-from attention_core.topics.vectors.presets import feed_forward, pair_map, planar_tables
-from attention_core.topics.vectors.problem import linked_tables, mask_of, neighbours, resized, table_dimensions
+from attention_core.topics.vectors.problem import (
+    feed_forward,
+    linked_tables,
+    mask_of,
+    neighbours,
+    pair_map,
+    planar_tables,
+    resized,
+    table_dimensions,
+)
 
 EXACT = {"rtol": 0, "atol": 1e-10}
 MODES = {"itself": "X", "another": "XY", "given": "Q"}

@@ -16,7 +16,7 @@ from attention_core.charts.overlay import CLEARNESS, strongest_weight
 from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
-from attention_core.explain.faithfulness import ink_mask
+from attention_core.faithfulness.subjects import ink_mask
 from attention_core.topics.pixels import Answer
 from attention_core.topics.pixels.readout import figure_range, pack_looks, product_means
 from ui.canvas import PAPER, Pad, PadState, digit_presets

@@ -11,8 +11,8 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import VIRIDIS, Ramp, overlay, overlay_strip, picture
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array
-from attention_core.explain.faithfulness import erase_ink, ink_mask
 from attention_core.explain.guess import KeyPicture
+from attention_core.faithfulness.subjects import erase_ink, ink_mask
 from attention_core.models import attention_at_snapshot
 from attention_core.models.digit_vit import NAME as MODEL
 from attention_core.topics import pixels

@@ -15,8 +15,7 @@ from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
 from attention_core.links import pack, unpack
 from attention_core.topics.vectors import problem as core
-from attention_core.topics.vectors.presets import PRESETS
-from attention_core.topics.vectors.problem import Problem, Settings, linked_tables, trace_of
+from attention_core.topics.vectors.problem import PRESETS, Problem, Settings, linked_tables, trace_of
 from ui import state
 from ui.computed import cached_computation
 from ui.edits import EditList

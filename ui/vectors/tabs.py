@@ -15,8 +15,15 @@ from attention_core.charts.network import Node, layers_chart, neuron_chart, shor
 from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
 from attention_core.topics.vectors.charts import hull_chart
-from attention_core.topics.vectors.presets import PRESETS, FeedForward, feed_forward, pair_map, planar_tables
-from attention_core.topics.vectors.problem import mask_of, neighbours
+from attention_core.topics.vectors.problem import (
+    PRESETS,
+    FeedForward,
+    feed_forward,
+    mask_of,
+    neighbours,
+    pair_map,
+    planar_tables,
+)
 from ui.chart import draw_chart, note_picture
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.labels import as_percent, explain, number, paragraph

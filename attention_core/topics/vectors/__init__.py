@@ -4,7 +4,6 @@ from attention_core.topics.vectors import PRESETS, trace_of
 trace_of(PRESETS["pairs"].problem()).weights()
 """
 
-from attention_core.topics.vectors.presets import PRESETS
-from attention_core.topics.vectors.problem import Problem, Settings, trace_of
+from attention_core.topics.vectors.problem import PRESETS, Problem, Settings, trace_of
 
 __all__ = ["PRESETS", "Problem", "Settings", "trace_of"]
