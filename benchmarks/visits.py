@@ -103,8 +103,7 @@ ENGLISH = (
     "She was reading a letter in the garden.",
     "The children are not in the small room.",
 )
-pressed, chosen, typed = (partial(Action, kind) for kind in ("button", "button_group", "text_area"))
-line_typed = partial(Action, "text_input")
+pressed, chosen, typed = (partial(Action, kind) for kind in ("button", "button_group", "text_input"))
 TAB = Action("tab_container", "*_tabs")
 NEXT = pressed("*_step_next")
 STEP = chosen("*_step")
@@ -113,10 +112,10 @@ CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
 
 VISITS: dict[str, tuple[Action, ...]] = {
     "train": (CANVAS, chosen("train_lesson"), TAB),
-    "": (line_typed("start_text", ENGLISH), pressed("start_q_*")),
+    "": (typed("start_text", ENGLISH), pressed("start_q_*")),
     "lookup": (
         chosen("lookup_preset"),
-        line_typed("lookup_asked", ("neural networks", "translation", "image recognition")),
+        typed("lookup_asked", ("neural networks", "translation", "image recognition")),
         Action("slider", "lookup_temperature"),
         chosen("lookup_query"),
         TAB,
@@ -192,7 +191,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
     ),
     "read": (
-        line_typed("read_typed", ("2718", "90210", "365", "1905")),
+        typed("read_typed", ("2718", "90210", "365", "1905")),
         pressed("read_at_next"),
         Action("vega_lite_chart", "read_film"),
         pressed("read_preset_*"),
@@ -201,7 +200,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
     ),
     "ask": (
-        line_typed("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?")),
+        typed("ask_text", ("how many red digits are there?", "is there a 7?", "what colour is the 3?")),
         pressed("ask_preset_*"),
         pressed("ask_example_*"),
         pressed("ask_compose"),
@@ -209,14 +208,14 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
     ),
     "groups": (
-        line_typed("groups_text", ("3 9 20 11 7", "1 2 3 4 5 6 25", "10 10 11 30 0")),
+        typed("groups_text", ("3 9 20 11 7", "1 2 3 4 5 6 25", "10 10 11 30 0")),
         chosen("groups_query"),
         NEXT,
         STEP,
         TAB,
     ),
     "model": (
-        typed("model_text_*", ENGLISH),
+        Action("text_area", "model_text_*", ENGLISH),
         Action("vega_lite_chart", "model_heads_*"),
         Action("bidi_component", "model_tokens", press("chosen", "row", "queries")),
         pressed("model_example_*"),
@@ -226,7 +225,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "atlas": (
         Action("bidi_component", "atlas_map", look),
         Action("bidi_component", "atlas_map", look),
-        line_typed("atlas_find", ("w12", "chapter", "the")),
+        typed("atlas_find", ("w12", "chapter", "the")),
         pressed("atlas_stop_next"),
         TAB,
         Action("bidi_component", "atlas_map", look),

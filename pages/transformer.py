@@ -22,7 +22,7 @@ page_frame(
     "Attention compares words, wherever they stand: shuffled, they are the same to it, until each gets a position.",
 )
 model, missing = model_or_none(MODEL)
-text = sentence_box(NAME, LAYERED, height=68)
+text = sentence_box(NAME, LAYERED)
 source = read_source(text) if text else None
 with st.container(horizontal=True, gap="small"):
     order_buttons()

@@ -35,7 +35,6 @@ def sentence_box(
     *,
     most_words: int = MAX_WORDS,
     label: str = "An English sentence",
-    height: int = 84,
     on_change: Callable[[], None] | None = None,
 ) -> str | None:
     """Let a person type a sentence, and return it cut after most_words words; None when there is nothing to read.
@@ -53,9 +52,8 @@ def sentence_box(
 
     typed.suggest(next(iter(examples.values()), ""))
     typed.widget(
-        st.text_area,
+        st.text_input,
         label,
-        height=height,
         max_chars=SENTENCE_LETTERS.most,
         on_change=changed,
         help=f"Up to {most_words} words.",

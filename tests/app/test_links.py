@@ -104,7 +104,7 @@ def set_at_random(widget, kind: str, chance: random.Random) -> None:
     elif kind == "button_group":
         widget.__class__ = Picked
         widget.picked = chance.sample(widget.options, 1 if widget._is_single_select else chance.randint(0, 2))
-    elif kind == "text_area":
+    elif kind == "text_area" or widget.key.endswith("_text"):
         widget.set_value(f"{widget.value or ''}{chance.choice(['', ' again'])}")
 
 

@@ -31,7 +31,7 @@ TEXT = "matter_text"
 
 
 def say(page, text):
-    page.text_area(key=TEXT).set_value(text)
+    page.text_input(key=TEXT).set_value(text)
     return settled(page)
 
 
@@ -42,7 +42,7 @@ def verdict(page) -> str:
 def cut(page, *places):
     from ui.edits import ListedEdit, input_mark  # not before there is an app
 
-    of = input_mark(page.text_area(key=TEXT).value)
+    of = input_mark(page.text_input(key=TEXT).value)
     edits = tuple(ListedEdit(SetWeights(0, ((place, 0.0),), 0), "cut", of=of) for place in places)
     page.session_state["matter_edits"] = edits
     return settled(page)
@@ -74,12 +74,12 @@ def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
 def test_the_surprise_asks_what_decides_a_sentence_that_is_not_there_yet(page):
     cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
-    assert page.text_area(key=TEXT).value == "The plot is dull."
+    assert page.text_input(key=TEXT).value == "The plot is dull."
     guess = page.segmented_control(key="matter_try_guess")
     assert guess.options == ["the comma", "*warm*", "*and*", "*funny*"]
     guess.set_value(0)
     settled(page)
-    assert page.text_area(key=TEXT).value == PRESETS["A comma"]
+    assert page.text_input(key=TEXT).value == PRESETS["A comma"]
     drawn = data_of(page, "matter_weighed")
     assert drawn["before"] == [], "no word is cut"
     comma = drawn["words"].index(",")
@@ -212,14 +212,14 @@ def test_words_that_the_models_do_not_know_are_counted_and_alone_are_not_judged(
 def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
     text = "good film " * 5000
     say(page, text)
-    assert page.text_area(key=TEXT).value == text[: SENTENCE_LETTERS.most]
+    assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.most]
     assert f"The first {MAX_WORDS} of 1,200 words" in said(page)
 
 
 def test_sentence_and_cut_words_survive_leaving_the_page(page):
     cut(say(page, "The plot is dull."), 3)
     there_and_back(page)
-    assert page.text_area(key=TEXT).value == "The plot is dull."
+    assert page.text_input(key=TEXT).value == "The plot is dull."
     assert "with its weights changed" in verdict(page)
 
 
@@ -233,7 +233,7 @@ def test_an_empty_box_keeps_the_last_sentence_in_grey(page):
 
 def test_an_address_can_carry_a_sentence(app):
     app.query_params["text"] = "Not bad."
-    assert opened(app, PAGE).text_area(key=TEXT).value == "Not bad."
+    assert opened(app, PAGE).text_input(key=TEXT).value == "Not bad."
 
 
 def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):

@@ -63,7 +63,7 @@ def page(weights, app):
 
 
 def write(page, text):
-    page.text_area(key="memory_text").set_value(text)
+    page.text_input(key="memory_text").set_value(text)
     return settled(page)
 
 
@@ -155,7 +155,7 @@ def test_second_reader_comes_from_the_other_end(page):
 def test_every_preset_is_read_from_its_end(page):
     for number, sentence in enumerate(REMEMBERED.values()):
         press(page, f"memory_example_{number}")
-        assert page.text_area(key="memory_text").value == sentence
+        assert page.text_input(key="memory_text").value == sentence
         place = re.search(r"Word (\d+) of (\d+)", said(page))
         assert place.group(1) == place.group(2)
         assert not page.error
@@ -219,7 +219,7 @@ def test_two_hundred_words_are_bounded_and_the_rest_is_kept(page):
     text = " ".join(["the", "red", "car", "is"] * 50)
     write(page, text)
     assert "The first 40 of 200 words are read" in said(page)
-    assert page.text_area(key="memory_text").value == text
+    assert page.text_input(key="memory_text").value == text
     assert "Word 41 of 41" in said(page)
     write(page, " ".join(f"qwx{n}zy" for n in range(40)))
     assert "the reading ends after" in said(page)
@@ -248,7 +248,7 @@ def test_sentence_and_place_survive_another_page(page):
     press(page, "memory_at_previous")
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
     there_and_back(page)
-    assert page.text_area(key="memory_text").value == "The red car is here."
+    assert page.text_input(key="memory_text").value == "The red car is here."
     assert page.segmented_control(key="memory_reading").value == "bidirectional"
     assert "Word 6 of 7" in said(page)
 

@@ -37,7 +37,7 @@ def settled(page):
 
 
 def typed(page, text):
-    page.text_area(key=TEXT).set_value(text)
+    page.text_input(key=TEXT).set_value(text)
     return settled(page)
 
 
@@ -175,7 +175,7 @@ def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
     page.button(key=f"{NAME}_try").click()
     settled(page).segmented_control(key=f"{NAME}_try_guess").set_value(1)
     settled(page)
-    assert page.text_area(key=TEXT).value == "The cat is under the table."
+    assert page.text_input(key=TEXT).value == "The cat is under the table."
     (typed_without, moved_without), (_, moved) = french(page)
     assert typed_without == moved_without != moved
     verdict = page.info[0].value
@@ -203,7 +203,7 @@ def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("text", ["", "   \n "])
 def test_nothing_typed_leaves_positions_and_cost(page, text):
-    page.text_area(key=TEXT).set_value(text).run()
+    page.text_input(key=TEXT).set_value(text).run()
     assert page.info
     assert n_charts(page, ("positions", "cost")) == 4
 
@@ -213,7 +213,7 @@ def test_bad_input_is_answered_and_shown_as_pieces(page):
         typed(page, text)
         assert len(french(page)) == 2, name
         assert "<img" not in "".join(bodies(open_tab(page, tab)) for tab in ("heads", "steps")), name
-        assert page.text_area(key=TEXT).value == text, name
+        assert page.text_input(key=TEXT).value == text, name
 
 
 def test_what_was_not_read_is_told(page):
@@ -230,7 +230,7 @@ def test_sentence_and_head_survive_leaving_the_page(page):
     page.segmented_control(key=f"{NAME}_layer").set_value(1)
     settled(page)
     there_and_back(page)
-    assert page.text_area(key=TEXT).value == "The dog bit the man."
+    assert page.text_input(key=TEXT).value == "The dog bit the man."
     assert page.segmented_control(key=f"{NAME}_kind").value == "cross"
     assert "**Layer 2, head 1**" in said(page)
 

@@ -28,7 +28,7 @@ PAGE = "pages/translate.py"
 
 
 def write(page, text):
-    page.text_area(key="translate_text").set_value(text).run()
+    page.text_input(key="translate_text").set_value(text).run()
     return page
 
 
@@ -64,7 +64,7 @@ def test_page_opens_translated_by_two_models_and_all_six_in_one_list_a_click_awa
 def test_every_preset_is_translated(page):
     for number, sentence in enumerate(TRANSLATE.values()):
         press(page, f"translate_example_{number}")
-        assert page.text_area(key="translate_text").value == sentence
+        assert page.text_input(key="translate_text").value == sentence
         assert "per word" in listed(page)
         assert not page.error
     assert "Read in pieces" in said(page)
@@ -220,7 +220,7 @@ def test_sentence_models_and_beginning_survive_leaving_the_page(page):
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
     open_tab(page, "try").text_input(key="translate_prefix").set_value("Elle").run()
     there_and_back(page)
-    assert page.text_area(key="translate_text").value == "She reads a blue book."
+    assert page.text_input(key="translate_text").value == "She reads a blue book."
     assert page.segmented_control(key="translate_model_upper").value == "transformer"
     assert page.text_input(key="translate_prefix").value == "Elle"
     assert "Elle" in listed(page)
@@ -231,7 +231,7 @@ def test_an_address_can_carry_sentence_models_and_beginning(app):
     app.query_params["models"] = "transformer,none"
     app.query_params["begin"] = "Je"
     opened(app, PAGE)
-    assert app.text_area(key="translate_text").value == "I see a white horse."
+    assert app.text_input(key="translate_text").value == "I see a white horse."
     assert app.segmented_control(key="translate_model_upper").value == "transformer"
     assert listed(app).count(">Je") >= 2
 
@@ -270,7 +270,7 @@ def test_a_sentence_that_is_too_long_is_bounded_and_kept_in_the_box(page):
     text = " ".join(["the red car and"] * 50)
     write(page, text)
     assert "The first 40 of 200 words are read" in said(page)
-    assert page.text_area(key="translate_text").value == text
+    assert page.text_input(key="translate_text").value == text
     assert listed(page)
     assert not page.error
 
@@ -292,7 +292,7 @@ ODD = {
 def test_a_longer_sentence_is_guessed_and_breaks_without_attention(page):
     press(page, "translate_try")
     page.segmented_control(key="translate_try_guess").set_value(1).run()
-    assert page.text_area(key="translate_text").value == TRANSLATE["Two animals"]
+    assert page.text_input(key="translate_text").value == TRANSLATE["Two animals"]
     told = [box.value for box in page.success]
     assert len(told) == 1
     assert "“The dog is sleeping on the table, and the bed under the bed.”" in told[0]
@@ -327,7 +327,7 @@ def test_odd_input_is_read_and_kept(page):
     for kind, text in ODD.items():
         write(page, text)
         assert not page.error, kind
-        assert page.text_area(key="translate_text").value == text
+        assert page.text_input(key="translate_text").value == text
         assert listed(page), kind
         assert "<script" not in listed(page)
 

@@ -56,7 +56,7 @@ async def test_what_one_visitor_finds_is_no_default_of_another(server):
     one, other = Session(server.address), Session(server.address)
     await one.open("translate")
     await other.open("translate")
-    await other.use(other.widgets("text_area", "translate_text")[0], "string_value", "")
+    await other.use(other.widgets("text_input", "translate_text")[0], "string_value", "")
     (tabs,) = [tabs for tabs in one.widgets("tab_container") if "Step by step" in one.tabs(tabs)]
     await one.use(tabs, "string_value", "Any length")
     assert "tab=length" in one._query

@@ -73,7 +73,7 @@ def open_browser(context, public):
 def leave_secrets(one: Browser, word: str) -> str:
     """Type, draw and upload as this visitor; returns the drawing as the address has it."""
     one.go("matter")
-    submit(one.page.locator(".st-key-matter_text textarea"), f"The {word} in this film was a great surprise.")
+    submit(one.page.locator(".st-key-matter_text input"), f"The {word} in this film was a great surprise.")
     one.page.wait_for_function(f"location.search.includes('{word}')")
     settle(one.page)
     one.go("pixels")

@@ -69,7 +69,7 @@ _last_states_know = cached_computation(spinner="Reading the sentence", by_model=
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
     to_the_end = partial(WALK.field.take, LAST_POSITION)
-    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", height=68, on_change=to_the_end)
+    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=to_the_end)
     text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
     reading_remarks(read_source(text))
     return text
