@@ -7,6 +7,9 @@ import streamlit as st
 
 from ui.state import following
 
+HIDDEN = "{ filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }"
+"""The look of what gives a guess away."""
+
 
 def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
     """Ask for one of some options, with the words for each; None = there is no guess yet, or it was taken back."""

@@ -28,11 +28,12 @@ from attention_core.charts.vega import weights_ramp
 from attention_core.explain.guess import KeyPicture, compare, options
 from ui.chart import click, draw_chart, file_name, note_picture, say_subject
 from ui.component import component, script_of
-from ui.guess import ask_guess, show_verdict
+from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
 from ui.labels import distinct, error_markdown, explain, literal
 from ui.layout import ink_ramp, role_colour, section
+from ui.lecture import LECTURE
 from ui.state import (
     APP,
     PLAYING,
@@ -178,12 +179,16 @@ def _short(text: str) -> str:
 
 
 SECONDS_PER_STEP = 2.0
-HIDE = '<style>[class*="st-key-tells_"] { filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }</style>'
+HIDE = f'<style>[class*="st-key-tells_"] {HIDDEN}</style>'
 """For what gives a guess away elsewhere on a page: it stands in a container whose key begins with tells_."""
 HALL = "hall."
 """Before the name of a step of which the hall's guesses are shown, and then the step itself."""
 MAX_CLICKABLE_SIDE = 24
 """Rows and columns up to which a guess is a click into the empty matrix; beyond, it is one of three columns."""
+
+
+STORY = Role.SCORES, Role.WEIGHTS, Role.CONTEXT
+"""What a lecture stops at of a trace, besides its last step."""
 
 
 class Stepper(Player[str]):
@@ -217,8 +222,13 @@ class Stepper(Player[str]):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             chips = {name: _chip(step) for name, step in by_name.items()}
             single_choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
-            self.previous_button(names)
-            self.next_button(names)
+            told = set(names)
+            if LECTURE.value:  # the last of each is the one that the next is made of
+                of_role = {step.role: step.name for step in by_name.values()}
+                told = {self.field.value, names[-1], *(of_role.get(role, "") for role in STORY)}
+            stops = [name for name in names if name in told]
+            self.previous_button(stops)
+            self.next_button(stops)
             self.play_button(names)
             self.guesses.widget(st.toggle, "Guess first")
         step = by_name[self.field.value]

@@ -18,6 +18,7 @@ from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.state import PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import OPEN_MENU, reset_take_along, take_along_menu
+from ui.try_this import take_back
 from ui.warm_up import is_warm
 
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
@@ -128,6 +129,8 @@ def _screens(name: str, screens: list[Tab]) -> None:
         labels = {TOP: entry_of(name).title} | {screen.slug: screen.label for screen in screens}
         single_choice("Screen", opened, labels, label_visibility="collapsed")
     if opened.value != TOP:
+        if take_back(name):
+            st.rerun()
         hide_what_stands_above(mark)
         next(screen for screen in screens if screen.slug == opened.value).draw()  # type: ignore[misc]
 

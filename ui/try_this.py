@@ -6,12 +6,12 @@ from typing import NamedTuple
 import streamlit as st
 
 from ui.component import component
-from ui.guess import ask_guess, show_verdict
+from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall, hall_verdict
 from ui.lecture import LECTURE
 from ui.navigation import PAGES
-from ui.state import Field, one_of
+from ui.state import APP, OPENED_SESSION, Field, encode_fields, one_of
 
 NOT_TRIED, ASKED, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
 TRIED = {
@@ -21,6 +21,8 @@ TRIED = {
     for entry in PAGES
 }
 """On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option, or REVEALED."""
+BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
+"""The address of each page before its surprise was asked."""
 _scroll_to = component("scroll_to")
 
 
@@ -36,6 +38,7 @@ class TryThis(NamedTuple):
     outcome: Callable[[], tuple[int, str]]
     scroll_to: str  # the key of the container that shows it
     draw: Callable[[], None] | None = None  # pictures it below the sentence, if anything does
+    hides: str = ""  # a selector of what gives the answer away; then it is brought about when it is asked
 
 
 def try_this(page: str, surprise: TryThis) -> None:
@@ -46,27 +49,42 @@ def try_this(page: str, surprise: TryThis) -> None:
     with st.container(key=f"{page}_try_this"):
         if state.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
-            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=state.take, args=(ASKED,))
+            given = page, surprise, ASKED
+            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_go_on, args=given)
         elif state.value == ASKED:
             _ask(page, surprise)
         else:
             _answer(page, surprise)
 
 
+def _go_on(page: str, surprise: TryThis, stage: str) -> None:
+    if TRIED[page].value == NOT_TRIED:
+        BEFORE.value[page] = encode_fields(page)
+    if stage != ASKED or surprise.hides:
+        surprise.act()
+    TRIED[page].value = stage
+
+
+def take_back(page: str) -> bool:
+    """Make the page as it was before its surprise, with the next run; return whether it was tried."""
+    before = BEFORE.value.pop(page, None)
+    if before is None or TRIED[page].value == NOT_TRIED:
+        return False
+    OPENED_SESSION.value = before | {"tab": encode_fields(page)["tab"]}
+    return True
+
+
 def _ask(page: str, surprise: TryThis) -> None:
     def take(option: int | None) -> None:
         if option is not None:
-            surprise.act()
-            TRIED[page].value = str(option)
+            _go_on(page, surprise, str(option))
 
-    def reveal() -> None:
-        surprise.act()
-        TRIED[page].value = REVEALED
-
+    if surprise.hides:
+        st.html(f"<style>{surprise.hides} {HIDDEN}</style>")
     ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
     if LECTURE.value:
-        st.button("Reveal", key=f"{page}_try_reveal", on_click=reveal)
+        st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 
 
 def _answer(page: str, surprise: TryThis) -> None:

@@ -87,7 +87,7 @@ def test_the_handout_has_pictures_questions_and_links_of_the_app():
     page = handout(lecture, "https://attention.example/app/")
     links = [unescape(link) for link in re.findall('href="([^"]+)"', page)]
     assert links[0] == "https://attention.example/app/"
-    assert links[3] == "https://attention.example/app/vectors?tab=steps"
+    assert links[3] == "https://attention.example/app/vectors?tab=steps&step=weights"
     assert page.count("<img ") == len(lecture.items)
     assert "<b>values ✓</b>" in page
     assert lecture.items[0].notes[:40] not in page

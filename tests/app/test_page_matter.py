@@ -71,10 +71,12 @@ def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
     assert "pushes the *other* way" in said(page)
 
 
-def test_the_surprise_asks_what_decides_a_sentence_that_is_not_there_yet(page):
+def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
     cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
-    assert page.text_input(key=TEXT).value == "The plot is dull."
+    assert page.text_input(key=TEXT).value == PRESETS["A comma"]
+    (hides,) = (html.proto.body for html in page.get("html") if "blur" in html.proto.body)
+    assert all(f".st-key-matter_{part}" in hides for part in ("answer", "told", "words"))
     guess = page.segmented_control(key="matter_try_guess")
     assert guess.options == ["the comma", "*warm*", "*and*", "*funny*"]
     guess.set_value(0)

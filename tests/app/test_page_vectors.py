@@ -214,3 +214,23 @@ def test_a_press_counts_though_the_browser_has_not_heard_of_the_one_before(page)
     page.segmented_control(key="vectors_step").set_value("query").run()
     page.button(key="vectors_step_next").click().run()
     assert page.session_state["vectors_step"] == "key"
+
+
+def test_a_lecture_takes_its_surprise_back_before_the_steps_and_stops_at_those_that_tell_the_story(visit):
+    page = visit("vectors", lecture="1")
+    before = page.session_state["vectors_cells"]["X"]
+    for key in ("vectors_try", "vectors_try_reveal"):
+        page.button(key=key).click().run()
+    assert page.session_state["vectors_cells"]["X"] != before
+    page.session_state["vectors_tab"] = "steps"
+    sound(page.run())
+    page.session_state["page_shown"] = "another"  # its address is read by the next run of the whole app
+    sound(page.run())
+    assert (page.session_state["vectors_tab"], page.session_state["vectors_tried"]) == ("steps", "")
+    assert page.session_state["vectors_cells"]["X"] == before
+    seen = [page.session_state["vectors_step"]]
+    while not page.button(key="vectors_step_next").disabled:
+        sound(page.button(key="vectors_step_next").click().run())
+        seen.append(page.session_state["vectors_step"])
+    assert seen[1:4] == ["scaled", "weights", "context"]
+    assert len(seen) <= 5

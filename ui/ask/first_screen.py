@@ -240,6 +240,7 @@ def _three_looks() -> TryThis:
         act,
         outcome,
         "ask_answer",
+        hides=":is(.st-key-ask_answer, .st-key-ask_glow)",
     )
 
 

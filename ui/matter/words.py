@@ -130,4 +130,5 @@ def surprise() -> TryThis:
         f"*{GUESSED}* Attention gives {names[heaviest]} most, {weights[heaviest]:.0%}. What, deleted, moves the answer "
         "most?"
     )
-    return TryThis("guess which word decides", question, [*names.values()], act, outcome, SHOWN)
+    hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{SHOWN})"
+    return TryThis("guess which word decides", question, [*names.values()], act, outcome, SHOWN, hides=hides)

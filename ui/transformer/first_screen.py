@@ -142,4 +142,5 @@ def surprise(text: str) -> TryThis:
         act,
         outcome,
         SHOWN,
+        hides=f".st-key-{SHOWN}",
     )

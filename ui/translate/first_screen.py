@@ -84,6 +84,7 @@ def longer_sentence() -> TryThis:
         act,
         outcome,
         "translate_pair",
+        hides=".st-key-translate_pair",
     )
 
 
