@@ -116,3 +116,16 @@ def test_on_a_phone_it_can_be_read_and_try_this_waits_at_the_foot_and_covers_no_
     settle(page, 600)
     place = sheet.bounding_box()
     assert place["y"] + place["height"] == pytest.approx(height)
+
+
+@pytest.mark.parametrize("name", ["pixels", "find", "ask", "train"])
+def test_a_pad_and_its_buttons_are_whole_beside_the_open_list_of_pages(visit, app_url, name):
+    page = visit(f"{app_url}/{name}?lecture=0")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    pad = page.locator("canvas.upper-canvas")
+    pad.wait_for()
+    settle(page, 600)
+    canvas, column = pad.bounding_box(), page.get_by_test_id("stColumn").filter(has=pad).last.bounding_box()
+    assert canvas["x"] + canvas["width"] <= column["x"] + column["width"]
+    buttons = page.locator("[class*=_presets] button p")
+    assert buttons.evaluate_all("all => all.every((one) => one.getBoundingClientRect().width > 5)")
