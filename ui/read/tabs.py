@@ -89,8 +89,8 @@ def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
         hint = "Brush over a digit, then let no look go there; or withhold what a look has seen."
         REGIONS.draw(drawing.canvas, before, after, now.reading.trace, hint=hint, size=560)
     with right:
+        st.caption("Withhold the glimpse of look")
         with st.container(horizontal=True, gap="xsmall"):
-            st.caption("Withhold the glimpse of look")
             for look in range(len(now.learned.probabilities)):
                 key = f"read_withhold_{look}"
                 st.button(f"{look + 1}", key=key, on_click=EDITS.toggle, args=(_without(look),))
