@@ -142,7 +142,7 @@ def wider_vector(text: str) -> None:
         for label, card in (widths | longer).items()
         if card
     ]
-    figures_table(("", "passes over the sentences", "BLEU", "BLEU, 12 words and more"), *rows)
+    figures_table(("", "passes", "BLEU", "BLEU, 12 words and more"), *rows)
 
 
 def _say(source: SourceSentence, chosen: int) -> None:
