@@ -120,7 +120,7 @@ def figures_table(*rows: Sequence[str]) -> None:
     """Draw a small table of figures, its head first; the first column holds words, the last one may."""
     head, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
     lines = [head.replace("td>", "th>"), *body]
-    told = " data-told" if all(row[-1][:1].isalpha() for row in rows) else ""
+    told = " data-told" if all(not row[-1] or row[-1][0].isalpha() for row in rows) else ""
     st.html(
         f'{TABLE_STYLE}<div class="figures"><table{told}>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
     )
