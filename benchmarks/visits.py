@@ -138,7 +138,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
     ),
     "memory": (
         typed("memory_text", ENGLISH),
-        pressed("memory_at_previous"),
+        pressed("memory_at_next"),
         chosen("memory_at"),
         pressed("memory_example_*"),
         TAB,

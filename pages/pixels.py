@@ -14,7 +14,7 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(screen.NAME, "Each pixel takes from all others, by weight. What is left when every weight is equal?")
+page_frame(screen.NAME, "Point at a pixel: pink shows which others it reads. Equal weights turn the first 7 into an 8.")
 
 last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
 with st.container(key="pixels_first"):
@@ -37,13 +37,13 @@ with beside:
         st.info(screen.REMARKS[now.remark])
     lost, worth = st.columns([1.15, 1], gap="medium", vertical_alignment="center")
     with lost.container(key="pixels_read"):
-        screen.equal_map(reading)
+        if not is_stale:
+            screen.equal_map(reading)
     worth.caption(screen.worth_words(screen.LAYER.value))
     try_this(screen.NAME, all_ten(screen.both_ways, screen.PAD, "pixels_first"))
     with st.container(key="desk_pixels_layer"), st.popover("Another map or layer"):
         screen.layer_section()
-for part in ("pixels_said", "pixels_read"):
-    grey_out(part, is_stale)
+grey_out("pixels_said", is_stale)
 
 page_tabs(
     screen.NAME,

@@ -15,7 +15,7 @@ from ui.try_this import TryThis, try_this
 
 page_frame(
     controls.NAME,
-    "A score says how well a key (yellow) fits the query q (blue). Two can choose different keys. Drag an arrow.",
+    "A score says how well a key (yellow) fits the query q (blue). Two scores can choose different keys.",
 )
 model = model_or_stop("scoring-functions")
 LAY_ON_QUERY = TryThis(

@@ -10,7 +10,7 @@ from ui.train.tabs import break_it, compare_runs, did_attention_work, take_train
 
 page_frame(
     screen.NAME,
-    "Train a small network for a minute, and it looks where it has to. With every weight equal it never can.",
+    "Train a small network, and it looks where it has to. With every weight equal it never can.",
 )
 ROLES = {
     "digits": ("a pixel", "all pixels", "their ink and position", "Every pixel asks all pixels."),

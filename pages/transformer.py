@@ -19,7 +19,7 @@ from ui.words import reading_remarks, sentence_box
 
 page_frame(
     NAME,
-    "Attention compares words, wherever they stand: shuffled, they are the same to it, until each gets a position.",
+    "Without positions, attention cannot tell *Tom helped Mary* from *Mary helped Tom*.",
 )
 model, missing = model_or_none(MODEL)
 text = sentence_box(NAME, LAYERED)
@@ -34,7 +34,7 @@ elif text and source:
     what_is_changed(experiment)
     two_orders(experiment)
     st.caption(
-        "Under each word: 24 of its 192 numbers, and how far all moved. On the left this network's positions are "
+        "Under each word: 24 of its 192 numbers; the % says how much all changed. On the left its positions are "
         "switched off; trained without, it could not tell the orders apart either."
     )
     try_this(NAME, surprise(text))

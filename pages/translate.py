@@ -15,8 +15,8 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "The first network keeps **one vector**, the second looks back: **attention**. Large: their French, put back into "
-    "English.",
+    "The first network keeps **one vector**, the second looks back: **attention**. The examples' French is put back "
+    "into English.",
 )
 
 last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")

@@ -46,5 +46,5 @@ def workbench() -> None:
         tabs.show_pairs(problem, trace)
 
 
-page_frame(NAME, "A weight for every pair of inputs: drag an arrow, and weights in all of the table change.")
+page_frame(NAME, "A weight for every pair of inputs: drag an arrow, and all nine weights change.")
 live(workbench)

@@ -320,7 +320,7 @@ class WeightsRow(NamedTuple):
             after[keys] = given * shares / shares.sum()
             new.append(SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
         what = name or "".join(trace.story.key_axis.labels[key] for key in keys)
-        done = f"gives {what} {as_percent(given)}" if given else f"no longer looks at {what}"
+        done = f"takes {as_percent(given)} from {what}" if given else f"no longer looks at {what}"
         self._add(new, f"{done}; the others share the rest")
 
     def take(self, other: int, name: str) -> None:
@@ -354,7 +354,7 @@ def weight_editor(
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
         at, chosen = row.chosen(words)
-        label = "Weight of" if row.trace.n_queries == 1 else f"What {who} gives"
+        label = "Weight of" if row.trace.n_queries == 1 else f"{who} takes from"
         st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
         weight = float(weights[list(chosen)].sum())
         set_to = partial(lambda percent: row.set_weight(chosen, float(percent) / 100, words[chosen]))

@@ -143,7 +143,7 @@ PAGES = (
         "train",
         "Train it yourself",
         "How does a network find out where to look?",
-        "In ten seconds it learns where to look, on your own digit.",
+        "In about 45 seconds it learns where to look, on your own digit.",
         "All of these networks were ours. Now look into the heads of other people's models.",
     ),
     PageEntry(

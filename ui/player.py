@@ -54,8 +54,6 @@ SECONDS_PER_WORD = 0.9
 MAX_POSITION_BUTTONS = 48
 """Positions up to which every one has a button of its own; beyond, a slider jumps."""
 LONGEST_LABEL = 16
-LAST_POSITION = 10**6
-"""A position that is always brought back to the last one."""
 
 
 class Player(Generic[Value]):
@@ -148,10 +146,7 @@ class Walk(Player[int]):
     """Walks along positions, from 0, in the address as `?at=`; the label says what a position is."""
 
     def __init__(self, page: str, *, first: int = 0, label: str = "Word") -> None:
-        at = Field(
-            page, "at", first, address="at", parse=whole_number, text=lambda at: "" if at == LAST_POSITION else str(at)
-        )
-        super().__init__(at, SECONDS_PER_WORD)
+        super().__init__(Field(page, "at", first, address="at", parse=whole_number), SECONDS_PER_WORD)
         self.label = label
 
     def draw(self, labels: Sequence[str]) -> int:

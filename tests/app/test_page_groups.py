@@ -91,12 +91,12 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
 def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not page.error
     assert opened_locks(page) == [(0, 3), (3, 3)]
-    assert "locks opened, 1 false alarm" in bodies(page)
+    assert "locks opened, 1 wrongly called open" in bodies(page)
     assert "Ben's lock opens to the keys of **Cleo and Finn**." in said(page)
     assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
     missed, alarm = (
         {frame["fill"][at] for at in range(8) if frame["mark"][at] == fault}
-        for frame, fault in ((party(page, 0), "missed"), (party(page, 0), "false alarm"))
+        for frame, fault in ((party(page, 0), "missed"), (party(page, 0), "wrongly called open"))
     )
     assert len(missed | alarm) == 2, "two kinds of fault have two colours"
     assert party(page, 0)["mark"].tolist().count("missed") == 3

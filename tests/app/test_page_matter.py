@@ -140,7 +140,7 @@ def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
     open_tab(say(page, "The plot is dull."), "try")
     page.selectbox(key="matter_weight_of").set_value((1,)).run()
     page.number_input(key="matter_weight").set_value(60.0).run()
-    assert "gives plot 60%; the others share the rest" in page.checkbox(key="matter_edit_0").label
+    assert "takes 60% from plot; the others share the rest" in page.checkbox(key="matter_edit_0").label
     model, seen = load("sentence-attention", "cpu"), []
     model.encoder.register_forward_hook(lambda module, given, made: seen.append(made[0].data))
     with torch.inference_mode():

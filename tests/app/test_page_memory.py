@@ -89,7 +89,7 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
     assert "<b>21 words</b>" in bodies(page)
     assert "GRU" in said(page)
     assert "plain RNN" in said(page)
-    assert "Word 23 of 23" in said(page)
+    assert "Word 1 of 23" in said(page)
     assert n_charts(page) == 1 + 2
     assert not page.error
 
@@ -112,6 +112,7 @@ def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(ap
 def test_a_guess_opens_what_attention_gives_back(app):
     page = trained(app)
     press(page, "memory_try")
+    assert "While writing `voiture`, how much of what attention gives is about `car`?" in said(page)
     page.segmented_control(key="memory_try_guess").set_value(2).run()
     assert (
         "`car`: **37%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
@@ -123,14 +124,14 @@ def test_a_guess_opens_what_attention_gives_back(app):
 
 def test_walking_goes_back_forth_and_stops_at_the_ends(page):
     write(page, BOOK)
-    press(page, "memory_at_previous")
-    assert "Word 17 of 18" in said(page)
-    assert not page.button(key="memory_at_next").disabled
-    press(page, "memory_at_next")
-    assert page.button(key="memory_at_next").disabled
-    page.segmented_control(key="memory_at").set_value(0).run()
     assert page.button(key="memory_at_previous").disabled
     assert "Forwards, `The`: keeps" in said(page)
+    press(page, "memory_at_next")
+    assert "Word 2 of 18" in said(page)
+    press(page, "memory_at_previous")
+    assert "Word 1 of 18" in said(page)
+    page.segmented_control(key="memory_at").set_value(17).run()
+    assert page.button(key="memory_at_next").disabled
 
 
 def test_playing_begins_again_at_the_first_word(page, monkeypatch):
@@ -145,6 +146,7 @@ def test_playing_begins_again_at_the_first_word(page, monkeypatch):
 
 def test_second_reader_comes_from_the_other_end(page):
     write(page, BOOK)
+    page.segmented_control(key="memory_at").set_value(17).run()
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
     assert n_charts(page) == 1 + 4
     assert "Backwards, `The`" in said(page)
@@ -245,12 +247,12 @@ def test_what_people_type_is_shown_as_text_not_as_html(page):
 
 def test_sentence_and_place_survive_another_page(page):
     write(page, "The red car is here.")
-    press(page, "memory_at_previous")
+    press(page, "memory_at_next")
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
     there_and_back(page)
     assert page.text_input(key="memory_text").value == "The red car is here."
     assert page.segmented_control(key="memory_reading").value == "bidirectional"
-    assert "Word 6 of 7" in said(page)
+    assert "Word 2 of 7" in said(page)
 
 
 def test_address_carries_sentence_and_place(weights, app):

@@ -97,8 +97,8 @@ def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
     page.button(key=f"{NAME}_clear").click().run()
     assert not page.error
     assert page.info
-    assert answers(page) == [7, 8]  # of before, greyed
-    assert ".st-key-pixels_read { opacity: 0.35; }" in bodies(page)
+    assert answers(page) == [7]  # of before, greyed
+    assert ".st-key-pixels_said { opacity: 0.35; }" in bodies(page)
     assert not any("pixels_looks" in one.proto.id for one in page.get("bidi_component"))
 
 

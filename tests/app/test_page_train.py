@@ -64,7 +64,7 @@ def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeyp
     assert equal < 0.5
     assert "Reads 3" in film(page)["frames"][-1]["says"]
     assert "**Attention did the work**" in said(page)
-    assert "Recorded. Yours takes about 45 seconds." in said(page)
+    assert "This run was recorded; press Start for yours: it takes about 45 seconds." in said(page)
     inject(page, [])
     page.button(key="train_preset_7").click().run()
     assert "Reads 7" in film(page)["frames"][-1]["says"], "of one's own drawing"

@@ -91,7 +91,7 @@ def test_the_softmax_is_switched_off_and_told_in_the_address(page):
 def test_who_has_no_pointer_chooses_the_row_whose_weight_is_changed(page):
     open_tab(page, "try")
     page.selectbox(key="vectors_asks").set_value(2).run()
-    assert page.selectbox(key="vectors_weight_of").label == "What x3 gives"
+    assert page.selectbox(key="vectors_weight_of").label == "x3 takes from"
     page.button(key="vectors_cut").click().run()
     assert [box.label for box in page.checkbox if "_edit_" in box.key] == [
         "Row x3 no longer looks at x2; the others share the rest"

@@ -83,7 +83,7 @@ def test_an_arc_is_dragged_to_another_weight_by_mouse_by_touch_and_by_keys(visit
 
     def weight() -> int:
         settle(page)
-        return int(re.search(r"gives red (\d+)%", says.inner_text())[1])
+        return int(re.search(r"takes (\d+)% from red", says.inner_text())[1])
 
     start, end = ends()
     page.mouse.move(*start.values())

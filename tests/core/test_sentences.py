@@ -341,13 +341,6 @@ def test_examples_are_short():
     assert max(len(read_sentence(text).words) for text in PRESETS.values()) <= 30
 
 
-def test_words_whose_weights_and_effects_stand_the_other_way_round_are_named():
-    assert matter.disagreement([0.1, 0.6, 0.3], [0.2, -0.3, 0.1]) == (2, 0)
-    assert matter.disagreement([0.1, 0.6, 0.3], [-0.4, -0.3, 0.1]) == (1, 0)
-    assert matter.disagreement([0.1, 0.6, 0.3], [0.1, 0.3, -0.2]) is None
-    assert matter.disagreement([1.0], [0.0]) is None
-
-
 def test_a_heavy_word_that_pushes_the_other_way_is_named():
     weights = [0.5, 0.4, 0.1]
     assert matter.against_the_answer(weights, [-0.2, 0.1, 0.3], positive=0.8) == 1

@@ -195,7 +195,7 @@ def answer_part(
                 set_widget("ask_uniform", is_alike)
                 st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(ALIKE,))
                 other = answer_in_words(best_answer(own if is_alike else alike)[0])
-                st.caption(f"{'Free to choose' if is_alike else 'Forced to look everywhere alike'}: **{other}**")
+                st.caption(f"{'Free to choose' if is_alike else 'If it may not choose where to look'}: **{other}**")
         if len(edits) > is_alike:
             st.caption(f"Its attention is changed under *Try*; as learned: **{answer_in_words(best_answer(own)[0])}**")
         for remark in drawing_remarks(drawing, reading.question):

@@ -123,10 +123,10 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
 
 
 def _count(guests: Sequence[Guest]) -> tuple[int, int, str]:
-    """Return how many locks are opened, of how many that can be, and in words how many false alarms there are."""
+    """Return how many locks are opened, of how many that can be, and in words how many are called open wrongly."""
     faults = [guest.fault for guest in guests]
-    n_open, n_alarms = sum(guest.can_open for guest in guests), faults.count("false alarm")
-    alarms = f", {n_alarms} false alarm{'s'[: n_alarms - 1]}" if n_alarms else ""
+    n_open, n_alarms = sum(guest.can_open for guest in guests), faults.count("wrongly called open")
+    alarms = f", {n_alarms} wrongly called open" if n_alarms else ""
     return n_open - faults.count("missed"), n_open, alarms
 
 

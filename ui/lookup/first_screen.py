@@ -102,7 +102,7 @@ def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     weights, context, labels = trace.weights()[query], trace.context()[query], value_labels(records)
     best = int(weights.argmax())
     found = _strong(stored[text]) if text in stored else f"<b>not found</b> no key is exactly “{_plain(text[:60])}”"
-    share = f"{float(weights[best]):.0%} of the attention"
+    share = f"{'a weak match: only ' * (weights[best] < 0.5)}{float(weights[best]):.0%} of the attention"
     top = context.topk(min(2, len(labels)))
     shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
     back = " + ".join(f"{share:.0%} {_plain(labels[column])}" for share, column in shares if share >= 0.005)

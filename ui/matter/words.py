@@ -7,7 +7,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import PRESETS
-from attention_core.topics.matter.sentences import Sentence, Verdict, against_the_answer, disagreement, read_sentence
+from attention_core.topics.matter.sentences import Sentence, Verdict, against_the_answer, read_sentence
 from ui.chart import note_picture
 from ui.component import component
 from ui.edits import WeightsRow
@@ -73,19 +73,17 @@ def _points(change: float) -> str:
 
 def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list[float], positive: float) -> str:
     names = [f"“{error_markdown(label)}”" for label in sentence.labels]
-    against = against_the_answer(weights, changes, positive)
-    if against is not None:
+    heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda place: abs(changes[place]))
+    if against_the_answer(weights, changes, positive) == heavy:
         return (
-            f"**{names[against]}** has {weights[against]:.0%} of the weight and pushes the *other* way: delete it, and "
-            f"the network is surer by {_points(changes[against])}."
+            f"**{names[heavy]}** has {weights[heavy]:.0%} of the weight and pushes the *other* way: delete it, and "
+            f"the network is surer by {_points(changes[heavy])}."
         )
-    pair, heaviest = disagreement(weights, changes), weights.index(max(weights))
-    if pair is None or abs(changes[heaviest]) == max(map(abs, changes)):
+    if heavy == light:
         return (
-            f"**{names[heaviest]}** has {weights[heaviest]:.0%} of the weight and decides: delete it, and the answer "
-            f"moves by **{_points(changes[heaviest])}**."
+            f"**{names[heavy]}** has {weights[heavy]:.0%} of the weight and decides: delete it, and the answer "
+            f"moves by **{_points(changes[heavy])}**."
         )
-    heavy, light = pair
     return (
         f"**{names[heavy]}** has {weights[heavy]:.0%} of the weight. Delete it: the answer moves by "
         f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {weights[light]:.0%}: by "

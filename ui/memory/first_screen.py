@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Sequence
-from functools import partial
 from typing import cast
 
 import numpy as np
@@ -20,7 +19,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
 from ui.labels import error_markdown
 from ui.layout import end_here
-from ui.player import LAST_POSITION, Walk, counted
+from ui.player import Walk, counted
 from ui.read_back import IN_ENGLISH, read_back
 from ui.state import Field, one_of, single_choice
 from ui.words import readable_sentence, reading_remarks, sentence_box
@@ -29,7 +28,7 @@ NAME = "memory"
 NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
 READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
-WALK = Walk(NAME, first=LAST_POSITION)
+WALK = Walk(NAME)
 
 
 def recurrent(name: str) -> Translator:
@@ -68,8 +67,7 @@ _last_states_know = cached_computation(spinner="Reading the sentence", by_model=
 
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
-    to_the_end = partial(WALK.field.take, LAST_POSITION)
-    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=to_the_end)
+    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=WALK.field.reset)
     text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
     reading_remarks(read_source(text))
     return text

@@ -184,7 +184,8 @@ def look_back(text: str) -> TryThis:
         known = known_then()
         return bisect(BOUNDS, float(known.context[known.weights.argmax()])), _verdict(french, text, known)
 
-    question = f"Attention says {french}. How much of what it receives is about the English word that it needs?"
+    english = literal(read_source(text).word_labels[int(known_then().weights.argmax())], 24)
+    question = f"While writing {french}, how much of what attention gives is about {english}?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
     shown = "memory_long"
     return TryThis(

@@ -164,15 +164,15 @@ def equal_map(reading: Reading) -> None:
 
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
-    other, without = "One *trained* so that each pixel takes from itself alone", _share(SELF)
+    other, without = "one *trained* so that each pixel takes from itself alone", _share(SELF)
     helps = "it hardly helps"
     if layer == GUIDED:
-        other, without = "One without attention", _share("ffn-classifier")
+        other, without = "one without attention", _share("ffn-classifier")
     elif layer == INK_ONLY:
         helps = "here it does not help"
     return (
-        f"**Attention shows where, but {helps}.** Equal weights break this network, trained with others, which reads "
-        f"{_share(layer)} of MNIST's test digits. {other} reads {without}."
+        f"**The weights show where it looks.** This network reads {_share(layer)} of MNIST's test digits, {other} "
+        f"{without}: here attention can be seen, but {helps}."
     )
 
 

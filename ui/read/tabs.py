@@ -155,7 +155,7 @@ def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
 
     return TryThis(
         "Begin with a later question",
-        "The drawing stays. It begins with the question that it asked after its first digit. What does it read?",
+        "Pretend it has already read the first digit. What will it read?",
         (f"{whole} again", f"Only {rest}", "Something else"),
         begin_later,
         outcome,

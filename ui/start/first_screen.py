@@ -62,7 +62,7 @@ _words, _scene = component("aligned_words"), component("start_scene")
 
 def translation_part() -> None:
     """Draw a sentence and its translations, through one vector and with attention."""
-    TEXT.widget(st.text_input, "A sentence", max_chars=SENTENCE_LETTERS.most, label_visibility="collapsed")
+    TEXT.widget(st.text_input, "A sentence: what does a translator lose?", max_chars=SENTENCE_LETTERS.most)
     if TEXT.value != SENTENCE:
         from ui.start.live_answers import can_be_read
 
@@ -116,7 +116,8 @@ def _weights(words: dict[str, Any]) -> Chart:
 
 def scene_part() -> None:
     """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
-    ASKED.widget(st.text_input, "A question", max_chars=QUESTION_BOX_LETTERS.most, label_visibility="collapsed")
+    label = "A question about a drawing: the network looks at least twice"
+    ASKED.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.most)
     data = _asked()
     is_long = len(data.get("looks", ())) > 2  # its words take more lines than are kept for them
     height = "content" if is_long else HEIGHTS["scene"]

@@ -24,7 +24,7 @@ __all__ = ["QuestionError", "can_be_read", "scene_answer", "sentence_answer"]
 SIDE = 320  # of the drawing, in its own pixels
 INK, PAPER = "#15191E", "#FFFFFF"
 NAMES = {"none": "Without attention", "additive": "With attention"}
-ALIKE, CHOSEN = "Forced to look everywhere alike", "Free to choose"
+ALIKE, CHOSEN = "If it may not choose where to look", "Free to choose"
 MOST_WORDS = 2
 explain = by_model(SceneQuestion.explain)
 

@@ -197,7 +197,7 @@ def _buttons(training: Training) -> None:
         if training.seconds
         else "Trained."
         if is_own
-        else f"Recorded. Yours {takes}",
+        else f"This run was recorded; press Start for yours: it {takes}",
     }
     st.caption(training.remark or told[training.stage])
 

@@ -49,7 +49,10 @@ def did_attention_work(training: Training, text: str) -> None:
     if not frame.step:
         return
     if run.settings.lesson == "digits":
-        st.markdown("It looks at landmarks, on the stroke and on the paper: spots where digits differ.")
+        st.markdown(
+            "It looks at landmarks, on the stroke and on the paper: spots where digits differ. With every weight equal "
+            "all pixels get one and the same mixture; without attention each at least keeps its own ink and place."
+        )
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]

@@ -22,7 +22,7 @@ class Guest(NamedTuple):
     @property
     def fault(self) -> str:
         """What is wrong with the head's answer, or ""."""
-        return "" if self.is_opened == self.can_open else "missed" if self.can_open else "false alarm"
+        return "" if self.is_opened == self.can_open else "missed" if self.can_open else "wrongly called open"
 
 
 def guests_of(trace: AttentionTrace, numbers: list[int], names: Sequence[str]) -> list[Guest]:

@@ -12,7 +12,7 @@ WIDTH, HEIGHT, UNIT = 500, 372, 128  # screen pixels of the chart, and of the ra
 RIGHT, SHUT, RING = "#009E73", "#6B7785", "#3D9AD9"
 LUCK = "luck"
 """What a lock says that opens although its head looks at single guests alone."""
-COLOURS = {"missed": "#D55E00", "false alarm": "#9A6BDB", LUCK: "#4F8A78"}
+COLOURS = {"missed": "#D55E00", "wrongly called open": "#9A6BDB", LUCK: "#4F8A78"}
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
 SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)

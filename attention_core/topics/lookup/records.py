@@ -166,7 +166,7 @@ PRESETS = {
         ("words", "meaning"),
         ("automobile", "instructor", "car"),
         0.1,
-        "None of the eight is *automobile*.",
+        "Eight words with their meanings: yours need not be among them.",
         "meaning",
     ),
     "Ask a text": LookupPreset(

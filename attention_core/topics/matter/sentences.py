@@ -19,7 +19,7 @@ MAX_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
 MAX_CHARACTERS = 20_000  # characters that are looked at, so that a pasted book costs nothing
 LONGEST_LABEL = 30  # characters of a word that are shown
-LEAST_CHANGE, AS_MUCH = 0.005, 0.9
+LEAST_CHANGE = 0.005
 """The smallest change of a probability that is worth a sentence; the share of another change that counts as equal."""
 
 
@@ -153,22 +153,6 @@ def remove_each(model: nn.Module, sentence: Sentence) -> Tensor:
         return torch.zeros(1)
     shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]) for place in range(n)]
     return judge_all(model, [rest.pieces for rest in shorter]) - now
-
-
-def disagreement(weights: Sequence[float], changes: Sequence[float]) -> tuple[int, int] | None:
-    """Return the places of a heavy and a lighter word that best show the lighter change the answer as much or more.
-
-    Best is where the weights differ much and the lighter word changes much.
-    None where every heavier word also changes the answer more. Changes are those of a probability.
-    """
-    effects = [abs(change) for change in changes]
-    pairs = [
-        (heavy, light)
-        for heavy in range(len(weights))
-        for light in range(len(weights))
-        if weights[heavy] > weights[light] and effects[light] >= AS_MUCH * effects[heavy]
-    ]
-    return max(pairs, key=lambda pair: (weights[pair[0]] - weights[pair[1]]) * effects[pair[1]], default=None)
 
 
 def against_the_answer(weights: Sequence[float], changes: Sequence[float], positive: float) -> int | None:
