@@ -51,7 +51,7 @@ page_tabs(
     more=(
         Tab("all", "All n × n × n weights", lambda: sections.all_weights(traces["triples"], numbers)),
         Tab("why", "So why only pairs?", why_only_pairs),
-        Tab("fit", "How two keys fit one lock", lambda: sections.how_keys_fit(numbers, query)),
+        Tab("fit", "How two keys fit one lock", sections.how_keys_fit),
         party_doubts(numbers, query),
     ),
     players=(sections.STEPS,),

@@ -68,7 +68,7 @@ def test_equal_weights_lose_the_digit_and_look_pale(page):
     assert [digit for digit, _ in read_both_ways(page)] == [4, 1]
     assert equal == pytest.approx(1 / 225)
     assert own.max() > 0.5
-    assert "test digits in clutter, this one 2.6%" in said(page)
+    assert "against 2.6% of test digits in clutter misread" in said(page)
 
 
 def test_the_largest_weight_is_guessed_in_the_drawing(page):

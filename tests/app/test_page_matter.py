@@ -67,7 +67,7 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
 
 
 def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
-    say(page, "Not bad, not boring.")
+    say(page, "A wonderful film with a dull plot.")
     assert "pushes the *other* way" in said(page)
 
 

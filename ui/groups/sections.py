@@ -82,17 +82,17 @@ def choose_query(numbers: list[int]) -> int:
 
 def rule(numbers: list[int], query: int) -> str:
     """Say which keys open the chosen guest's lock."""
-    pairs = [" and ".join(NAMES[place] for place in pair) for pair in matching_pairs(numbers, query)]
-    found = f"opens to the keys of **{'**, or of **'.join(pairs[:2])}**" if pairs else "does not open to any two keys"
+    pairs = matching_pairs(numbers, query)
+    keys = [" and ".join(NAMES[place] for place in pair) for pair in pairs[:2]]
+    found = f"opens to the keys of **{'**, or of **'.join(keys)}**" if pairs else "does not open to any two keys"
+    for pair in pairs[:1]:
+        terms = [numbers[place] for place in (query, *pair)]
+        found += f": {' + '.join(map(str, terms))} = {sum(terms)}"
     return f"{NAMES[query]}'s lock {found}."
 
 
-def how_keys_fit(numbers: list[int], query: int) -> None:
+def how_keys_fit() -> None:
     """Say how numbers, circles and products make a lock."""
-    for pair in matching_pairs(numbers, query)[:1]:
-        terms = [numbers[place] for place in (query, *pair)]
-        turns = sum(terms) // MODULUS
-        st.markdown(f"{' + '.join(map(str, terms))} = {sum(terms)}" + f" = {turns} × {MODULUS}" * (turns > 1))
     st.markdown(
         "Each guest has a number, one of 31 places on a circle. A lock opens when its number and two others add up to "
         "a full turn.\n\n"

@@ -74,10 +74,11 @@ def _points(change: float) -> str:
 def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list[float], positive: float) -> str:
     names = [f"“{error_markdown(label)}”" for label in sentence.labels]
     heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda place: abs(changes[place]))
-    if against_the_answer(weights, changes, positive) == heavy:
+    against = against_the_answer(weights, changes, positive)
+    if heavy == light and against is not None:
         return (
-            f"**{names[heavy]}** has {weights[heavy]:.0%} of the weight and pushes the *other* way: delete it, and "
-            f"the network is surer by {_points(changes[heavy])}."
+            f"**{names[against]}** has {weights[against]:.0%} of the weight and pushes the *other* way: delete it, and "
+            f"the network is surer by {_points(changes[against])}."
         )
     if heavy == light:
         return (

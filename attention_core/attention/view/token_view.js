@@ -231,7 +231,7 @@ class TokenView {
     const { start, outside, uniform, verbs } = this.data;
     const name = (node) => {
       const place = String(1 + node.place + start[node.side === "query" ? 0 : 1]);
-      return [bold(node.textContent || "·"), create("i", { textContent: place })];
+      return [bold(node.textContent || "·"), create("sub", { textContent: place })];
     };
     const best = (numbers, nodes) => {
       const seen = heaviest(numbers, 5).filter(([value]) => value > 0);
