@@ -20,8 +20,8 @@ LITERAL = re.compile(
 )
 """A list of words, a text or a number in an expression."""
 ALONE = "scale.exponent", "axis.tickCount", "legend.gradientLength"
-UNSEEN = {"data": {"name": ROW}, "mark": {"type": "point", "opacity": 0, "size": 0, "aria": False, "tooltip": None}}
-"""Vega knows a dataset only where a layer draws it."""
+UNSEEN = {"data": {"name": ROW}, "mark": {"type": "point", "opacity": 0, "size": 0, "aria": False}}
+"""Vega knows a dataset only where a layer draws it; at the bottom, it takes no click."""
 
 
 def with_row(spec: Spec) -> tuple[Spec, dict[str, Columns]]:
@@ -38,7 +38,7 @@ def with_row(spec: Spec) -> tuple[Spec, dict[str, Columns]]:
             size = row.put(side, param.pop("value"))
             param |= {"expr": size, "on": [{"events": {"signal": side}, "update": size}]}
             kept[side] = 100
-    kept["layer"].append(UNSEEN)
+    kept["layer"].insert(0, UNSEEN)
     return kept, {ROW: row.columns}
 
 

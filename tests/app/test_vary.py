@@ -12,7 +12,7 @@ from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart
 from ui.vary import with_row
 
-SYMBOLS = re.compile(r'<g class="mark-symbol role-mark layer_\d+_marks"[^>]*><path[^>]*opacity="0"[^>]*/></g>')
+SYMBOLS = re.compile(r'<g class="mark-symbol role-mark layer_marks"[^>]*><path[^>]*opacity="0"[^>]*/></g>')
 
 
 def cells(n: int, seed: int, title: str = "") -> vl.Chart:
@@ -36,7 +36,7 @@ def drawn(spec: vl.Spec, data: dict[str, vl.Columns]) -> str:
               for name, columns in data.items()}  # fmt: skip
     plain = json.loads(json.dumps(spec | {"datasets": frames}, default=lambda one: one.item()))
     svg = re.sub(r"<clipPath.*?</clipPath>", "", vl_convert.vegalite_to_svg(plain))
-    return SYMBOLS.sub("", re.sub(r"(clip|gradient)_?\d+", r"\1", svg))
+    return SYMBOLS.sub("", re.sub(r"(clip|gradient|layer)_?\d+", r"\1", svg))
 
 
 @pytest.mark.parametrize("title", ["", "what varies"])
@@ -70,6 +70,7 @@ def test_a_size_is_told_by_its_param_and_a_spec_without_layers_stays():
     }
     kept, row = with_row(spec)
     assert kept["width"] == 100
+    assert kept["layer"][0]["data"] == {"name": "vary"}, "below what can be clicked"
     (name,) = (name for name, values in row["vary"].items() if values == [300])
     assert kept["params"][0]["expr"].endswith(name)
     assert with_row({"mark": "bar", "title": "one"}) == ({"mark": "bar", "title": "one"}, {})
@@ -78,5 +79,5 @@ def test_a_size_is_told_by_its_param_and_a_spec_without_layers_stays():
 def test_only_whole_lists_shares_and_numbers_of_an_expression_are_data():
     plain = """datum.value < 1e+20 ? {"3": "page 4"}[datum.value] : datum['x 2'] + format(datum.value, '.3~g')"""
     row = {"layer": [{"encoding": {"x": {"axis": {"labelExpr": plain}}}}]}
-    said = with_row(row)[0]["layer"][0]["encoding"]["x"]["axis"]["labelExpr"]
+    said = with_row(row)[0]["layer"][1]["encoding"]["x"]["axis"]["labelExpr"]
     assert said == plain.replace("1e+20", "data('vary')[0].v0")
