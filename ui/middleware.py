@@ -85,7 +85,7 @@ _STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
 _STYLE += b"""<script>{
   let rested = 0;
   const timer = setInterval(() => {
-    const rests = document.querySelector("[data-test-script-state=notRunning]:not(:has([data-testid=stSkeleton]))");
+    const rests = document.querySelector("[data-test-script-state=notRunning]:has(h1):not(:has([data-testid=stSkeleton]))");
     rested = rests ? rested + 1 : 0;
     if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").remove());
   }, 150);
