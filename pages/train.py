@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.layout import attention_roles, last_on_phone
+from ui.lecture import LECTURE
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.train import first_screen as screen
@@ -39,10 +40,10 @@ with st.container(key="train_first"):
     with film:
         live(screen.learning, training, given, text, training.is_on, beat=beat)
 
-page_tabs(
-    screen.NAME,
+tabs = [
     Tab("work", "Did attention do any work?", lambda: live(did_attention_work, training, text, beat=beat)),
     Tab("break", "Break it", break_it),
     Tab("compare", "Compare two trainings", lambda: compare_runs(training, given, text)),
-)
+]
+page_tabs(screen.NAME, *tabs[: 1 if LECTURE.value and screen.TRAINING.value is None else None])
 take_along(lambda: take_training(training))

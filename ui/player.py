@@ -6,7 +6,7 @@ One player of a page plays at a time.
 import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple
 
@@ -149,14 +149,18 @@ class Walk(Player[int]):
         super().__init__(Field(page, "at", first, address="at", parse=whole_number), SECONDS_PER_WORD)
         self.label = label
 
-    def draw(self, labels: Sequence[str]) -> int:
-        """Draw the controls and return the present position; `labels` has one per position, at least one."""
+    def draw(self, labels: Sequence[str], stops: Collection[int] = ()) -> int:
+        """Draw the controls and return the present position; `labels` has one per position, at least one.
+
+        Next and previous lead to the stops alone, of which the present position is one; none = to all.
+        """
         places = range(len(labels))
         self.field.clamp(0, places[-1])
         self.advance_if_due(places)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
-            self.previous_button(places)
-            self.next_button(places)
+            told = [place for place in places if not stops or place in stops]
+            self.previous_button(told)
+            self.next_button(told)
             self.play_button(places)
             st.caption(f"{self.label} {self.field.value + 1} of {len(places)}")
         if len(places) > MAX_POSITION_BUTTONS:

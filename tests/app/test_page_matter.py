@@ -61,7 +61,7 @@ def test_every_preset_is_judged_by_three_models_side_by_side(page):
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 84%" in verdict(page), "the first example is judged as people do"
     assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in said(page)
-    assert "Delete **“Not”**, which has 3%: by **73 points**" in said(page)
+    assert "Delete **“Not”**, which has 3.1%: by **73 points**" in said(page)
     assert "trained with every weight equal is right on" in said(page)
     assert "hardly helps" in said(page)
 

@@ -305,7 +305,7 @@ class AtlasMap extends MapDrawing {
     const rows = range(part.top, part.bottom), columns = range(part.left, part.right);
     const places = rows === columns && this.rows.name === this.columns.name
       ? `${this.rows.name} ${rows}` : `queries ${rows}, keys ${columns}`;
-    this.said.textContent = `In view: ${places}. ${one}`;
+    this.said.textContent = this.goal ? "" : `In view: ${places}. ${one}`;
   }
 }
 

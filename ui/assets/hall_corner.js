@@ -9,6 +9,8 @@ class Corner {
     this.stage.append(style);
     this.box = make(this.stage, "section", { class: "corner", "aria-label": "Questions to the hall" });
     this.sheet = make(this.stage, "div", { class: "sheet", role: "dialog", "aria-label": "How the hall answered" });
+    this.poster = make(this.stage, "div", { class: "poster", role: "dialog", "aria-label": "The address for phones, large" });
+    this.poster.onclick = () => this.poster.classList.remove("open");
     setInterval(() => this.look(), BEAT);
     new ResizeObserver(() => window.lecture?.rest()).observe(this.box);  // the page may stand where it has grown to
   }
@@ -22,14 +24,19 @@ class Corner {
     this.room = room;
     this.box.replaceChildren();
     this.box.classList.toggle("open", Boolean(room));
+    this.poster.classList.toggle("open", Boolean(room?.qr && this.isOpening));  // until the first answer, or a click
+    this.isOpening = false;
     if (!room) {
-      make(this.box, "button", "ask", "Ask the hall").onclick = () => send("open", true);
+      make(this.box, "button", "ask", "Ask the hall").onclick = () => { this.isOpening = true; send("open", true); };
       if (refusal) make(this.box, "p", "", refusal);
       return;
     }
-    if (room.qr) make(this.box, "div", { class: "code", role: "img", "aria-label": "QR code of the address" }).innerHTML = room.qr;
-    make(this.box, "p", "", room.url ? room.url.replace(/^https?:\/\//, "").replace(room.code, "") : room.how);
-    if (room.url) make(this.box, "p", "name", room.code);
+    this.poster.replaceChildren();
+    for (const place of [this.box, this.poster]) {
+      if (room.qr) make(place, "div", { class: "code", role: "img", "aria-label": "QR code of the address" }).innerHTML = room.qr;
+      make(place, "p", "", room.url ? room.url.replace(/^https?:\/\//, "").replace(room.code, "") : room.how);
+      if (room.url) make(place, "p", "name", room.code);
+    }
     this.bars = make(this.box, "div");
     this.count = make(this.box, "p", { class: "count", role: "status" });
     const line = make(this.box, "div", "line");
@@ -49,6 +56,7 @@ class Corner {
     if (!this.room || this.place.hidden || document.hidden) return;
     const seen = await this.ask("attendance").catch(() => null);
     this.count.textContent = seen ? `${seen.answered} of ${seen.present} answered` : "No connection";
+    if (seen?.answered) this.poster.classList.remove("open");
     this.bars.replaceChildren();
     const { options = [], counts, correct } = seen ?? {}, most = Math.max(1, ...counts ?? []);
     if (!options.length) this.isOver = false;

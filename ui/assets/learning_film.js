@@ -8,11 +8,20 @@ class LearningFilm extends Film {
 
   get title() { return "training"; }
 
+  // Whether there is something to play that nobody has played.
+  get isNews() { return !this.hasPlayed && !this.data.live && this.data.frames.length > 1 && this.root.getClientRects().length > 0; }
+
+  play(done) {
+    this.hasPlayed = true;
+    super.play(done);
+  }
+
   get seconds() { return this.slider.max / PICTURES_A_SECOND; }
 
   get at() { return Number(this.slider.value); }
 
   adopt(data) {
+    window.training = this;  // for lecture.js
     if (!isNew(this, data)) return this.redraw();
     const last = data.frames.length - 1;
     const follows = !this.data || (this.time === 1 && !this.playing) || data.name !== this.data.name;

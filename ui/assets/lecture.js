@@ -220,11 +220,12 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
-  // On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed. Then the
+  // A training is played before it is left. On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed. Then the
   // next step, or word, of what is visible; after the last one the next screen; after the last screen the next page. Of a guided
   // lecture, the question of its item takes the place of Try this and is taken back before the first step, its answer gives way
   // to the item's sentence at the next step, and after the last step comes its next item.
   go(way) {
+    if (way === "next" && window.training?.isNews) return window.training.play();
     const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
     const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;
     const isAnswered = parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`));

@@ -46,6 +46,8 @@ def flight(source: MatrixSource, shared: SharedAtlas) -> None:
     stop = stops[STOP.value]
     if here != before:
         LANDED.value = here
+        if STOP.value:
+            TRIED[NAME].value = NOT_TRIED  # its answer is about the whole
         if before[0]:
             go_to(stop.row, stop.column, stop.across, stop.cell, slowly=True)
         elif REST.value is None and stop.across:

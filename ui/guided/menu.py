@@ -83,9 +83,8 @@ def lecture_menu() -> None:
 def _offer(name: str) -> None:
     text = lecture_text(name)
     lecture, root = read(text), os.environ.get(URL) or opened_at()
-    title = f"{error_markdown(lecture.title)}, {lecture.minutes:g} minutes"
     with st.container(horizontal=True):
-        st.button(title, key=f"lecture_{name}", on_click=_begin, args=(name,), type="primary")
+        st.button(error_markdown(lecture.title), key=f"lecture_{name}", on_click=_begin, args=(name,), type="primary")
         for label, what, ending, mime in (
             ("Handout", lambda: handout(lecture, root), "html", "text/html"),
             ("Text file", text, "txt", "text/plain"),

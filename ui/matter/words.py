@@ -77,17 +77,17 @@ def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list
     against = against_the_answer(weights, changes, positive)
     if heavy == light and against is not None:
         return (
-            f"**{names[against]}** has {weights[against]:.0%} of the weight and pushes the *other* way: delete it, and "
-            f"the network is surer by {_points(changes[against])}."
+            f"**{names[against]}** has {as_percent(weights[against])} of the weight and pushes the *other* way: "
+            f"delete it, and the network is surer by {_points(changes[against])}."
         )
     if heavy == light:
         return (
-            f"**{names[heavy]}** has {weights[heavy]:.0%} of the weight and decides: delete it, and the answer "
-            f"moves by **{_points(changes[heavy])}**."
+            f"**{names[heavy]}** has {as_percent(weights[heavy])} of the weight and decides: delete it, "
+            f"and the answer moves by **{_points(changes[heavy])}**."
         )
     return (
-        f"**{names[heavy]}** has {weights[heavy]:.0%} of the weight. Delete it: the answer moves by "
-        f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {weights[light]:.0%}: by "
+        f"**{names[heavy]}** has {as_percent(weights[heavy])} of the weight. Delete it: the answer moves by "
+        f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {as_percent(weights[light])}: by "
         f"**{_points(changes[light])}**."
     )
 

@@ -222,7 +222,8 @@ def cure_tab(text: str) -> None:
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")
     with words:
-        said = made.ids[: pieces[FRENCH.draw(labels)]]
+        stops = {FRENCH.field.value, *range(GUESSED, GUESSED + 3)} if LECTURE.value else ()
+        said = made.ids[: pieces[FRENCH.draw(labels, stops)]]
         known = _what_is_known(screen.recurrent(screen.ATTENTIVE), sentence, said)
         st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
     here = int(known.weights.argmax())

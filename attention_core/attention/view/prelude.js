@@ -20,7 +20,10 @@ const bold = (textContent) => create("b", { textContent });
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
-const asPercent = (share) => `${(100 * share).toFixed(share === 0 || Math.abs(share) >= 0.0995 ? 0 : 1)}%`;
+const asPercent = (share) => {
+  const size = Math.abs(share), isSmall = size >= 1e-6 && size < 0.0095;
+  return `${isSmall ? Number((100 * share).toPrecision(1)) : (100 * share).toFixed(share === 0 || size >= 0.0995 ? 0 : 1)}%`;
+};
 
 const minus = (text) => text.replace("-", "−");
 
