@@ -86,8 +86,11 @@ def test_the_hall_answers_while_next_leads_through_the_steps_and_on_to_the_next_
     expect(phone.get_by_role("heading")).to_have_text("Wait for the next question.")
     settle(page)
     page.keyboard.press("PageDown")
+    poster = page.locator("#hall .poster .code svg")
+    assert poster.bounding_box()["width"] >= 600
     phone.locator("td button").first.click()
     expect(page.get_by_text("1 of 1 answered")).to_be_visible()
+    expect(poster, "it makes room for the first answer").to_be_hidden()
     settle(page)
     page.keyboard.press("PageDown")
     page.get_by_text("of 1 were right").wait_for()
