@@ -85,8 +85,8 @@ _STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
 _STYLE += b"""<script>{
   let rested = 0;
   const timer = setInterval(() => {
-    const rests = document.querySelector("[data-test-script-state=notRunning]:has(h1):not(:has([data-testid=stSkeleton]))");
-    rested = rests ? rested + 1 : 0;
+    const app = document.querySelector("[data-test-script-state=notRunning]:has(h1)");
+    rested = app && !app.querySelector("[data-testid=stSkeleton]") ? rested + 1 : 0;
     if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").remove());
   }, 150);
 }</script>""" % (1000 * SECONDS)
