@@ -25,7 +25,10 @@ class ByLength(NamedTuple):
 
 
 def bleu_by_length(names: Sequence[str], folder: Path | None = None) -> ByLength:
-    """Return the BLEU by length of model cards, the committed ones without a folder; others are left out."""
+    """Return the BLEU by length of model cards, the committed ones without a folder; others are left out.
+
+    A card may keep what its model reached in as many passes as the others: that is compared.
+    """
     found = {name: figures for name in names if (figures := _figures(name, folder))}
     groups = sorted({group for figures in found.values() for group in figures["bleu_by_length"]}, key=_first_number)
     return ByLength(
@@ -41,10 +44,11 @@ def group_of(groups: Sequence[str], n_words: int) -> str:
 
 def _figures(name: str, folder: Path | None) -> dict[str, Any] | None:
     try:
-        figures = read_card(name, folder).get("test")
+        card = read_card(name, folder)
     except WeightsError:
         log.warning("%s is left out", name, exc_info=True)
         return None
+    figures = card.get("after_five_epochs", card).get("test")
     return figures if isinstance(figures, dict) and "bleu_by_length" in figures else None
 
 
