@@ -14,7 +14,7 @@ OPENING = "The black dog is afraid of the little cat.", "He gave me a blue shirt
 
 TRANSLATE = {
     "Adjective after noun": "The red car is in front of the house.",
-    "Two animals": "The dog is sleeping under the table and the cat is sleeping on the bed.",
+    "Two animals": "The dog is under the table and the cat is on the bed.",
     "A long one": "My uncle bought a new house near the station last year because he works in the city.",
     "ne … pas": "I don't know where he bought this book.",
     "The classic figure": "The agreement on the European Economic Area was signed in August 1992.",
@@ -28,15 +28,15 @@ GIVEN = {CLASSIC: "L'accord sur la zone économique européenne a été signé e
 
 READ_BACK = {
     "La voiture est en route de la maison.": "The car is on the way of the house.",
-    "Le chien dort sur la table et le lit sous le lit.": "The dog is sleeping on the table, and the bed under the bed.",
+    "Le chien est sous la table et le lit.": "The dog is under the table and the bed.",
     "Mon oncle a acheté une nouvelle maison dans la ville mais il s'est produit la semaine prochaine.": (
         "My uncle bought a new house in the city but he happened next week."
     ),
     "Ma voiture a acheté un journal rouge dans la maison mais il est en train de marcher dans le magasin.": (
         "My car bought a red newspaper in the house but he is walking in the shop."
     ),
-    "Les enfants de Tom sont en train de manger dans la pièce, mais elle a mangé sa mère au tennis.": (
-        "Tom's children are eating in the room, but she ate her mother at tennis."
+    "Les enfants de Tom sont dans le magasin de la nuit dernière, mais elle a fait du bruit de nuit.": (
+        "Tom's children are in the shop of last night, but she made noise at night."
     ),
     "Le chien noir a peur de le chien.": "The black dog is afraid of the dog.",
     "Il m'a donné une chemise pour mon anniversaire.": "He gave me a shirt for my birthday.",
@@ -49,8 +49,8 @@ LOST = dict(zip(READ_BACK, ("red", "the cat", "near the station"), strict=False)
 REMEMBERED = {
     "Aunt and car": "My aunt bought a red car last month because she works in the city and her husband works in the "
     "village.",
-    "Mother and children": "The children are playing in the garden, but their mother is sleeping in her room because "
-    "she worked all night.",
+    "Mother and children": "The children are playing in the garden, but their mother is in bed because she worked all "
+    "night.",
     "Uncle and house": "My uncle bought a new house near the station last year because he works in the city.",
 }
 """Long sentences to be read word by word."""
@@ -72,8 +72,7 @@ FAITHFUL = dict(
             "Mon oncle a acheté une nouvelle maison.",
             "Ma tante a acheté une voiture rouge le mois dernier parce qu'elle travaille dans la ville et son mari "
             "travaille dans le village.",
-            "Les enfants jouent au jardin, mais leur mère dort dans sa chambre parce qu'elle travaillait toute la "
-            "nuit.",
+            "Les enfants jouent dans le jardin, mais leur mère est au lit parce qu'elle a travaillé toute la nuit.",
             "Mon oncle a acheté une nouvelle maison près de la gare l'année dernière parce qu'il travaille dans la "
             "ville.",
         ),
@@ -85,7 +84,7 @@ FAITHFUL |= {french: english for english, french in LEARNED}
 FAITHFUL |= {
     "Le chien noir a peur du petit chat.": OPENING[0],
     "Il m'a donné une chemise bleue pour mon anniversaire.": OPENING[1],
-    "Le chien dort sous la table et le chat dort sur le lit.": TRANSLATE["Two animals"],
+    "Le chien est sous la table et le chat est sur le lit.": TRANSLATE["Two animals"],
     "Mon oncle a acheté une nouvelle maison près de la gare l'année dernière, parce qu'il travaille dans la ville.": (
         TRANSLATE["A long one"]
     ),

@@ -116,9 +116,9 @@ def test_a_guess_opens_what_attention_gives_back(app):
     assert guess.label == "While writing `voiture`, how much of what attention gives is about `car`?"
     guess.set_value(2).run()
     assert (
-        "`car`: **37%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
+        "`car`: **36%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
     )
-    assert [f"<b>{share}</b>" in bodies(page) for share in ("37%", "5.1%")] == [True, True]
+    assert [f"<b>{share}</b>" in bodies(page) for share in ("36%", "5.1%")] == [True, True]
     assert page.session_state["memory_tab"] == "cure"
     assert "French word 6 of" in said(page)
 
@@ -187,7 +187,7 @@ def cure(app, text=BOOK):
 
 def test_attention_gives_back_the_word_that_is_said(app):
     page = cure(app)
-    assert "**39%** of what attention gives is about that word, of the one vector **9%**" in said(page)
+    assert "**37%** of what attention gives is about that word, of the one vector **9%**" in said(page)
     assert 'sister<span class="share">9<' in shaded(page), "the same share above"
     assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
     words = page.segmented_control(key="memory_cure_at")

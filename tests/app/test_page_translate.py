@@ -78,12 +78,12 @@ def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(pa
     told = said(page)
     assert "All of them fail" in told
     assert "The French is given." in told
-    assert "*accord* looks most at *agreement* (97%)" in told
-    assert "*zone* looks most at *Area* (34%); *économique* looks most at *Economic* (50%); *européenne*" in told
+    assert "*accord* looks most at *agreement* (99%)" in told
+    assert "*zone* looks most at *Area* (48%); *économique* looks most at *Economic* (59%); *européenne*" in told
     assert "not at *European*" in told
     press(open_tab(page, "try"), "translate_free")
     assert "All of them fail" not in said(page)
-    assert "être d&#x27;accord" in listed(page)
+    assert "accordation sur la zéro" in listed(page)
     write(page, "I am a student.")
     assert page.session_state["translate_forced"] == []
     assert listed(page).count(">Je suis étudiant.<") == 6
@@ -117,7 +117,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
 def test_whether_attention_follows_the_likeness_of_words_is_told_where_it_is_drawn(app):
     app.query_params["tab"] = "meaning"
     told = said(opened(app, PAGE))
-    assert "It is the heaviest for 3 of 7: closeness alone does not say where it looks." in told
+    assert "It is the heaviest for 4 of 7: closeness alone does not say where it looks." in told
     assert "*voiture rouge* looks at *red car* the other way round" in told
     assert "car the other" not in said(write(app, "I am tired."))
 
@@ -295,8 +295,8 @@ def test_a_longer_sentence_is_guessed_and_breaks_without_attention(page):
     assert page.text_input(key="translate_text").value == TRANSLATE["Two animals"]
     told = [box.value for box in page.success]
     assert len(told) == 1
-    assert "“The dog is sleeping on the table, and the bed under the bed.”" in told[0]
-    assert "Le chien dort sous la table et le chat dort sur le lit." in told[0]
+    assert "“The dog is under the table and the bed.”" in told[0]
+    assert "Le chien est sous la table et le chat est sur le lit." in told[0]
 
 
 def test_what_is_said_in_english_of_a_translation_is_of_what_the_model_says(page):

@@ -252,7 +252,7 @@ def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
 def test_sister_is_forgotten_and_given_back():
     model, source = load("translator-additive", "cpu"), read_source(BOOK)
     made = translate(model, source, 5)
-    for french, english, kept, back in (("sœur", "sister", 0.046, 0.391), ("malade", "ill", 0.022, 0.326)):
+    for french, english, kept, back in (("sœur", "sister", 0.0505, 0.3725), ("malade", "ill", 0.0242, 0.311)):
         known = word_knowledge(model, source, made.ids[: made.labels.index(french)])
         place = source.words.index(english)
         assert int(known.weights.argmax()) == place

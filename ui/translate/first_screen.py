@@ -40,7 +40,7 @@ FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(FIRS
 ALL = Field(network.NAME, "all", False, address="all")
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
-LONGER, UNDER = TRANSLATE["Two animals"], "sous la table"
+LONGER, CAT = TRANSLATE["Two animals"], "chat"
 
 
 def first_screen() -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -73,13 +73,13 @@ def longer_sentence() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         without, attentive = (translation(name, LONGER).text for name in FIRST.values())
-        keeps = UNDER in without, UNDER in attentive
+        keeps = CAT in without, CAT in attentive
         option = [(True, False), (False, True), (True, True), (False, False)].index(keeps)
         return option, f"One vector: *{without}*{_back(without)} Attention: *{attentive}*{_back(attentive)}"
 
     return TryThis(
         "a longer sentence",
-        f"*{LONGER}* Who says that the dog is **under** the table?",
+        f"*{LONGER}* Who says where the **cat** is?",
         ("one vector", "attention", "both", "neither"),
         act,
         outcome,
