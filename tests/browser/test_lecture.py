@@ -195,3 +195,13 @@ def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture,
     page.keyboard.press("1")
     page.locator(f".st-key-{name}_try button").wait_for()
     assert not answer.count(), "the steps began as before"
+
+
+def test_what_takes_room_from_the_picture_comes_back_with_key_c(lecture):
+    page = lecture("lookup?lecture=1")
+    box = page.get_by_placeholder("Ask something of your own")
+    expect(box).to_be_hidden()
+    page.keyboard.press("c")
+    expect(box).to_be_visible()
+    settle(page, 800)
+    assert page.evaluate(HEIGHT) <= 1080

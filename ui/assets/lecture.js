@@ -212,6 +212,14 @@ class Lecture {
     this.quiet = setTimeout(() => this.calmDown(), QUIET);
   }
 
+  keepControls(keeps) {
+    this.keepsControls = keeps;
+    document.documentElement.toggleAttribute("data-controls", keeps);
+    this.screen = "";  // it is another one
+    this.fitSoon();
+    this.calmDown();
+  }
+
   calmDown() { document.documentElement.toggleAttribute("data-quiet", this.on && !this.keepsControls); }
 
   fullScreen() {
@@ -254,7 +262,7 @@ class Lecture {
     else if (key === "s") { this.kind = (this.kind + 1) % SPOTS.length; this.light(); }
     else if (key === "+" || key === "-") { this.size = clamp(this.size * (key === "+" ? 1.25 : 0.8), 80, 1600); this.light(); }
     else if (key === "b" || key === ".") this.show(this.blank);
-    else if (key === "c") { this.keepsControls = !this.keepsControls; this.calmDown(); }
+    else if (key === "c") this.keepControls(!this.keepsControls);
     else if (key === "d") this.turn();
     else if (key === "n") window.notes?.open();
     else if (key === "l") this.leave();

@@ -46,7 +46,7 @@ def hall_corner() -> None:
 def _qr(url: str) -> str:
     import segno  # here: a server starts without it
 
-    return segno.make(url, error="m").svg_inline(scale=4, border=1)
+    return segno.make(url, error="m").svg_inline(omitsize=True, border=1)
 
 
 def _present_room() -> Room | None:
