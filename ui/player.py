@@ -152,13 +152,13 @@ class Walk(Player[int]):
     def draw(self, labels: Sequence[str], stops: Collection[int] = ()) -> int:
         """Draw the controls and return the present position; `labels` has one per position, at least one.
 
-        Next and previous lead to the stops alone, of which the present position is one; none = to all.
+        In a lecture, next and previous lead to the stops alone; none = to all.
         """
         places = range(len(labels))
         self.field.clamp(0, places[-1])
         self.advance_if_due(places)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
-            told = [place for place in places if not stops or place in stops]
+            told = [place for place in places if not (stops and LECTURE.value) or place in {*stops, self.field.value}]
             self.previous_button(told)
             self.next_button(told)
             self.play_button(places)

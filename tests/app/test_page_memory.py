@@ -369,3 +369,13 @@ def test_a_wider_vector_is_no_cure(page, root):
     longest = [card["test"]["bleu_long"] for card in cards.values()]
     assert all(f"<td>{bleu:.1f}</td>" in bodies(page) for bleu in longest)
     assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
+
+
+def test_a_lecture_stops_at_few_words(visit):
+    page = visit("memory", lecture="1", tab="cure")
+    stopped = 1
+    while not page.button(key="memory_cure_at_next").disabled:
+        page.button(key="memory_cure_at_next").click().run()
+        assert not page.exception
+        stopped += 1
+    assert stopped == 3

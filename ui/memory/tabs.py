@@ -38,7 +38,8 @@ def walk_tab(text: str) -> None:
     """Walk through the reading: the states of both networks fill up column by column."""
     both = screen.choose_reading()
     memories = {label: _remember(model, read_source(text)) for label, model in screen.networks().items()}
-    at = screen.WALK.draw(next(iter(memories.values())).labels)
+    labels = next(iter(memories.values())).labels
+    at = screen.WALK.draw(labels, range(len(labels) - 1, -1, -max(1, len(labels) // 4)))
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
@@ -222,8 +223,7 @@ def cure_tab(text: str) -> None:
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")
     with words:
-        stops = {FRENCH.field.value, *range(GUESSED, GUESSED + 3)} if LECTURE.value else ()
-        said = made.ids[: pieces[FRENCH.draw(labels, stops)]]
+        said = made.ids[: pieces[FRENCH.draw(labels, range(GUESSED, GUESSED + 3))]]
         known = _what_is_known(screen.recurrent(screen.ATTENTIVE), sentence, said)
         st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
     here = int(known.weights.argmax())
