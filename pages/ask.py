@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from ui.ask.experiments import WALK, caption_tab, change_section, counting
+from ui.ask.experiments import STEPS, WALK, ask_steps, caption_tab, change_section, counting, export_look
 from ui.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
-from ui.ask.steps import STEPS, ask_steps, export_look
 from ui.computed import model_or_stop
 from ui.doubts import ask_doubts
 from ui.layout import last_on_phone

@@ -12,7 +12,7 @@ from ui.take_along import take_along
 from ui.try_this import try_this
 
 NOTEBOOK = """from attention_core import load
-from attention_core.topics.memory.attention_gain import last_state_shares
+from attention_core.topics.memory.influence import last_state_shares
 from attention_core.topics.translate.translation import read_source
 
 source = read_source({text!r})

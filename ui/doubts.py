@@ -17,7 +17,7 @@ from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics.matter.sentences import read_sentence
-from attention_core.topics.memory.attention_gain import last_state_shares
+from attention_core.topics.memory.influence import last_state_shares
 from attention_core.topics.read import ReadDrawing
 from attention_core.topics.translate.translation import ShownTranslation, read_source, translate
 from ui.ask import first_screen as ask

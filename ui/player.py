@@ -19,7 +19,7 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.steps import cell_formula, row_table, steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
-from attention_core.attention.view.step_data import share_parts, step_data
+from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.heatmap import matrix_chart

@@ -35,7 +35,7 @@ from attention_core.hub.run import ModelInputs, text_inputs
 from attention_core.models import MODELS, load
 from attention_core.models.digit_vit import GRID
 from attention_core.topics.matter.sentences import read_sentence
-from attention_core.topics.memory.attention_gain import last_state_shares
+from attention_core.topics.memory.influence import last_state_shares
 from attention_core.topics.translate.translation import SourceSentence, read_source, translate
 from attention_core.weights import read_card, weights_folder
 

@@ -1,4 +1,7 @@
-"""What a model's outputs say: the token that it expects, and how they change without a head."""
+"""What a model's outputs say: the token that it expects, and how they change without a head.
+
+Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?".
+"""
 
 import math
 from collections.abc import Mapping, Sequence

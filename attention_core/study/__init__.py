@@ -26,9 +26,8 @@ from attention_core.hub.model import readable
 from attention_core.hub.outputs import items_at_once
 from attention_core.hub.tracing import run_model
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
-from attention_core.study.comparison import HeadComparison, compare, head_map
 from attention_core.study.effects import Effects, Runner, carried, changes_at, cut_edges, dropped, foretold, joined
-from attention_core.study.heads import CorpusText, Example, Heads, heads_over
+from attention_core.study.heads import CorpusText, Example, HeadComparison, Heads, compare, head_map, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement, streams
 from attention_core.study.sources import Stream

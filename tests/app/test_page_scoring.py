@@ -159,7 +159,7 @@ def test_the_network_inside_a_score_is_that_of_the_key_that_is_chosen(page):
 @pytest.fixture
 def short(monkeypatch):
     """Trainings of two points."""
-    from attention_core.topics.scoring import training
+    from attention_core.topics.scoring import compare as training
     from ui.computed import result_cache
 
     monkeypatch.setattr(training, "N_STEPS", 20)

@@ -137,7 +137,7 @@ import_libraries()
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.models import load
-from attention_core.topics.lookup.encoders import sentence_vectors
+from attention_core.topics.lookup.soft_lookup import sentence_vectors
 assert sentence_vectors(load_pretrained(find_local(PACKAGE).folder), ["a cat"]).shape == (1, 384)
 load("tatoeba-llama")
 assert len(load("digit-vit").traces(torch.rand(28, 28))) == 4

@@ -13,19 +13,6 @@ from attention_core.attention.steps import step_of
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind, Pretrained
-from attention_core.topics.lookup.encoders import (
-    MAX_TOKENS,
-    SPELLING,
-    WIDTH,
-    embed,
-    meaning,
-    ngrams,
-    place_of,
-    plain,
-    sentence_vectors,
-    shared_letters,
-    shared_runs,
-)
 from attention_core.topics.lookup.records import (
     MAX_QUERIES,
     MAX_RECORDS,
@@ -35,7 +22,18 @@ from attention_core.topics.lookup.records import (
     read_records,
 )
 from attention_core.topics.lookup.soft_lookup import (
+    MAX_TOKENS,
+    SPELLING,
+    WIDTH,
     Records,
+    embed,
+    meaning,
+    ngrams,
+    place_of,
+    plain,
+    sentence_vectors,
+    shared_letters,
+    shared_runs,
     soft_lookup,
     value_labels,
     weigh_words,

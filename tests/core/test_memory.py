@@ -14,8 +14,7 @@ from attention_core.data.sentence_presets import FAITHFUL, READ_BACK, REMEMBERED
 from attention_core.models import build, load
 from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
 from attention_core.topics.memory import influence
-from attention_core.topics.memory.attention_gain import last_state_shares, word_knowledge
-from attention_core.topics.memory.influence import memory_overview
+from attention_core.topics.memory.influence import last_state_shares, memory_overview, word_knowledge
 from attention_core.topics.memory.own_states import cut, foresee, state_differences
 from attention_core.topics.memory.read_back import KEPT, LOST, WRONG, compare_words
 from attention_core.topics.translate.training import bleu_by_length, group_of

@@ -12,7 +12,7 @@ from attention_core import BlockKeys, load
 from attention_core.attention.origins import origin_of
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.types import Role
-from attention_core.attention.view.step_data import LARGEST_ORIGIN, LARGEST_SIDE, matrix_data, step_data
+from attention_core.attention.view.pack import LARGEST_ORIGIN, LARGEST_SIDE, matrix_data, step_data
 from attention_core.topics.vectors import PRESETS, trace_of
 from tests.traces import random_trace
 

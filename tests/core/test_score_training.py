@@ -10,8 +10,8 @@ from torch.testing import assert_close
 
 from attention_core.bounds import TRAINING_STEPS
 from attention_core.models import build
-from attention_core.topics.scoring import training
-from attention_core.topics.scoring.training import (
+from attention_core.topics.scoring import compare as training
+from attention_core.topics.scoring.compare import (
     N_KEYS,
     NOISE,
     QK,

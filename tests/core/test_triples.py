@@ -6,9 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention.attend import attend
-from attention_core.attention.edits import DropHead
-from attention_core.attention.simplicial import (
+from attention_core.attention.attend import (
+    attend,
     others,
     pair_axis,
     pair_products,
@@ -16,6 +15,7 @@ from attention_core.attention.simplicial import (
     pair_weights,
     pairs_of_others,
 )
+from attention_core.attention.edits import DropHead
 from attention_core.attention.types import Axis
 from tests.traces import trace_of
 

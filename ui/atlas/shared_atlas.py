@@ -11,7 +11,7 @@ import streamlit as st
 import torch
 
 from attention_core.atlas import TILE, Atlas, search
-from attention_core.atlas.tiles import PackedTile, hidden_cells, pack
+from attention_core.atlas.matrix import PackedTile, hidden_cells, pack
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.concurrency import Lock

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.simplicial import pair_scores, pair_weights
+from attention_core.attention.attend import pair_scores, pair_weights
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
 from attention_core.charts import contact_sheet, weights_ramp

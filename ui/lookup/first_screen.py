@@ -14,9 +14,16 @@ from attention_core.attention.types import Role
 from attention_core.bounds import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
-from attention_core.topics.lookup.encoders import SPELLING, Encoder, meaning, sentence_vectors, shared_letters
 from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, LookupPreset, read_queries
-from attention_core.topics.lookup.soft_lookup import soft_lookup, value_labels
+from attention_core.topics.lookup.soft_lookup import (
+    SPELLING,
+    Encoder,
+    meaning,
+    sentence_vectors,
+    shared_letters,
+    soft_lookup,
+    value_labels,
+)
 from ui.computed import cached_computation
 from ui.labels import distinct, error_markdown, literal, note
 from ui.layout import grey_out, role_colour

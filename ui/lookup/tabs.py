@@ -18,8 +18,7 @@ from attention_core.device import device_of, to_array
 from attention_core.hub.model import readable
 from attention_core.topics.lookup import series
 from attention_core.topics.lookup.charts import SERIES_SIZE, series_chart
-from attention_core.topics.lookup.encoders import SPELLING, Encoder, shared_runs
-from attention_core.topics.lookup.soft_lookup import weigh_words
+from attention_core.topics.lookup.soft_lookup import SPELLING, Encoder, shared_runs, weigh_words
 from ui.canvas import Pad, drawing_pad, ink_of, last_drawn
 from ui.chart import draw_chart
 from ui.computed import compute_turn

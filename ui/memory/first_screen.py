@@ -11,8 +11,8 @@ from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
-from attention_core.topics.memory.attention_gain import last_state_shares
 from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, length_chart
+from attention_core.topics.memory.influence import last_state_shares
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart

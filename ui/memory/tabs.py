@@ -10,9 +10,15 @@ from attention_core.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
 from attention_core.charts import probability_bars, signed_ramp
 from attention_core.device import to_array
 from attention_core.topics.memory import own_states
-from attention_core.topics.memory.attention_gain import WordKnowledge, word_knowledge
 from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
-from attention_core.topics.memory.influence import CODE, FORMULAS, MemoryOverview, memory_overview
+from attention_core.topics.memory.influence import (
+    CODE,
+    FORMULAS,
+    MemoryOverview,
+    WordKnowledge,
+    memory_overview,
+    word_knowledge,
+)
 from attention_core.topics.memory.own_states import state_differences
 from attention_core.topics.translate.translation import SourceSentence, Translation, read_source
 from attention_core.topics.variants import variants_of

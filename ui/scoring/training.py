@@ -8,9 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core.attention.scores import Additive, parameter_names
-from attention_core.topics.scoring import training
+from attention_core.topics.scoring import compare
 from attention_core.topics.scoring.charts import WITH, WITHOUT, network_chart, training_chart
-from attention_core.topics.scoring.training import N_STEPS
 from attention_core.weights import read_card
 from ui.chart import draw_chart
 from ui.job_queue import result_on_demand
@@ -19,22 +18,22 @@ from ui.layout import figures_table
 from ui.scoring.controls import ACTIVE, NAME, PLANE, key_name
 from ui.state import Field, one_of, single_choice
 
-RATE = Field(NAME, "rate", training.RATES[1], address="rate", parse=one_of(training.RATES))
+RATE = Field(NAME, "rate", compare.RATES[1], address="rate", parse=one_of(compare.RATES))
 MATTERS = 0.03  # difference of two accuracies that is worth a word
-FORMS = (training.X, training.W, training.QK)
+FORMS = (compare.X, compare.W, compare.QK)
 ITSELF, TURNED = "right key: the query itself", "right key: the query, turned by 90°"
 
 
 def trained_section() -> None:
     """Train scores of several widths with and without the division, and say what it is worth."""
     paragraph("Of six keys one is the query itself, turned by 90°, with noise.")
-    rate = single_choice("Learning rate", RATE, training.RATES)
+    rate = single_choice("Learning rate", RATE, compare.RATES)
     runs = _trained(
-        [training.ScoreSetup(d=d, is_scaled=scaled, rate=rate) for scaled, d in product((False, True), training.WIDTHS)]
+        [compare.ScoreSetup(d=d, is_scaled=scaled, rate=rate) for scaled, d in product((False, True), compare.WIDTHS)]
     )
     if not runs:
         return
-    plain, scaled = runs[: len(training.WIDTHS)], runs[len(training.WIDTHS) :]
+    plain, scaled = runs[: len(compare.WIDTHS)], runs[len(compare.WIDTHS) :]
     panels = {name: {f"d = {run.setup.d}": run for run in some} for name, some in ((WITHOUT, plain), (WITH, scaled))}
     with _curves(panels):
         figures_table(
@@ -45,13 +44,11 @@ def trained_section() -> None:
                     *(f"{run.gradients[0]:.2f}" for run in pair),
                     *(f"{run.accuracy:.0%}" for run in pair),
                 )
-                for d, *pair in zip(training.WIDTHS, plain, scaled, strict=True)
+                for d, *pair in zip(compare.WIDTHS, plain, scaled, strict=True)
             ),
         )
         helps = scaled[-1].accuracy - plain[-1].accuracy > MATTERS
-        divided = (
-            f"**Divided, one learning rate serves all widths.** Undivided, d = {training.WIDTHS[-1]} falls behind."
-        )
+        divided = f"**Divided, one learning rate serves all widths.** Undivided, d = {compare.WIDTHS[-1]} falls behind."
         st.markdown(divided if helps else "At this rate all widths learn, divided or not. Try a higher one.")
         note("Curves: squared error. The gradient is that of the softmax before training.")
 
@@ -59,7 +56,7 @@ def trained_section() -> None:
 def projections_section() -> None:
     """Train X X^T, X W X^T and Q K^T on a symmetric and on a directed task, and say which can do what."""
     paragraph("Three scores of 256 parameters each learn which of six keys belongs to a query.")
-    runs = _trained([training.ScoreSetup(form, is_turned=turned) for turned, form in product((False, True), FORMS)])
+    runs = _trained([compare.ScoreSetup(form, is_turned=turned) for turned, form in product((False, True), FORMS)])
     if not runs:
         return
     itself, turned = runs[: len(FORMS)], runs[len(FORMS) :]
@@ -77,27 +74,27 @@ def projections_section() -> None:
         note("Chance: 17%. Q and K have half the width of X here, so that all are of equal size.")
 
 
-def _trained(setups: Sequence[training.ScoreSetup]) -> Sequence[training.ScoreRun]:
+def _trained(setups: Sequence[compare.ScoreSetup]) -> Sequence[compare.ScoreRun]:
     """Return trainings that are done, or do them when asked to; nothing before."""
 
-    def steps() -> Iterator[tuple[float, list[training.ScoreRun]]]:
-        done: list[training.ScoreRun] = []
+    def steps() -> Iterator[tuple[float, list[compare.ScoreRun]]]:
+        done: list[compare.ScoreRun] = []
         for setup in setups:
-            for run in training.train_score(setup):
-                yield (len(done) + len(run.losses) * training.EVERY / N_STEPS) / len(setups), [*done, run]
+            for run in compare.train_score(setup):
+                yield (len(done) + len(run.losses) * compare.EVERY / compare.N_STEPS) / len(setups), [*done, run]
             done.append(run)
 
     return result_on_demand(("trained", *setups), f"Train {len(setups)} networks", f"{NAME}_train", steps) or ()
 
 
-def _curves(panels: Mapping[str, Mapping[str, training.ScoreRun]]) -> DeltaGenerator:
+def _curves(panels: Mapping[str, Mapping[str, compare.ScoreRun]]) -> DeltaGenerator:
     """Draw two panels of curves on one scale; returns the place beside them."""
     errors = [error for panel in panels.values() for run in panel.values() for error in run.losses]
     limits = min(errors), max(errors)
     *columns, beside = st.columns(3, gap="medium")
     for (title, panel), column in zip(panels.items(), columns, strict=True):
         with column:
-            chart = training_chart({name: run.losses for name, run in panel.items()}, training.EVERY, limits, title)
+            chart = training_chart({name: run.losses for name, run in panel.items()}, compare.EVERY, limits, title)
             draw_chart(chart, width="content", alt=f"Error while training, {title}")
     return beside
 

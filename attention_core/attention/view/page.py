@@ -16,8 +16,7 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.assets import rules_of, script_of
-from attention_core.attention.view.pack import pack_head, text_of
-from attention_core.attention.view.step_data import share_parts, step_data
+from attention_core.attention.view.pack import pack_head, share_parts, step_data, text_of
 from attention_core.device import one_thread, to_array
 from attention_core.files import atomic_write
 

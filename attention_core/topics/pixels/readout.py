@@ -1,4 +1,8 @@
-"""What a pixel layer has learned: what can be read out of Q, K and V, shares of a score, figures of several seeds."""
+"""What a pixel layer has learned: what can be read out of Q, K and V, shares of a score, figures of several seeds.
+
+A token is a place and some ink, added; projections are linear; so a query is q_place + q_ink, a key k_place + k_ink,
+and their dot product has four parts. What a model asks of an empty picture is place alone; the rest is ink.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

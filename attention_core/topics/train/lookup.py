@@ -15,7 +15,7 @@ from attention_core.bounds import as_markdown
 from attention_core.data.lessons import N_HELD_OUT, short_pairs
 from attention_core.data.pieces import strip_space_mark
 from attention_core.device import choose_device, device_of, to_array
-from attention_core.topics.lookup.encoders import WIDTH, embed, ngrams
+from attention_core.topics.lookup.soft_lookup import WIDTH, embed, ngrams
 from attention_core.topics.train import lesson
 from attention_core.topics.train.lesson import LiveSettings, Look, Offer
 from attention_core.train.loop import TrainingProgress
