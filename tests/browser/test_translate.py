@@ -90,7 +90,7 @@ def test_an_arc_is_dragged_to_another_weight_by_mouse_by_touch_and_by_keys(visit
     page.mouse.down()
     page.mouse.move(*end.values(), steps=6)
     page.mouse.up()
-    expect(says).to_contain_text("gives red")
+    expect(says).to_contain_text("from red")
     by_mouse = weight()
     assert by_mouse == pytest.approx(91 - 40, abs=2)  # 150 pixels are the whole
     red.press("ArrowUp")

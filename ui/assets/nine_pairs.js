@@ -108,7 +108,7 @@ class NinePairs extends Plane {
       cell.classList.toggle("below", weight < 0);
     }));
     this.table.classList.toggle("compared", changed > 0);
-    const rest = changed && neuron.length ? " Those of a neuron never do." : "";
+    const rest = changed && neuron.length ? " A neuron's never do." : "";
     const what = soft ? "weights" : "scores";
     const told = changed ? `${changed} of ${flat.length} ${what} changed.${rest}` : base ? "Drag an arrow." : "";
     if (this.count.textContent !== told) this.count.textContent = told;

@@ -131,7 +131,7 @@ def equal_mask(reading: FindReading) -> None:
     with st.container(key="find_said_equal", gap="xsmall"):
         verdict("Every weight equal:", reading.probabilities[1])
         is_cluttered = any(abs(stroke.width - CLUTTER_WIDTH) < 1e-6 for stroke in PAD.inked.value)
-        st.markdown(f"The same network: {'clutter drowns the digit' if is_cluttered else 'without a focus'}.")
+        st.markdown(f"The same network{': clutter drowns the digit' if is_cluttered else ', without a focus'}.")
     _draw_mask("equal", "Every weight equal", reading.canvas, reading.masks[1])
 
 
@@ -145,8 +145,8 @@ def worth() -> str:
     cards = card_or_empty(MODEL), card_or_empty(PLAIN)
     attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
     return (
-        f"**It looks in the right place.** A network *trained* with every weight equal does nearly as well: {equal} "
-        f"against {attends} of test digits in clutter misread."
+        f"**It looks in the right place.** A network *trained* with every weight equal does nearly as well: it "
+        f"misreads {equal} of test digits in clutter, this one {attends}."
     )
 
 

@@ -224,7 +224,7 @@ def cure_tab(text: str) -> None:
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    paragraph("Click a French word: what is known of each English word when it is said?")
+    paragraph("Click a French word: how much does the network know of each English word then?")
     sentence = read_source(text)
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")
