@@ -8,7 +8,6 @@ import streamlit as st
 from ui.component import component
 from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
-from ui.hall.questions import ask_hall, hall_verdict
 from ui.lecture import LECTURE
 from ui.navigation import PAGES
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, one_of
@@ -75,6 +74,8 @@ def take_back(page: str) -> bool:
 
 
 def _ask(page: str, surprise: TryThis) -> None:
+    from ui.hall.questions import ask_hall  # brings libraries that a first paint does without
+
     def take(option: int | None) -> None:
         if option is not None:
             _go_on(page, surprise, str(option))
@@ -88,6 +89,8 @@ def _ask(page: str, surprise: TryThis) -> None:
 
 
 def _answer(page: str, surprise: TryThis) -> None:
+    from ui.hall.questions import hall_verdict
+
     right, outcome = surprise.outcome()
     outcome = f"{outcome} {hall_verdict(right)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
