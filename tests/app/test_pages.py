@@ -72,7 +72,7 @@ def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
     settled(app, **{f"{link.page}_tab": link.query_string.removeprefix("tab=")})
     tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
     assert len(tables) == 1
-    for name in ("$QW,\\; KW,\\; VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):
+    for name in ("$QW$, $KW$, $VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):
         assert name in tables[0]
 
 
