@@ -112,7 +112,7 @@ def test_the_hall_answers_while_next_leads_through_the_steps_and_on_to_the_next_
     page.keyboard.press("PageDown")
     expect(page.get_by_text("values: 1"), "it makes room for the steps").to_be_hidden()
     expect(page.get_by_text("1 of 1 were right"), "its answer gives way to its sentence").to_be_hidden()
-    for _ in range(2):
+    for _ in range(3):
         settle(page)
         page.keyboard.press("PageUp")
     expect(phone.get_by_role("heading")).to_have_text("Wait for the next question.")
