@@ -238,6 +238,8 @@ def test_guess_is_answered_by_the_share_of_pairs_that_are_within_reach(app):
     seen = np.minimum(np.arange(1, n + 1), 128).sum() / n**2
     assert f"That is {100 * seen:.1f}% of all" in page.success[0].value
     assert page.query_params["stop"] == "0"
+    page.button(key=f"{NAME}_stop_next").click().run()
+    assert not page.success, "it is about the whole"
 
 
 def test_stop_of_a_link_is_flown_to_and_a_view_of_a_link_stays(start_app):

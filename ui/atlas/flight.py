@@ -11,9 +11,10 @@ from ui.atlas import NAME
 from ui.atlas.map import REST, arrive_at, go_to
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
 from ui.labels import as_percent, error_markdown
+from ui.lecture import LECTURE
 from ui.player import Player
 from ui.state import Field, whole_number
-from ui.try_this import NOT_TRIED, TRIED, TryThis
+from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 
 RIBBON, PAGE = 1_500, 170
 """Cells along the map's shorter side at the two stops on the way."""
@@ -46,8 +47,8 @@ def flight(source: MatrixSource, shared: SharedAtlas) -> None:
     stop = stops[STOP.value]
     if here != before:
         LANDED.value = here
-        if STOP.value:
-            TRIED[NAME].value = NOT_TRIED  # its answer is about the whole
+        if STOP.value and not LECTURE.value:
+            TRIED[NAME].value = NOT_TRIED  # its answer is about the whole; a lecture asks once
         if before[0]:
             go_to(stop.row, stop.column, stop.across, stop.cell, slowly=True)
         elif REST.value is None and stop.across:
@@ -113,9 +114,11 @@ def _found(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
 
 
 def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
-    """Return the guess what the whole looks like; None where no text was read, or the whole is seen already."""
+    """Return the guess what the whole looks like; None where no text was read, or it is told elsewhere."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
-    if source.text is None or window is None or (STOP.value == 0 and TRIED[NAME].value == NOT_TRIED):
+    tried = TRIED[NAME].value
+    is_elsewhere = tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, ASKED)
+    if source.text is None or window is None or is_elsewhere:
         return None
 
     def fly() -> None:
