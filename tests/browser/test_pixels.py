@@ -14,7 +14,7 @@ PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart
 })"""
 STALE = re.compile("0.35")
 """The opacity of what was read before, while the pad is empty."""
-READ = ".st-key-pixels_read"
+READ = ".st-key-pixels_said"
 ANSWER = "() => [...document.querySelectorAll('.reads')].map(one => one.innerText).join()"
 INK = "() => document.querySelector('canvas.lower-canvas, .st-key-pixels_canvas_frame canvas')?.toDataURL()"
 
