@@ -19,16 +19,16 @@ def test_a_typed_sentence_is_walked_through_and_stays(visit, app_url):
     submit(box, SENTENCE)
     expect(page.locator("svg.marks[data-kept]").filter(has_text="bird")).to_have_count(2)  # not built anew
     expect(states).to_have_count(0)
-    page.get_by_text("Word 6 of 6").wait_for()
+    page.get_by_text("Word 1 of 6").wait_for()
     expect(page.locator(".shaded .word")).to_have_count(6)
-    page.get_by_role("button", name="Previous").click()
-    page.get_by_text("Word 5 of 6").wait_for()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text("Word 2 of 6").wait_for()
     page.get_by_role("heading", name=ENTRY.title).click()
-    page.keyboard.press("ArrowLeft")
-    page.get_by_text("Word 4 of 6").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Word 3 of 6").wait_for()
 
     leave_and_return(page, OTHER, ENTRY.title)
-    page.get_by_text("Word 4 of 6").wait_for()
+    page.get_by_text("Word 3 of 6").wait_for()
     expect(box).to_have_value(SENTENCE)
 
 

@@ -25,7 +25,7 @@ def settle(page, before: int = 300) -> None:
 
 
 def submit(box, text: str) -> None:
-    """Type a text into a box, and Ctrl and Enter."""
+    """Type a text into a box, and Ctrl and Enter, which takes a text of one line, too."""
     box.fill(text)
     box.press("Control+Enter")
 
