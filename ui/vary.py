@@ -60,8 +60,8 @@ class _Row:
         if isinstance(node, dict):
             return {name: self.kept(f"{where}.{name}", value) for name, value in node.items()}
         if isinstance(node, list):
-            is_told = node and all(isinstance(one, int | float) for one in node)
-            return self._numbers(where, node) if is_told else [self.kept(where, one) for one in node]
+            is_numeric = node and all(isinstance(one, int | float) for one in node)
+            return self._numbers(where, node) if is_numeric else [self.kept(where, one) for one in node]
         if where == "title" and node:
             return {"text": {"expr": self.put(where, node)}}
         if where.endswith(ALONE) or where == "title.text":
