@@ -12,7 +12,7 @@ from ui.try_this import try_this
 
 page_frame(
     sections.NAME,
-    "A lock opens when its owner's number and those of *two* others add up to 31 or 62. Attention tries one at a time.",
+    "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time.",
 )
 numbers = sections.guest_numbers()
 traces = heads_as_changed(numbers)

@@ -87,7 +87,7 @@ def rule(numbers: list[int], query: int) -> str:
     found = f"opens to the keys of **{'**, or of **'.join(keys)}**" if pairs else "does not open to any two keys"
     for pair in pairs[:1]:
         terms = [numbers[place] for place in (query, *pair)]
-        found += f": {' + '.join(map(str, terms))} = {sum(terms)}"
+        found += f": the numbers of all three add up to {sum(terms)}, {' + '.join(map(str, terms))}"
     return f"{NAMES[query]}'s lock {found}."
 
 
