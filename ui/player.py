@@ -6,7 +6,7 @@ One player of a page plays at a time.
 import math
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple
 
@@ -88,8 +88,9 @@ class Player(Generic[Value]):
         self.go(values, 1)
 
     def go(self, values: Sequence[Value], by: int) -> None:
-        """Go some places forth, or back if negative, up to the ends."""
-        self.field.value = values[max(0, min(len(values) - 1, values.index(self.field.value) + by))]
+        """Go some places forth, or back if negative, up to the ends; from the first where it is at none of them."""
+        at = values.index(self.field.value) if self.field.value in values else 0
+        self.field.value = values[max(0, min(len(values) - 1, at + by))]
 
     def previous_button(self, values: Sequence[Value], says: str = "Previous") -> None:
         self._button("Previous", values, -1, says=says, icon=":material/chevron_left:", shortcut=f"{self.modifier}Left")
@@ -158,9 +159,10 @@ class Walk(Player[int]):
         self.field.clamp(0, places[-1])
         self.advance_if_due(places)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
-            told = [place for place in places if not (stops and LECTURE.value) or place in {*stops, self.field.value}]
-            self.previous_button(told)
-            self.next_button(told)
+            within = {*stops, self.field.value} if stops and LECTURE.value else places
+            led_to = [place for place in places if place in within]
+            self.previous_button(led_to)
+            self.next_button(led_to)
             self.play_button(places)
             st.caption(f"{self.label} {self.field.value + 1} of {len(places)}")
         if len(places) > MAX_POSITION_BUTTONS:
@@ -188,6 +190,16 @@ MAX_CLICKABLE_SIDE = 24
 
 STORY = Role.SCORES, Role.WEIGHTS, Role.CONTEXT
 """What a lecture stops at of a trace, besides its last step."""
+
+
+def stops_of(steps: Iterable[Step], now: str) -> list[str]:
+    """Return the names of the steps that next and previous lead to: all, and in a lecture those of the story."""
+    names = {step.name: step.role for step in steps}
+    if not LECTURE.value:
+        return list(names)
+    last = {role: name for name, role in names.items()}  # of each role the one that the next is made of
+    story = {now, *list(names)[-1:], *(last.get(role, "") for role in STORY)}
+    return [name for name in names if name in story]
 
 
 class Stepper(Player[str]):
@@ -221,11 +233,7 @@ class Stepper(Player[str]):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             chips = {name: _chip(step) for name, step in by_name.items()}
             single_choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
-            told = set(names)
-            if LECTURE.value:  # the last of each is the one that the next is made of
-                of_role = {step.role: step.name for step in by_name.values()}
-                told = {self.field.value, names[-1], *(of_role.get(role, "") for role in STORY)}
-            stops = [name for name in names if name in told]
+            stops = stops_of(by_name.values(), self.field.value)
             self.previous_button(stops)
             self.next_button(stops)
             self.play_button(names)
@@ -445,7 +453,7 @@ def show_step_chart(
         if is_sent and (seen := look(one)):
             sent[one.name] = step_data(trace, one, head, seen.query) | seen._asdict()
     data = {"now": step.name, "names": names, "steps": sent, "parts": share_parts(sent.values())}
-    data["stepper"] = stepper and stepper.name
+    data |= {"stepper": stepper and stepper.name, "stops": stops_of(steps_of(trace), step.name)}
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 

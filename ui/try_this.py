@@ -73,6 +73,11 @@ def take_back(page: str) -> bool:
     return True
 
 
+def _close(page: str) -> None:
+    if not take_back(page):
+        TRIED[page].reset()
+
+
 def _ask(page: str, surprise: TryThis) -> None:
     from ui.hall.questions import ask_hall  # brings libraries that a first paint does without
 
@@ -84,6 +89,8 @@ def _ask(page: str, surprise: TryThis) -> None:
         st.html(f"<style>{surprise.hides} {HIDDEN}</style>")
     ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
+    if surprise.hides:
+        st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page,))
     if LECTURE.value:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 

@@ -92,7 +92,10 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not page.error
     assert opened_locks(page) == [(0, 3), (3, 3)]
     assert "locks opened, 1 wrongly called open" in bodies(page)
-    assert "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to 31, 7 + 16 + 8." in said(page)
+    assert (
+        "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to 31, 7 + 16 + 8."
+        in said(page)
+    )
     assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
     missed, alarm = (
         {frame["fill"][at] for at in range(8) if frame["mark"][at] == fault}

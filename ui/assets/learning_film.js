@@ -9,7 +9,7 @@ class LearningFilm extends Film {
   get title() { return "training"; }
 
   // Whether there is something to play that nobody has played.
-  get isNews() { return !this.hasPlayed && !this.data.live && this.data.frames.length > 1 && this.root.getClientRects().length > 0; }
+  get isUnplayed() { return !this.hasPlayed && !this.data.live && this.data.frames.length > 1 && this.root.getClientRects().length > 0; }
 
   play(done) {
     this.hasPlayed = true;
@@ -25,6 +25,7 @@ class LearningFilm extends Film {
     if (!isNew(this, data)) return this.redraw();
     const last = data.frames.length - 1;
     const follows = !this.data || (this.time === 1 && !this.playing) || data.name !== this.data.name;
+    if (data.name !== this.data?.name) this.hasPlayed = false;
     this.data = data;
     this.maps = data.frames.map((frame) => bytesOf(frame.weights));
     const at = Math.min(this.at, last);

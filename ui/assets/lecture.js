@@ -5,7 +5,7 @@ const KEYS = [
   ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9", "a screen"], ["], [", "next page, page before"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
   ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
-  ["C", "controls in sight, or only while the pointer moves"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
+  ["C", "all controls and boxes in sight, or only what a hall needs"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
@@ -233,7 +233,7 @@ class Lecture {
   // lecture, the question of its item takes the place of Try this and is taken back before the first step, its answer gives way
   // to the item's sentence at the next step, and after the last step comes its next item.
   go(way) {
-    if (way === "next" && window.training?.isNews) return window.training.play();
+    if (way === "next" && window.training?.isUnplayed) return window.training.play();
     const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
     const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;
     const isAnswered = parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`));

@@ -42,10 +42,11 @@ class ChosenStep extends MovingStep {
   }
 
   hear(event) {
-    const { names, now, stepper } = this.said, at = this.asked ?? now, pressed = pressedBy(event, stepper);
+    const { names, stops, now, stepper } = this.said, at = this.asked ?? now, pressed = pressedBy(event, stepper);
     if (!pressed) return;
     const chips = [...document.querySelectorAll(`.st-key-${stepper} [role=radio]`)], isOf = (way) => pressed.matches(`.st-key-${stepper}_${way} *`);
-    const asked = names[pressed.role === "radio" ? chips.indexOf(pressed) : names.indexOf(at) + isOf("next") - isOf("previous")];
+    const ledTo = names.filter((name) => stops.includes(name) || name === at);
+    const asked = pressed.role === "radio" ? names[chips.indexOf(pressed)] : ledTo[ledTo.indexOf(at) + isOf("next") - isOf("previous")];
     if (!asked || asked === at) return;
     clearTimeout(this.later);
     this.asked = asked;

@@ -105,7 +105,7 @@ def _what_changing_did(text: str, trace: AttentionTrace) -> str:
 
 
 def surprise() -> TryThis:
-    """Return the page's surprise: what decides a sentence that is not there yet, a comma without weight."""
+    """Return the page's surprise: a word that decides a sentence without having much weight."""
     words = read_sentence(GUESSED).words
     weights, changes = attention_trace(GUESSED).weights()[0].tolist(), removed(GUESSED).tolist()
     by_weight = sorted(range(len(words)), key=weights.__getitem__)

@@ -139,3 +139,4 @@ def draw_lengths(text: str) -> None:
             marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
             chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
+            st.caption("Both after five passes over the sentences.")

@@ -165,14 +165,14 @@ def equal_map(reading: Reading) -> None:
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
     other, without = "one *trained* so that each pixel takes from itself alone", _share(SELF)
-    helps = "it hardly helps"
+    helps = "hardly helps"
     if layer == GUIDED:
         other, without = "one without attention", _share("ffn-classifier")
     elif layer == INK_ONLY:
-        helps = "here it does not help"
+        helps = "does not help"
     return (
         f"**The weights show where it looks.** This network reads {_share(layer)} of MNIST's test digits, {other} "
-        f"{without}: here attention can be seen, but {helps}."
+        f"{without}. So attention can be seen here, but it {helps}."
     )
 
 

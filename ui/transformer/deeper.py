@@ -12,6 +12,7 @@ from attention_core.topics.transformer.charts import cost_chart, distance_chart
 from attention_core.topics.translate.training import committed_costs
 from attention_core.topics.variants import variants_of
 from ui.chart import draw_chart
+from ui.computed import card_or_empty
 from ui.labels import note, paragraph
 from ui.layout import figures_table
 from ui.transformer.experiment import CONFIG, reduced
@@ -64,7 +65,18 @@ def order_twice(text: str | None) -> None:
         rows.append((LEARNED_WITHOUT, f"{score:.1f}", f"{card['test']['bleu_long']:.1f}", ""))
         paragraph(_would_do(*(found["transformer", without]["bleu"] for without in ("", "positions")), score))
     figures_table(("", "BLEU", "12 words and more", "your sentence"), *rows)
-    note(f"BLEU on {costs['n']} test sentences.")
+    note(f"BLEU on {costs['n']} test sentences.{_passes()}")
+
+
+def _passes() -> str:
+    """Say where one network was trained longer than the one it is compared with."""
+    card = card_or_empty("translator-additive")
+    if "after_five_epochs" not in card:
+        return ""
+    fair = card["after_five_epochs"]["test"]["bleu"]
+    return (
+        f" The GRU with attention had {card['epochs']:g} passes over the sentences; after five, as without: {fair:.1f}."
+    )
 
 
 LEARNED_WITHOUT = "– without positions, trained on so for one pass"

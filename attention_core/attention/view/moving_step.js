@@ -29,16 +29,26 @@ class Grid {
   constructor({ shape, whole, low, high, steps, power, role, ink }, codes) {
     [this.n, this.m] = shape;
     this.values = Float64Array.from(codes, (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN));
-    Object.assign(this, { low, high });
-    if (ink) this.pixel = (value) => pixelOf(ink.match(/\d+/g), Math.round(255 * clamp(value, 0, 1)));
-    else if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
+    Object.assign(this, { low, high, picture: create("canvas", { width: this.m, height: this.n }) });
+    if (ink) return this.tint(ink);
+    if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
     else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
       const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
       [this.low, this.high] = [-reach, reach];
       this.pixel = (value) => RAMPS.signed[Math.round(127.5 * (1 + value / reach))];
     }
-    this.picture = create("canvas", { width: this.m, height: this.n });
+    this.paint();
+  }
+
+  // Draws numbers that are ink, from 0 to 1, in a colour.
+  tint(ink) {
+    this.ink = ink;
+    this.pixel = (value) => pixelOf(ink.match(/\d+/g), Math.round(255 * clamp(value, 0, 1)));
+    this.paint();
+  }
+
+  paint() {
     putPixels(this.picture, Uint32Array.from(this.values, (value) => (Number.isNaN(value) ? MASK : this.pixel(value))));
   }
 
@@ -89,9 +99,11 @@ class MovingStep extends Film {
     const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place && (this.ink || "rgb(128, 128, 128)") }, codes[place]));
     if (!this.data) asMatrix(this);
     const moved = this.data && this.data.symbol + this.data.title !== data.symbol + data.title;
-    const goesOn = this.playing && !moved && String(this.data.shape) === String(data.shape); // from what was clicked
+    const row = data.query === null ? 0 : Math.floor((data.query * grid.n) / data.whole[0]);
+    const isSame = data.query === null || row === this.row;
+    const goesOn = this.playing && !moved && isSame && String(this.data.shape) === String(data.shape); // from what was clicked
     Object.assign(this, { data, grid, before, factors, cell: null });
-    if (!goesOn) this.row = data.query === null ? 0 : Math.floor((data.query * grid.n) / data.whole[0]);
+    if (!goesOn) this.row = row;
     if (!goesOn) this.column = data.column === null ? this.strongest() : Math.floor((data.column * grid.m) / data.whole[1]);
     const about = `${data.title}: ${data.whole[0]} ${data.names[0]} by ${data.whole[1]} ${data.names[1]}`;
     set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
@@ -150,6 +162,10 @@ class MovingStep extends Film {
   draw() {
     const { width } = this;
     if (!this.grid || !this.measure()) return;
+    if (this.grid.ink && this.grid.ink !== this.ink) {  // dark or light has changed
+      this.grid.tint(this.ink);
+      this.drawn = null;
+    }
     if (this.measured !== this.grid || width !== this.width) {
       this.measured = this.grid;
       this.height = this.data.grid ? this.laySheet() : this.lay();
