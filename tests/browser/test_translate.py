@@ -92,7 +92,7 @@ def test_an_arc_is_dragged_to_another_weight_by_mouse_by_touch_and_by_keys(visit
     page.mouse.up()
     expect(says).to_contain_text("from red")
     by_mouse = weight()
-    assert by_mouse == pytest.approx(91 - 40, abs=2)  # 150 pixels are the whole
+    assert by_mouse == pytest.approx(95 - 40, abs=2)  # 150 pixels are the whole
     red.press("ArrowUp")
     expect(says).not_to_contain_text(f"{by_mouse}%")
     assert weight() == pytest.approx(by_mouse + 5, abs=1)
