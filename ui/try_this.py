@@ -73,9 +73,8 @@ def take_back(page: str) -> bool:
     return True
 
 
-def _close(page: str) -> None:
-    if not take_back(page):
-        TRIED[page].reset()
+def _close_button(page: str) -> None:
+    st.button("Close", key=f"{page}_try_close", on_click=TRIED[page].take, args=(NOT_TRIED,))
 
 
 def _ask(page: str, surprise: TryThis) -> None:
@@ -90,7 +89,7 @@ def _ask(page: str, surprise: TryThis) -> None:
     ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
     if surprise.hides:
-        st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page,))
+        _close_button(page)
     if LECTURE.value:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 
@@ -109,5 +108,5 @@ def _answer(page: str, surprise: TryThis) -> None:
                 show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
             if surprise.draw is not None:
                 surprise.draw()
-        st.button("Close", key=f"{page}_try_close", on_click=TRIED[page].take, args=(NOT_TRIED,))
+        _close_button(page)
     _scroll_to(key=f"{page}_try_scroll", data={"key": surprise.scroll_to})

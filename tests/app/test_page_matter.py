@@ -71,6 +71,16 @@ def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
     assert "pushes the *other* way" in said(page)
 
 
+def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
+    for tab in ("steps", "try"):
+        settled(page, matter_tab=tab)
+        page.button(key="matter_try").click().run()
+        page.button(key="matter_try_close").click().run()
+        assert not page.exception
+        assert not any("blur" in html.proto.body for html in page.get("html"))
+        assert page.button(key="matter_try")
+
+
 def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
     cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
