@@ -52,7 +52,7 @@ with given:
 if run is None:
     end_here()
 open_on_a_far_look(run)
-changed, edits = changed_run(run, asked)
+changed = changed_run(run, asked)
 with top:
     opening(changed, asked, changed is not run)
 with seen, st.container(key="desk_model_heads"):
@@ -79,16 +79,15 @@ tabs = [
 if pretrained is not None:
     is_with_picture = pretrained.reads_pictures and asked.given.png is not None
     sections = [] if is_with_picture else [model_doubts(run, asked)]
-    if predicts_words(pretrained) and not is_with_picture:
-        sections.append(tab("words", "What it says next", next_tokens, run, asked))
-        if pretrained.kind is not ModelKind.ENCODER:
-            sections.append(tab("keeps", "What it keeps: the KV cache", what_it_keeps, run, asked, formerly=("cache",)))
+    if predicts_words(pretrained) and not is_with_picture and pretrained.kind is not ModelKind.ENCODER:
+        sections.append(tab("words", "What it says next", next_tokens, asked))
+        sections.append(tab("keeps", "What it keeps: the KV cache", what_it_keeps, run, asked, formerly=("cache",)))
     if predicts_words(pretrained) and reads_alone:
         sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, asked))
     if reads_alone:
         sections.append(tab("patch", "Patch from a second sentence", patch_heads, run, asked))
     tabs.append(tab("why", "Why there?", why_there, run, asked))
-    tabs.append(tab("without", "What it does", change_heads, run, changed, asked, edits, sections=sections))
+    tabs.append(tab("without", "What it does", change_heads, run, changed, asked, sections=sections))
 elif run.recording.model:
     tabs += [tab("why", "Why there?", offer_model, run), tab("without", "What it does", offer_model, run)]
 page_tabs(NAME, *tabs, players=(STEPS,))

@@ -1,7 +1,4 @@
-"""What a model's outputs say: the token that it expects, and how they change without a head.
-
-Source: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?".
-"""
+"""What a model's outputs say: the token that it expects, and how far two outputs are apart."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,9 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from attention_core.attention.edits import Edits, drop_heads
-from attention_core.hub.model import ONLY_SPACES, SPACE, ModelError, ModelKind, Pretrained, as_model_errors, readable
-from attention_core.hub.tracing import UnsupportedError, run_items, run_model
+from attention_core.hub.model import ONLY_SPACES, SPACE, readable
 
 SEED_STEP = 1_000_003  # spreads the seeds of neighbouring positions
 
@@ -83,26 +78,6 @@ def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int 
     return int(torch.multinomial(probabilities(logits, temperature).cpu(), 1, generator=generator))
 
 
-def expected_in_place(
-    pretrained: Pretrained, inputs: Mapping[str, Tensor], position: int, *, edits: Mapping[int, Edits] | None = None
-) -> Tensor:
-    """Return the logits (n_tokens,) of a masked-language model at a position whose token is hidden from it.
-
-    The first item of the inputs counts; edits are as in run_model. ModelError = the tokenizer has no token that stands
-    for a hidden one, or the model's code fails.
-    """
-    mask = pretrained.tokenizer.mask_token_id
-    if mask is None:
-        raise ModelError("This model has no [MASK] token, so no word can be hidden from it.")
-    ids = inputs["input_ids"].clone()
-    if not 0 <= position < ids.shape[1]:
-        raise ValueError(f"position must be from 0 to {ids.shape[1] - 1}, got {position}")
-    ids[:, position] = mask
-    with as_model_errors(pretrained, "be run with a hidden word", UnsupportedError):
-        return run_model(pretrained.model, {**inputs, "input_ids": ids}, edits=edits)[1].logits[0, position]
-
-
-Head = tuple[int, int]  # (number of the trace in Recording.traces, head)
 MAX_NUMBERS = 16_000_000  # logits that one batch may return, 64 MB
 ROW_NUMBERS = 1_000_000  # logits that are compared at once, which bounds memory for a large vocabulary
 MAX_ITEMS = 16  # runs in one batch
@@ -149,26 +124,3 @@ def repeated(inputs: Mapping[str, Any], n: int) -> dict[str, Any]:
         name: value.repeat(n, *[1] * (value.ndim - 1)) if isinstance(value, Tensor) and value.ndim else value
         for name, value in inputs.items()
     }
-
-
-def effects(pretrained: Pretrained, inputs: Mapping[str, Tensor], heads: Sequence[Head]) -> list[float]:
-    """Return how much the output for a batch of one changes without each head alone, mean over all positions.
-
-    With logits it is the divergence of the probabilities at each position, or at as many of the last ones as
-    MAX_NUMBERS allows; else 1 - cosine of the last layer. All run in one batch, and beside them the input with every
-    head. A ModelError where the model cannot be run so, or returns neither logits nor a last layer.
-    """
-    device, n = pretrained.model.device, 1 + len(heads)
-    batch: dict[str, Any] = repeated({name: value.to(device) for name, value in inputs.items()}, n)
-    n_tokens = inputs["input_ids"].shape[1] if pretrained.kind is ModelKind.DECODER else 0
-    batch |= pretrained.fewer_logits(n_tokens, MAX_NUMBERS)
-    with as_model_errors(pretrained, "be run without a head", UnsupportedError):
-        output = run_items(pretrained.model, batch, [{}, *(drop_heads([head]) for head in heads)])
-    logits, hidden = output.get("logits"), output.get("last_hidden_state")
-    if logits is not None:
-        before, *after = logits.float().reshape(n, -1, logits.shape[-1])
-        return [float(divergence(before, one).mean()) for one in after]
-    if hidden is None or hidden.ndim != 3:
-        raise ModelError("The model hands out nothing that could be compared.")
-    before, *after = hidden.float()
-    return [float(cosine_change(before, one).mean()) for one in after]

@@ -177,19 +177,6 @@ def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
     assert "Encoder self, layer 1, head" in titles(page)
 
 
-def test_inputs_of_one_length_are_compared_head_by_head_and_of_others_told_why_not(app):
-    page = opened(app, PAGE, "pair")
-    page.session_state["model_other_shown"] = "How far each head moved"
-
-    def other():
-        return next(area for area in settled(page).text_area if area.key.startswith("model_other"))
-
-    page = put(other(), "The animal didn't cross the street because it was too wide.")
-    assert "How far each head moved" in said(page)
-    page = put(other(), "Two words.")
-    assert "16 × 16 and 5 × 5 weights cannot be laid over each other" in said(page)
-
-
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
     torch.manual_seed(0)

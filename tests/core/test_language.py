@@ -10,10 +10,9 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.attention.edits import drop_heads
 from attention_core.hub.generation import begin, cache_of, end_tokens, grow
-from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained, predicts_words
-from attention_core.hub.outputs import expected, expected_in_place, pick, probabilities, token_text
+from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained
+from attention_core.hub.outputs import expected, pick, probabilities, token_text
 from tests import tiny_models
 from tests.tiny_models import ENDS
 
@@ -253,22 +252,3 @@ def test_draws_repeat_for_a_seed_and_follow_the_probabilities():
     assert drawn != [pick(logits, temperature=1, seed=4, place=place) for place in range(600)]
     for token, share in enumerate([0.1, 0.6, 0.3]):
         assert drawn.count(token) / 600 == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 600))
-
-
-def test_an_encoder_says_what_it_expects_behind_a_mask(tokenizer):
-    torch.manual_seed(0)
-    model = hf.BertForMaskedLM(hf.BertConfig(**SIZES)).eval()
-    reader = Pretrained("reader", ModelKind.ENCODER, model, tokenizer)
-    inputs = {"input_ids": torch.tensor([[1, 9, 20, 2]])}
-    assert predicts_words(reader)
-    with torch.no_grad():
-        hidden = model(torch.tensor([[1, 9, 3, 2]])).logits[0, 2]
-    assert_close(expected_in_place(reader, inputs, 2), hidden, atol=1e-5, rtol=1e-5)
-    assert not torch.allclose(expected_in_place(reader, inputs, 2, edits=drop_heads([(0, 1)])), hidden, atol=1e-6)
-    assert inputs["input_ids"][0, 2] == 20
-    with pytest.raises(ValueError, match="position must be from 0 to 3"):
-        expected_in_place(reader, inputs, 4)
-    plain = hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
-    without = Pretrained("no mask", ModelKind.ENCODER, model, plain)
-    with pytest.raises(ModelError, match="no \\[MASK\\]"):
-        expected_in_place(without, inputs, 1)

@@ -13,10 +13,9 @@ from attention_core.attention.steps import steps_of
 from attention_core.device import choose_device
 from attention_core.explain.heads import distances_from, distances_head_for_head, far_look, groups, rollout, summaries
 from attention_core.hub import generation
-from attention_core.hub import outputs as ablation
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelKind
-from attention_core.hub.outputs import expected, expected_in_place, log_probabilities, pick
+from attention_core.hub.outputs import expected, log_probabilities, pick
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import patches_of, run, special_keys, text_inputs
 from tests import tiny_hub
@@ -92,7 +91,6 @@ def test_heads_are_summed_up(runs, kind):
 
 @pytest.mark.parametrize("kind", WORDS)
 def test_heads_are_ablated(models, inputs, kind):
-    assert max(ablation.effects(models[kind], inputs[kind].inputs, [(0, 0), (1, 1)])) > 0
     assert run(models[kind], inputs[kind], edits=drop_heads([(0, 1)])).recording.traces[0].context(1).abs().max() == 0
 
 
@@ -109,11 +107,6 @@ def test_model_writes(models, inputs, kind):
     assert len(log_probabilities(text.logits[-1][None].expand(2, -1), [3, 4])) == 1
     assert text.uses_cache
     assert generation.cache_of(text) is not None
-
-
-def test_masked_words_are_expected(models, inputs):
-    on_device = {name: one.to(choose_device()) for name, one in inputs[ModelKind.ENCODER].inputs.items()}
-    assert expected_in_place(models[ModelKind.ENCODER], on_device, 2, edits=drop_heads([(0, 1)])).isfinite().all()
 
 
 def test_recording_is_saved_and_loaded(runs, kind, tmp_path):

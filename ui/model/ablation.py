@@ -9,17 +9,18 @@ from torch import Tensor
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.device import to_array
 from attention_core.hub import outputs as core
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
 from attention_core.links import unpack
+from attention_core.study import ModelOutput, Study
 from ui import edits as by_hand
-from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal, paragraph
 from ui.lecture import LECTURE
 from ui.model import glance
 from ui.model.one_head import MAX_DRAWN, Chip, chips, shaded
-from ui.model.words import given_ids, hidden_logits, hidden_place
+from ui.model.words import given_ids
 from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, whole_number
 
@@ -28,7 +29,8 @@ MAX_BITS = 6
 """A token whose log-probability changes by so many bits has the full shade."""
 EVERY_HEAD = Field(glance.NAME, "out_every", False, address="every")
 CHANGE_AT = Field[int | None](glance.NAME, "out_change_at", None, address="change_at", parse=whole_number)
-TRYING = Field(glance.NAME, "out_trying", False)
+TRIED_OF = Field(glance.NAME, "out_tried_of", "")
+"""Tells the input on which every head was tried."""
 
 
 def _without(group: str, layer: int, head: int, model: str = "") -> by_hand.ListedEdit:
@@ -56,19 +58,18 @@ def edits_of(run: ModelRun) -> dict[int, Edits]:
     return {number[id(places[place])]: edits for place, edits in fit.items()}
 
 
-def changed_run(run: ModelRun, asked: LatestRun | None) -> tuple[ModelRun, dict[int, Edits]]:
-    """Return the run with the edits of this page that fit, and these; a recording cannot run again."""
-    if asked is None:
-        return run, {}
-    edits = edits_of(run)
+def changed_run(run: ModelRun, asked: LatestRun | None) -> ModelRun:
+    """Return the run with the edits of this page that fit; a recording cannot run again."""
+    if asked is None or not (edits := edits_of(run)):
+        return run
     try:
-        return run_of(*asked, edits) if edits else run, edits
+        return run_of(*asked, edits)
     except ModelError as error:
         st.warning(error_markdown(error))
-        return run, {}
+        return run
 
 
-def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
+def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     """Draw what can be changed of the chosen head, what becomes of the output, and how much each head is needed."""
     st.markdown("High weights cannot tell whether a head matters. Switch it off, or change a weight, and see.")
     if "bypasses" in run.recording.note:
@@ -84,12 +85,10 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict
         if changed is run:
             st.info("Nothing is changed.")
         else:
-            _change(run, changed, asked, edits)
+            _change(run, changed, asked)
             before, after = (one.groups[now.group][now.layer] for one in (run, changed))
             if max(after.n_queries, after.n_keys) <= MAX_DRAWN and not LECTURE.value:
                 by_hand.show_weights_difference(glance.NAME, before, after, now.head)
-    if TRYING.value and not glance.run_again():
-        TRYING.value = False
 
 
 def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
@@ -116,23 +115,24 @@ def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
 
 
 def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
-    known = glance.cached_with_run(run, "ablation map", dict[core.Head, float])
     st.markdown(f"**Which heads matter: {now.group}**")
+    mark = by_hand.input_mark(_input_of(run))
+    if TRIED_OF.value != mark:
+        n = sum(trace.n_heads for trace in run.recording.traces)
+        st.button("Try every head", key="model_out_try", on_click=TRIED_OF.take, args=(mark,))
+        st.caption(f"Runs the model once without each of its {n} heads.")
+        return
+    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
+    try:
+        worth = glance.cached_with_run(run, "worth of heads", lambda: _worth(run, pretrained, inputs))
+    except ValueError as error:
+        st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
+        return
     numbers = {id(trace): number for number, trace in enumerate(run.recording.traces)}
-    heads = [(number, head) for number, trace in enumerate(run.recording.traces) for head in range(trace.n_heads)]
-    if len(known) < len(heads):
-        _go_on(run, asked, known, heads)
-    if not known:
-        st.caption(f"Runs the model once without each of its {len(heads)} heads.")
-        return
-    layers = [(numbers[id(trace)], trace.n_heads) for trace in run.groups[now.group]]
-    n_layers, n_heads = len(layers), max(n for _, n in layers)
-    amounts = np.array([[known.get((number, head), np.nan) for head in range(n_heads)] for number, _ in layers])
-    if not np.isfinite(amounts).any():
-        return
+    amounts = worth[[numbers[id(trace)] for trace in run.groups[now.group]]]
     scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
     glance.head_map(
-        f"model_out_worth_{now.group}_{n_layers}_{n_heads}",
+        f"model_out_worth_{now.group}_{len(amounts)}_{len(amounts[0])}",
         (scale * amounts).tolist(),
         now,
         title=f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
@@ -145,42 +145,27 @@ def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
     )
 
 
-def _go_on(run: ModelRun, asked: LatestRun, known: dict[core.Head, float], heads: list[core.Head]) -> None:
-    """Try further heads while that is asked for, in portions; what is done is kept when it is stopped."""
-    share = len(known) / len(heads)
-    if not TRYING.value:
-        words = f"Go on: {share:.0%} are done" if known else "Try every head"
-        st.button(words, key="model_out_try", on_click=TRYING.take, args=(True,), icon=":material/grid_on:")
-        return
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        st.progress(share, text=f"{len(known)} of {len(heads)} heads", width=280)
-        st.button("Stop", key="model_out_stop", on_click=TRYING.take, args=(False,))
-    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
+def _worth(run: ModelRun, pretrained: Pretrained, inputs: dict[str, Tensor]) -> np.ndarray:
+    """Return how much the output changes without each head alone, mean over positions, (n_traces, n_heads)."""
+
+    def change(out: ModelOutput) -> Tensor:
+        if run.logits is None or out.logits is None:
+            return core.cosine_change(run.hidden, out.hidden).mean()
+        after = out.logits.view(-1, out.logits.shape[-1])
+        return core.divergence(run.logits, after[-len(run.logits) :]).mean()
+
+    bar, study = st.progress(0.0, "Trying every head"), Study(pretrained.model, pretrained.tokenizer)
     try:
-        for _ in glance.portion():
-            with heavy_run():  # another visitor may try them meanwhile
-                some = [head for head in heads if head not in known][: core.items_at_once(run.logits)]
-                if not some:
-                    break
-                known |= zip(some, core.effects(pretrained, inputs, some), strict=True)
-    except ModelError as error:
-        TRYING.value = False
-        st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
-        return
-    if len(known) == len(heads):
-        TRYING.value = False
-        place.empty()
+        return to_array(study.ablate(inputs, metric=change, progress=bar.progress).values)
+    finally:
+        bar.empty()
 
 
-def _change(run: ModelRun, changed: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
+def _change(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     pretrained = pretrained_of(asked.key)
     if pretrained.kind is ModelKind.VISION:
         _classes(run, changed, pretrained)
-    elif not predicts_words(pretrained) or run.logits is None or changed.logits is None:
-        _last_layer(run, changed)
-    elif pretrained.kind is ModelKind.ENCODER:
-        _hidden_word(run, asked, edits)
+    elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained) or run.logits is None:
         _last_layer(run, changed)
     else:
         _next_word(run, changed, asked)
@@ -217,21 +202,6 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
 def _times(bits: float) -> str:
     times = 2 ** min(abs(bits), 40)
     return f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
-
-
-def _hidden_word(run: ModelRun, asked: LatestRun, edits: dict[int, Edits]) -> None:
-    place = hidden_place(run, asked)
-    try:
-        before, after = (hidden_logits(run, asked, place, some) for some in (None, edits))
-    except ModelError as error:
-        st.info(error_markdown(error))
-        return
-    amount = float(core.divergence(before[None], after[None]))
-    st.markdown(
-        f"**With {literal(run.tokens[place].strip())} hidden, what is expected there changes by "
-        f"{_small(amount)} bits** (Jensen-Shannon, 0 to 1)."
-    )
-    likeliest_tokens(before, after, asked)
 
 
 def likeliest_tokens(before: Tensor, after: Tensor, asked: LatestRun, name: str = glance.NAME) -> None:

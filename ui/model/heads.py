@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from functools import partial
-from weakref import ref
 
 import numpy as np
 import streamlit as st
@@ -17,13 +16,12 @@ from attention_core.explain.heads import (
     HeadSummary,
     describe_head,
     distances_from,
-    distances_head_for_head,
     rollout,
     summarised_queries,
 )
 from attention_core.hub.catalogue import IN_WORDS
 from attention_core.hub.model import ModelError, ModelKind
-from attention_core.hub.run import ModelRun, patches_of, special_keys
+from attention_core.hub.run import ModelRun, patches_of
 from attention_core.study import Heads, Study
 from attention_core.study.heads import NAMES
 from ui.chart import draw_chart
@@ -32,7 +30,7 @@ from ui.labels import error_markdown, literal, paragraph
 from ui.model import glance
 from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.input import choose_input
-from ui.model.one_head import WINDOW, Tokens, inside, patch_view, token_component, weights_chart, window_at
+from ui.model.one_head import patch_view, weights_chart
 from ui.model_runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
 from ui.state import Field, named, one_of, single_choice
 
@@ -165,7 +163,7 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
 
 
 def rolled_out(run: ModelRun) -> None:
-    """Draw attention rolled out through all layers beside the last layer's; below, where the chosen token came from."""
+    """Draw attention rolled out through all layers beside the last layer's; below, where a chosen patch came from."""
     paragraph(
         "Where does each position come from? Attention rollout multiplies the layers' mean weights, half of each "
         "position passing by (Abnar and Zuidema 2020). Values do not count."
@@ -193,44 +191,18 @@ def rolled_out(run: ModelRun) -> None:
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
         patch_view(run, patches, query, rolled[query])
-    else:
-        _rolled_tokens(run, trace, rolled, query)
-
-
-def _rolled_tokens(run: ModelRun, trace: AttentionTrace, rolled: np.ndarray, query: int) -> None:
-    window = window_at(query - WINDOW // 2, trace.n_queries)
-    special = inside(window, special_keys(run, trace))
-    shown = Tokens(
-        matrix=rolled[window, window],
-        queries=list(trace.story.query_axis.labels[window]),
-        keys=None,
-        names=("Positions after all layers", "Positions of the input"),
-        axes=(trace.story.query_axis.name, trace.story.key_axis.name),
-        muted=(special, special),
-        verbs=("comes from", "goes into"),
-        legend=("where it comes from", "where it goes"),
-        start=(window.start, window.start),
-        n_keys=trace.n_keys,
-        outside=None if window == slice(0, trace.n_queries) else 1 - rolled[window, window].sum(1),
-        picture=None if run.tiles is None else run.picture,
-    )
-    token_component("model_rolled_tokens", shown, query)
 
 
 INPUT, MODEL = "Another input", "Another model"
-ALL, MOVED = "All heads", "How far each head moved"
 SECOND_TEXT = "The animal didn't cross the street because it was too wide."
 """What the second input begins with: as many tokens as the page's own example, another meaning of "it"."""
 COMPARED = Field(glance.NAME, "other_what", INPUT, address="compare", **named(input=INPUT, model=MODEL))
-SHOWN = Field(glance.NAME, "other_shown", ALL, address="compare_shown", **named(all=ALL, moved=MOVED))
 
 
 def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     """Let a person choose a second run and draw both, head for head."""
-    with st.container(horizontal=True, gap="large"):
-        if asked is not None:
-            single_choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
-        single_choice("Show", SHOWN, [ALL, MOVED], label_visibility="collapsed")
+    if asked is not None:
+        single_choice("Compare with", COMPARED, [INPUT, MODEL], label_visibility="collapsed")
     try:
         other = _other_run(asked)
     except ModelError as error:
@@ -241,9 +213,6 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     for note in other.notes:
         st.info(error_markdown(note))
     now = glance.chosen(run)
-    if SHOWN.value == MOVED:
-        _heads_that_moved(run, other, now)
-        return
     sides = zip(st.columns(2, gap="large"), (run, other), (now, glance.nearest(other, now)), strict=True)
     for column, shown, at in sides:
         with column:
@@ -266,28 +235,3 @@ def _other_run(asked: LatestRun | None) -> ModelRun | None:
         return run_of(asked.key, given) if given is not None else None
     key = choose_model(glance.OTHER)
     return run_of(key, asked.given) if key is not None else None
-
-
-def _heads_that_moved(run: ModelRun, other: ModelRun, now: glance.Selection) -> None:
-    first, second = run.groups[now.group], other.groups.get(now.group)
-    reason = _not_comparable(first, second)
-    if reason:
-        st.caption(f"How far each head has moved cannot be said: {reason}.")
-        return
-    between = "moved from", ref(run), now.group
-    moved = glance.cached_with_run(other, between, lambda: to_array(distances_head_for_head(first, second)))
-    st.markdown("**How far each head moved**")
-    glance.head_map("model_moved", moved.tolist(), now, title="Jensen-Shannon distance")
-    st.caption("0: the head looks at the same positions in both; 1: at none that it looks at in the other. Click one.")
-
-
-def _not_comparable(first: list[AttentionTrace], second: list[AttentionTrace] | None) -> str:
-    """Return why heads cannot be compared one by one, or "" if they can."""
-    if not second:
-        return "the other model has no attention of this kind"
-    if [trace.n_heads for trace in first] != [trace.n_heads for trace in second]:
-        return "the models have other numbers of layers or heads"
-    sizes = [f"{layers[0].n_queries} × {layers[0].n_keys}" for layers in (first, second)]
-    if sizes[0] == sizes[1]:
-        return ""
-    return f"{sizes[0]} and {sizes[1]} weights cannot be laid over each other; inputs of as many tokens can"

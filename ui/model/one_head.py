@@ -99,7 +99,6 @@ class Tokens(NamedTuple):
         muted: rows and columns that are no words.
         start: position of the first row and column in the whole input.
         outside: of each row, what goes to keys beyond the columns; None if there are none.
-        verbs, legend: what a query does with its keys, what happens to a key; what the two shades mean.
         picture: whose tokens lie among the others, see tiles_of; None = there is none.
         n_keys: of the whole input, for the weight of looking everywhere alike; as many as columns if None.
     """
@@ -112,8 +111,6 @@ class Tokens(NamedTuple):
     muted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     start: tuple[int, int] = (0, 0)
     outside: np.ndarray | None = None
-    verbs: tuple[str, str] = ("looks at", "is looked at by")
-    legend: tuple[str, str] = ("where it looks", "who looks at it")
     n_keys: int | None = None
     picture: np.ndarray | None = None
 
@@ -135,7 +132,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
     sent = matrix
     if file:
         sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
-    plain = {name: list(getattr(tokens, name)) for name in ("names", "axes", "verbs", "legend", "start")}
+    plain = {name: list(getattr(tokens, name)) for name in ("names", "axes", "start")}
     data = {
         "queries": _pieces(tokens.queries, tokens.muted[0]),
         "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
@@ -176,7 +173,7 @@ def _note_pictures(tokens: Tokens, row: int) -> None:
         return shaded_words(words, shares, [colour] * len(words), bar=(ramp, "weight"), glued=glued, chosen=chosen)
 
     axes = [Axis(name, labels) for name, labels in zip(tokens.axes, (tokens.queries, keys), strict=True)]
-    note_picture(text, f"“{asks}”, {tokens.legend[0]}, as text")
+    note_picture(text, f"“{asks}”, where it looks, as text")
     note_picture(lambda: matrix_chart(tokens.matrix, *axes, Role.WEIGHTS, marked_row=row), "Every weight")
 
 

@@ -1,4 +1,4 @@
-"""What a language model expects: the next token of a text that it writes on, or the word behind a mask."""
+"""What a language model expects: the next token of a text that it writes on."""
 
 import math
 from collections.abc import Mapping
@@ -7,26 +7,24 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
-from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
-from attention_core.charts.bars import bars
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.vega import ROLE_COLOURS, weights_ramp
+from attention_core.charts.vega import weights_ramp
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, begin, cache_of, end_tokens, grow, most_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
-from attention_core.hub.outputs import NextTokens, expected, expected_in_place, pick, token_text
+from attention_core.hub.outputs import NextTokens, expected, pick, token_text
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
 from ui.chart import draw_chart
 from ui.job_queue import heavy_run
-from ui.labels import distinct, error_markdown, literal
-from ui.model.glance import NAME, cached_with_run, chosen, head_name, portion, run_again
+from ui.labels import error_markdown, literal
+from ui.model.glance import NAME, chosen, head_name, portion, run_again
 from ui.model.one_head import chips, shaded, weights_chart
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
-from ui.state import Field, between, whole_number
+from ui.state import Field, between
 from ui.words import chosen_piece, word_bars
 
 
@@ -214,14 +212,10 @@ MAX_BITS = 12
 """A token as surprising as one of 4,096 has the full shade."""
 TEMPERATURE = Field(NAME, "says_temperature", 0.0, address="temperature", parse=between(0.0, 2.0))
 SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
-HIDDEN_WORD = Field[int | None](NAME, "hidden_word", None, address="hidden_word", parse=whole_number)
 
 
-def next_tokens(run: ModelRun, asked: LatestRun) -> None:
-    """Draw what suits a model that predicts words: a text to write on, or the word that it expects behind a mask."""
-    if pretrained_of(asked.key).kind is ModelKind.ENCODER:
-        _hidden_word(run, asked)
-        return
+def next_tokens(asked: LatestRun) -> None:
+    """Draw a text to write on, and what a model expects behind each of its tokens."""
     st.markdown("Click a token to say it, or let the model write.")
     left, right = st.columns(2, gap="large")
     with left:
@@ -372,49 +366,6 @@ def _growing_head(run: ModelRun, recording: Recording) -> tuple[int, int]:
 def _head_words(recording: Recording, number: int, head: int) -> str:
     kind = kind_of(recording.names[number])
     return head_name(kind, sum(kind_of(name) == kind for name in recording.names[:number]), head)
-
-
-def _hidden_word(run: ModelRun, asked: LatestRun) -> None:
-    place = hidden_place(run, asked)
-    left, right = st.columns([1.1, 1], gap="large")
-    with left:
-        n_tokens = len(run.tokens)
-        shown = shaded(run.tokens, [0] * n_tokens, ["click to hide it"] * n_tokens, Role.OUTPUT)
-        hint, hide = "Click a token: hidden, what does the model expect there?", HIDDEN_WORD.take
-        chips("model_hidden_word_chips", shown, chosen=place, label="The input", hint=hint, on_choose=hide)
-    with right:
-        try:
-            found = expected(hidden_logits(run, asked, place), pretrained_of(asked.key).tokenizer, n=N_EXPECTED)
-        except ModelError as error:
-            st.info(error_markdown(error))
-            return
-        _, texts, shares = zip(*found.likeliest, strict=True)
-        look = {"title": "probability", "colour": ROLE_COLOURS[Role.OUTPUT], "height": 26 * len(texts)}
-        words = "The tokens that the model expects at the hidden place"
-        draw_chart(bars(shares, distinct(texts), **look), key="model_hidden_word_bars", alt=words)
-        st.caption(_rest(found))
-
-
-def hidden_place(run: ModelRun, asked: LatestRun) -> int:
-    """Return the token to hide, from 0: the one that was chosen, else the first mask in the text, else the middle."""
-    ids = prepared_of(*asked).inputs["input_ids"][0].tolist()
-    mask = pretrained_of(asked.key).tokenizer.mask_token_id
-    words = [place for place in range(len(ids)) if place not in run.special] or [0]
-    place = HIDDEN_WORD.value
-    if place is None:
-        place = ids.index(mask) if mask in ids else words[len(words) // 2]
-    return min(place, len(ids) - 1)
-
-
-def hidden_logits(run: ModelRun, asked: LatestRun, place: int, edits: Mapping[int, Edits] | None = None) -> Tensor:
-    """Return the logits (n_tokens,) of what a model expects at a place that is hidden from it; edits as in run_of."""
-    pretrained = pretrained_of(asked.key)
-    inputs = {name: value.to(pretrained.model.device) for name, value in prepared_of(*asked).inputs.items()}
-
-    def compute() -> Tensor:
-        return expected_in_place(pretrained, inputs, place, edits=edits).float().cpu()
-
-    return cached_with_run(run, ("hidden word", place, tuple(sorted((edits or {}).items()))), compute)
 
 
 def _rest(found: NextTokens) -> str:

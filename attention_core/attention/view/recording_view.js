@@ -276,8 +276,7 @@ class RecordingView {
     this.stamp = (this.stamp ?? 0) + 1;
     this.tokenView.adopt({
       queries: axes[0].pieces.slice(...rows), keys: own && isWhole ? null : axes[1].pieces.slice(...columns),
-      names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), verbs: ["looks at", "is looked at by"],
-      legend: ["where it looks", "who looks at it"], matrix, high: mostOf(matrix), active: query - rows[0],
+      names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), matrix, high: mostOf(matrix), active: query - rows[0],
       start: [rows[0], columns[0]], outside: beyond ? outside : null, uniform: 1 / head.m,
       percent: head.trace.softmax, stamp: this.stamp, barring: this.barring.getAttribute("aria-pressed") === "true",
       barred: this.changes.barred.get(head.trace.keys),

@@ -86,7 +86,7 @@ class TokenView {
   }
 
   build() {
-    const { queries, keys, names, legend } = this.data, isText = this.mode === "text";
+    const { queries, keys, names } = this.data, isText = this.mode === "text";
     this.isOne = isText && !keys; // one text that looks at itself, shown once
     this.modes.forEach((button, place) => set(button, { "aria-pressed": isText === (place === 0) }));
     this.scroll.replaceChildren();
@@ -100,7 +100,7 @@ class TokenView {
     if (this.isOne) this.keys = this.queries;
     if (isText) this.arcs = make(inner, "svg:svg", { "aria-hidden": true });
     this.legend.replaceChildren();
-    legend.forEach((text, place) => {
+    ["where it looks", "who looks at it"].forEach((text, place) => {
       make(this.legend, "i", `sample ${place ? "in" : "out"}${place && !this.isOne ? " back" : ""}`);
       this.legend.append(`${text} `);
     });
@@ -228,7 +228,7 @@ class TokenView {
   }
 
   say(at, out, inward) {
-    const { start, outside, uniform, verbs } = this.data;
+    const { start, outside, uniform } = this.data;
     const name = (node) => {
       const place = String(1 + node.place + start[node.side === "query" ? 0 : 1]);
       return [bold(node.textContent || "·"), create("sub", { textContent: place })];
@@ -241,9 +241,9 @@ class TokenView {
     const lines = [];
     if (out) {
       const beyond = outside && outside[at.place] > 0.0005 ? ` (${this.number(outside[at.place])} beyond this window)` : "";
-      lines.push([...name(at), ` ${verbs[0]} `, ...best(out, this.keys), beyond]);
+      lines.push([...name(at), " looks at ", ...best(out, this.keys), beyond]);
     }
-    if (inward) lines.push([...(out ? [] : name(at)), `${out ? "" : " "}${verbs[1]} `, ...best(inward, this.queries)]);
+    if (inward) lines.push([...(out ? [] : name(at)), `${out ? "" : " "}is looked at by `, ...best(inward, this.queries)]);
     if (lines.length < 2) lines.push([this.data.percent ? `Everywhere alike would be ${this.number(uniform)}.` : ""]);
     this.out.replaceChildren(...lines[0]);
     this.in.replaceChildren(...lines[1]);
