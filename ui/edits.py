@@ -425,7 +425,8 @@ def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> 
         most = changes.index(max(changes))
         moved = " to ".join(f"**{row[most + 1]}**" for row in rows)
         st.markdown(f"Number {columns[most]} of what it is handed changes most: from {moved}.")
-    figures_table([f"{after.story.query_axis.labels[query]} is handed", *columns], *rows)
+    shown = rows if before.edits != after.edits else rows[:1]
+    figures_table([f"{after.story.query_axis.labels[query]} is handed", *columns], *shown)
 
 
 def show_outcome(

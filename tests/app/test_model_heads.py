@@ -149,8 +149,7 @@ def test_another_run_keeps_as_much_of_the_choice_as_it_has():
 
 def test_layers_and_heads_are_chosen_with_the_keyboard_too():
     at = opened("encoder")
-    at.number_input(key="model_layer").set_value(3).run()
-    at.number_input(key="model_head").set_value(2).run()
+    at.selectbox(key="model_ranked").set_value((2, 1)).run()
     assert now(at) == "now ('encoder self', 2, 1, 0)"
 
 

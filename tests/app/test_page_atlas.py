@@ -215,7 +215,7 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
     before = text.ids[:row].tolist()
     assert before[column - 1] == text.ids[row]
     asks, found = text.labels[row].strip(), text.labels[column].strip()
-    assert f"<b>Framed: at “{asks}” it looks back at “{found}”: the word that came next last time</b>" in bodies(page)
+    assert f"<b>At the second “{asks}” it looks back at “{found}”: what came next the first time</b>" in bodies(page)
     assert "data-share=93%" in bodies(page)
     assert f"<b>{found}</b>" in bodies(page)
     assert f"<i>{asks}</i>" in bodies(page)

@@ -85,7 +85,7 @@ def test_layer_and_head_are_chosen_and_in_the_address(page):
     assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
 
 
-@pytest.mark.parametrize(("asked", "shown"), [("cross-3-1", "Layer 3, head 1"), ("cross-9-x", "Layer 1, head 1")])
+@pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 1")])
 def test_an_address_can_name_a_head(app, asked, shown):
     app.query_params["head"] = asked
     assert shown in said(opened(app, PAGE, "heads"))
@@ -111,7 +111,7 @@ def test_a_head_is_switched_off_and_on_again(page):
     open_tab(page, "off")
     page.button(key=f"{NAME}_switch").click()
     settled(page)
-    assert page.checkbox(key=f"{NAME}_edit_0").label == "Encoder, layer 1, head 1: switched off"
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "Encoder, layer 3, head 1: switched off"
     assert page.button(key=f"{NAME}_switch").label == "Switch on"
     page.button(key=f"{NAME}_edits_undo").click()
     settled(page)
@@ -143,8 +143,8 @@ def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
     open_tab(settled(page), "off")
     page.button(key=f"{NAME}_cut").click()
     first = settled(page).session_state[f"{NAME}_edits"][0]
-    assert (first.where, first.edit.head, first.edit.weights[0][1]) == ("cross-1", 0, 0.0)
-    assert page.checkbox(key=f"{NAME}_edit_0").label.startswith("Cross, layer 1, head 1: ")
+    assert (first.where, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 0, 0.0)
+    assert page.checkbox(key=f"{NAME}_edit_0").label.startswith("Cross, layer 3, head 1: ")
     page.number_input(key=f"{NAME}_weight").set_value(60.0)
     assert dict(settled(page).session_state[f"{NAME}_edits"][0].edit.weights)[first.edit.weights[0][0]] == 0.6
     page.selectbox(key=f"{NAME}_row_of").set_value(0)

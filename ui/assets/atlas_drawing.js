@@ -1,4 +1,5 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
+const COARSEST = 4; // levels between what is to be seen and what stands in for it
 const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150, MARK = "#ff7f50";
 
 class MapDrawing extends MapView {
@@ -24,7 +25,7 @@ class MapDrawing extends MapView {
 
   // What is hatched is not surveyed.
   fillGround(pen, ...place) {
-    for (const style of [this.soft, this.hatch]) {
+    for (const style of this.data.surveyed < 1 ? [this.soft, this.hatch] : [this.paper]) {
       pen.fillStyle = style;
       pen.fillRect(...place);
     }
@@ -96,7 +97,7 @@ class MapDrawing extends MapView {
   }
 
   paintStandIn(pen, level, row, col) {
-    for (let above = level + 1; above < this.data.levels; above++) {
+    for (let above = level + 1; above < this.data.levels && above <= level + COARSEST; above++) {
       const by = 2 ** (above - level), [r, c] = [Math.floor(row / by), Math.floor(col / by)];
       const tile = this.tile(above, r, c);
       if (!tile || !(tile.whole || above === this.data.levels - 1)) continue;

@@ -75,6 +75,7 @@ class AtlasMap extends MapDrawing {
   // Go where Python sends the map.
   go({ number, mark, column, row, across, slowly }) {
     this.awaits = null;
+    this.said.textContent = "";
     this.gone = number;
     [this.mark, this.isLit] = [mark, slowly && mark];
     this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
@@ -298,14 +299,14 @@ class AtlasMap extends MapDrawing {
   }
 
   say() {
-    if (!this.plot || !this.cache || this.root.dataset.complete !== "true") return;
+    if (!this.plot || !this.cache) return;
     const part = this.seenPart(), level = this.level();
     const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
     const one = level ? "Each point is the largest of many weights." : "Every cell is one weight.";
     const rows = range(part.top, part.bottom), columns = range(part.left, part.right);
     const places = rows === columns && this.rows.name === this.columns.name
       ? `${this.rows.name} ${rows}` : `queries ${rows}, keys ${columns}`;
-    this.said.textContent = this.goal ? "" : `In view: ${places}. ${one}`;
+    this.said.textContent = this.goal || this.root.dataset.complete !== "true" ? "" : `In view: ${places}. ${one}`;
   }
 }
 

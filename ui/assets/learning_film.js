@@ -1,12 +1,17 @@
 // A training as a film: where the watched model looks in somebody's own input, beside how often it and its controls are
 // right. While it goes on, the last picture is shown, unless somebody has gone back to an earlier one.
 const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20, CLEARNESS = 0.6;
-const PINK = "#d13b9b", LINES = ["#C2478C", "#2E8BC0", "#D08700"];
+const PINK = "#d13b9b", LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 
 class LearningFilm extends Film {
   constructor(root) { super(root, "How far the training had come", "Play the training from its beginning"); }
 
   get title() { return "training"; }
+
+  turn(playing) {
+    super.turn(playing);
+    if (!playing) this.button.textContent = "▶ Watch it learn";
+  }
 
   // Whether there is something to play that nobody has played.
   get isUnplayed() { return !this.hasPlayed && !this.data.live && this.data.frames.length > 1 && this.root.getClientRects().length > 0; }
@@ -23,9 +28,9 @@ class LearningFilm extends Film {
   adopt(data) {
     window.training = this;  // for lecture.js
     if (!isNew(this, data)) return this.redraw();
-    const last = data.frames.length - 1;
-    const follows = !this.data || (this.time === 1 && !this.playing) || data.name !== this.data.name;
-    if (data.name !== this.data?.name) this.hasPlayed = false;
+    const last = data.frames.length - 1, isOther = data.name !== this.data?.name;
+    const follows = isOther || (this.time === 1 && !this.playing);
+    if (isOther) this.hasPlayed = false;
     this.data = data;
     this.maps = data.frames.map((frame) => bytesOf(frame.weights));
     const at = Math.min(this.at, last);
@@ -33,6 +38,7 @@ class LearningFilm extends Film {
     this.bar.style.visibility = last ? "visible" : "hidden";
     this.saver.hidden = data.live;
     this.show(follows ? 1 : at / last || 0);
+    if (isOther && this.isUnplayed && !window.lecture?.on && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play();
   }
 
   draw() {
@@ -123,6 +129,7 @@ class LearningFilm extends Film {
       pen.strokeStyle = LINES[line];
       pen.lineWidth = line ? 2 : 3;
       pen.lineJoin = "round";
+      pen.setLineDash(line > 1 ? [3, 5] : []);
       pen.beginPath();
       shown.forEach((frame) => pen.lineTo(across(frame.step), down(frame.accuracies[line])));
       pen.stroke();
@@ -130,6 +137,7 @@ class LearningFilm extends Film {
       return { name, share, line, y: down(share) };
     }).sort((one, other) => one.y - other.y);
     ends.forEach((end, place) => { end.y = Math.min(Math.max(end.y, place ? ends[place - 1].y + 30 : 0), y + h - 8 - 30 * (2 - place)); });
+    pen.setLineDash([]);
     for (const end of ends) {
       pen.beginPath();
       pen.arc(across(step), down(end.share), 4, 0, 7);

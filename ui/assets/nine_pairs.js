@@ -1,11 +1,15 @@
 // Three vectors and the weights of their nine pairs. Where a dot product makes the scores, a drag changes the weights here
-// at once; else they come from Python.
+// at once; else they come from Python. What Python has moved glides there.
+const GLIDE = 1500, REST = 600; // milliseconds
+const FROM_ONE = 1e-9, LEAST_TOLD = 0.02; // what counts as a change of a weight, and what is told
+const mixOf = (weights, rows) => [0, 1].map((side) => weights.reduce((sum, weight, at) => sum + weight * rows[at][side], 0));
 class NinePairs extends Plane {
   constructor(root) {
     super(root);
     this.beside = make(root, "div", "beside");
     this.table = make(this.beside, "table", { "aria-label": "The weight of every pair: how much a row takes from a column" });
-    this.count = make(this.beside, "p", { class: "count", role: "status" });
+    this.told = make(this.beside, "p", { class: "told", role: "status" });
+    this.count = make(this.beside, "p", "count");
     this.lit = [];
     this.pointed = pointedIn(root, (places) => { this.lit = places; this.request(); });
   }
@@ -28,17 +32,36 @@ class NinePairs extends Plane {
 
   // What has changed is told since the last touch; until the first one, since the example's own beginning.
   taken() {
+    if (this.goal) this.arrows = this.goal;
+    this.goal = null;
     this.from = this.arrows.map((arrow) => [...arrow]);
     this.base = this.weights();
   }
 
   adopt(data, tell) {
-    if (data.revision !== this.revision) this.from = null;
+    const isOld = data.revision === this.revision, was = this.arrows;
+    if (!isOld) this.from = null;
     super.adopt(data, tell);
+    if (!isOld) this.glide(was?.length === data.arrows.length ? was : data.from);
     if (!this.from) this.base = data.before;
     else if (data.map) this.base = this.weights(this.from);
     this.svg.parentNode.hidden = data.arrows.length === 0;
-    if (isNew(this.table, data.rows, data.columns, data.neuron)) this.buildTable(data);
+    if (isNew(this.table, data.rows, data.columns)) this.buildTable(data);
+  }
+
+  glide(from) {
+    this.goal = null;
+    if (!from || String(from) === String(this.arrows) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const goal = (this.goal = this.arrows), began = performance.now() + REST;
+    const go = (now) => {
+      if (this.goal !== goal) return;
+      const share = clamp((now - began) / GLIDE, 0, 1) ** 2;
+      if (share === 1) this.goal = null;
+      this.arrows = goal.map((arrow, place) => arrow.map((value, axis) => from[place][axis] + share * (value - from[place][axis])));
+      this.request();
+      if (share < 1) requestAnimationFrame(go);
+    };
+    go(began);
   }
 
   buildBehind() {
@@ -46,9 +69,10 @@ class NinePairs extends Plane {
     this.ghosts = make(this.svg, "svg:path", "ghost");
     this.ways = make(this.svg, "svg:path", "way");
     this.before = this.arrows.map(() => make(this.svg, "svg:text", "name before"));
+    this.outs = make(this.svg, "svg:path", "out");
   }
 
-  buildTable({ rows, columns, neuron }) {
+  buildTable({ rows, columns }) {
     this.table.replaceChildren();
     this.table.style.setProperty("--rows", rows.length);
     const head = make(this.table, "tr");
@@ -63,10 +87,6 @@ class NinePairs extends Plane {
         return { cell, share: make(cell, "b"), change: make(cell, "span") };
       });
     });
-    if (!neuron.length) return;
-    const row = make(this.table, "tr", "neuron");
-    make(row, "th", { scope: "row" }, "a neuron");
-    for (const weight of neuron) make(row, "td", "cell", `always ${weight}`);
   }
 
   // The rows of a table: as they are dragged, or as Python gave them where they are no arrows.
@@ -92,33 +112,51 @@ class NinePairs extends Plane {
     set(this.edges, { d: this.data.edges.map(([one, other]) => `M${at(one)}L${at(other)}`).join("") });
     this.drawGhosts(at);
     if (!this.cells) return;
-    const weights = this.weights(), { soft, allowed, neuron } = this.data, flat = weights.flat();
+    const weights = this.weights(), { soft, allowed, neuron, rows, columns } = this.data, flat = weights.flat();
     const most = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : two;
     const base = this.base?.length === weights.length && this.base[0].length === weights[0].length ? this.base : null;
-    let changed = 0;
+    const moved = this.moved().flatMap((place) => this.placesOf(place).map(String)), isMoved = (...place) => moved.includes(String(place));
+    let changed = 0, found = null;
     this.cells.forEach((row, i) => row.forEach(({ cell, share, change }, j) => {
-      const weight = weights[i][j], hasMoved = base && Math.abs(weight - base[i][j]) > 1e-9, isMasked = allowed && !allowed[i][j];
-      changed += hasMoved ? 1 : 0;
-      share.textContent = isMasked ? "may not" : written(weight);
-      change.textContent = hasMoved ? `was ${written(base[i][j])}` : "";
-      cell.classList.toggle("moved", Boolean(hasMoved));
+      const by = base ? Math.abs(weights[i][j] - base[i][j]) : 0, isMasked = allowed && !allowed[i][j];
+      changed += by > FROM_ONE ? 1 : 0;
+      share.textContent = isMasked ? "may not" : written(weights[i][j]);
+      change.textContent = by > FROM_ONE ? `was ${written(base[i][j])}` : "";
+      cell.classList.toggle("moved", by > FROM_ONE);
       cell.classList.toggle("masked", Boolean(isMasked));
       cell.classList.toggle("lit", this.isLit([["queries", i], ["keys", j]]));
-      cell.style.setProperty("--share", `${((80 * Math.abs(weight)) / most).toFixed(1)}%`);
-      cell.classList.toggle("below", weight < 0);
+      cell.style.setProperty("--share", `${((80 * Math.abs(weights[i][j])) / most).toFixed(1)}%`);
+      cell.classList.toggle("below", weights[i][j] < 0);
+      if (rows[i] !== columns[j] && !isMoved("queries", i) && !isMoved("keys", j) && by > (found?.by ?? LEAST_TOLD)) found = { by, i, j };
     }));
     this.table.classList.toggle("compared", changed > 0);
-    const rest = changed && neuron.length ? " A neuron's never do." : "";
-    const what = soft ? "weights" : "scores";
-    const told = changed ? `${changed} of ${flat.length} ${what} changed.${rest}` : base ? "Drag an arrow." : "";
-    if (this.count.textContent !== told) this.count.textContent = told;
+    this.cells.flat().forEach(({ cell }) => cell.classList.toggle("found", this.cells[found?.i]?.[found.j].cell === cell));
+    const told = this.goal ? "" : found
+      ? `Only ${this.moved().map((place) => this.data.names[place]).join(" and ")} moved. Yet ${rows[found.i]} now takes ${written(weights[found.i][found.j])} from ${columns[found.j]}, not ${written(base[found.i][found.j])}.`
+      : changed ? "" : "Drag an arrow.";
+    if (this.told.textContent !== told) this.told.textContent = told;
+    this.count.textContent = changed ? `${changed} of ${flat.length} ${soft ? "weights" : "scores"} changed.${neuron ? " A neuron's never do." : ""}` : "";
+    this.drawOutputs(weights);
+  }
+
+  // What each row is handed: the average of the values, by its weights.
+  drawOutputs(weights) {
+    const { key, values } = this.data;
+    const handed = values && (key === "K" ? values : this.rowsOf(key, this.arrows).map((row) => mixOf(row, values)));
+    const at = (row) => mixOf(row, handed).map((value, axis) => (axis ? this.y(value) : this.x(value)));
+    set(this.outs, { d: (handed ? weights : []).map((row) => `M${at(row)}m-7 0l7 -7l7 7l-7 7Z`).join("") });
+  }
+
+  moved() {
+    const from = this.from ?? this.data.from ?? this.arrows;
+    return this.arrows.map((_, place) => place).filter((place) => `${from[place]}` !== `${this.arrows[place]}`);
   }
 
   // Arrows that have moved are shown where they were, too.
   drawGhosts(at) {
     const from = this.from ?? this.data.from ?? this.arrows;
     const was = (place) => [this.x(from[place][0]), this.y(from[place][1])];
-    const moved = this.arrows.map((_, place) => place).filter((place) => `${from[place]}` !== `${this.arrows[place]}`);
+    const moved = this.moved();
     set(this.ghosts, { d: moved.map((place) => `M${CENTRE} ${CENTRE}L${was(place)}`).join("") });
     this.before.forEach((label, place) => {
       label.textContent = moved.includes(place) ? `${this.data.names[place]} before` : "";

@@ -57,7 +57,7 @@ class ScorePlane extends Plane {
       const shares = softmax(this.facts.map(of)), best = shares.indexOf(Math.max(...shares)), card = this.cards[number];
       card.rows.forEach(({ row, bar, share }, place) => {
         bar.style.width = `${(75 * shares[place]).toFixed(2)}%`;
-        share.textContent = asPercent(shares[place]);
+        share.textContent = shares[place] < 0.001 ? "almost nothing" : asPercent(shares[place]);
         row.className = `${place === best ? "best" : ""} ${place === active ? "active" : ""}`;
       });
       card.chosen.replaceChildren("chooses ", bold(keyName(best + 1)));

@@ -58,7 +58,8 @@ def flight(source: MatrixSource, shared: SharedAtlas) -> None:
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
             FLIGHT.previous_button(range(len(stops)), "Fly out")
-            FLIGHT.next_button(range(len(stops)), "Fly in")
+            if STOP.value < LAST_STOP:
+                FLIGHT.next_button(range(len(stops)), "Fly in", type="primary")
 
 
 def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
@@ -98,7 +99,7 @@ def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
     asks, found = (words(place, place + 1) for place in (echo.query, echo.followed))
     share = as_percent(float(trace.weights(head, [echo.query])[0, echo.followed]))
     st.html(
-        f'<p class="echo"><b>Framed: at “{asks}” it looks back at “{found}”: the word that came next last time</b></p>'
+        f'<p class="echo"><b>At the second “{asks}” it looks back at “{found}”: what came next the first time</b></p>'
         '<div class="echo" tabindex="0">'
         f"{words(echo.first.start, echo.followed)} <span data-share={share}><b>{found}</b> "
         f"{words(echo.followed + 1, echo.query)} <i>{asks}</i></span> {words(echo.query + 1, echo.second.stop)}</div>"
@@ -117,7 +118,8 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     """Return the guess what the whole looks like; None where no text was read, or it is told elsewhere."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
     tried = TRIED[NAME].value
-    is_elsewhere = tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, ASKED)
+    is_on_its_way = 0 < STOP.value < LAST_STOP
+    is_elsewhere = is_on_its_way or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, ASKED))
     if source.text is None or window is None or is_elsewhere:
         return None
 

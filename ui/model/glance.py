@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
+from math import isnan
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -209,7 +210,7 @@ def glance(run: ModelRun) -> None:
     """Draw all heads of the chosen kind of attention, and what chooses among them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
         with st.container(width="stretch"):
-            section("Every layer and head")
+            section("Every head of every layer")
         now = _choice(run)
         FRAMED.value = HEAD.value
     st.html(SCROLLS)
@@ -224,9 +225,8 @@ def glance(run: ModelRun) -> None:
 
 
 def _choice(run: ModelRun) -> Selection:
-    """Return what a person chose without a mouse: kind of attention, layer and head."""
+    """Return what a person chose without a mouse: kind of attention, and a head, those that choose hardest first."""
     now, found = chosen(run), run.groups
-    layers = found[now.group]
     if len(found) > 1:
         st.segmented_control(
             "Attention of",
@@ -236,18 +236,15 @@ def _choice(run: ModelRun) -> Selection:
             wrap=True,
             **following("model_group", now.group, lambda group: choose(group=group)),
         )
-    _number("layer", now.layer, len(layers))
-    _number("head", now.head, layers[now.layer].n_heads)
+    heads = {(i, j): head for i, layer in enumerate(summaries_of(run, now.group)) for j, head in enumerate(layer)}
+    st.selectbox(
+        "Heads, the most focused first",
+        sorted(heads, key=lambda place: (isnan(spread := heads[place].relative_entropy), spread)),
+        format_func=lambda place: f"Layer {place[0] + 1}, head {place[1] + 1}: {describe_head(heads[place])}",
+        width=330,
+        **following("model_ranked", (now.layer, now.head), lambda place: choose(layer=place[0], head=place[1])),
+    )
     return now
-
-
-def _number(what: str, chosen_one: int, most: int) -> None:
-    def take(number: int | None) -> None:
-        if number is not None:
-            choose(**{what: int(number) - 1})
-
-    follows = following(f"model_{what}", chosen_one + 1, take)
-    st.number_input(f"{what.capitalize()} (1 to {most})", 1, most, width=120, **follows)
 
 
 def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, takes_click: bool = False) -> Mosaic:

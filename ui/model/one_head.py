@@ -17,7 +17,14 @@ from attention_core.charts.overlay import overlay
 from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
-from attention_core.explain.heads import PatchGrid, is_of_itself, norm_based_weights, whole_rows, without_keys
+from attention_core.explain.heads import (
+    PatchGrid,
+    describe_head,
+    is_of_itself,
+    norm_based_weights,
+    whole_rows,
+    without_keys,
+)
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import address, note_picture
@@ -271,7 +278,8 @@ def export_head(run: ModelRun) -> None:
 
 def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
     now, layers = glance.chosen_layers(run)
-    section(glance.head_name(*now).capitalize(), Role.WEIGHTS)
+    habit = describe_head(glance.summaries_of(run, now.group)[now.layer][now.head])
+    section(f"Layer {now.layer + 1}, head {now.head + 1}: {habit}", Role.WEIGHTS)
     return now, layers[now.layer]
 
 

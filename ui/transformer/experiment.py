@@ -61,7 +61,7 @@ def _named(text: str) -> TransformerHead:
 CHOSEN = Field(
     NAME,
     "chosen",
-    TransformerHead("encoder", 0, 0),
+    TransformerHead("encoder", 2, 0),  # where every word looks one back
     address="head",
     parse=_named,
     text=lambda head: f"{head.where}-{head.head + 1}",

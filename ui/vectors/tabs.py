@@ -70,6 +70,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     is_tried = TRIED[page.NAME].value not in (NOT_TRIED, ASKED)
     before = replace(page.example(), settings=problem.settings) if is_tried else page.problem_before()
     came_from = [row for name in tables for row in before.tables[name].tolist()]
+    values = problem.tables["V" if problem.is_direct else "W_V"]
     made_scores, allowed = None if trace.edits else pair_map(problem, trace), mask_of(problem)
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
@@ -88,14 +89,10 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "allowed": None if allowed is None else allowed.tolist(),
         "edges": neighbours(problem) if tables else [],
         "soft": trace.has_softmax,
-        "neuron": _neuron(problem) if problem.key_table == "X" else [],
+        "neuron": problem.key_table == "X",
+        "values": values.tolist() if tables and values.shape[1] == 2 else None,
     }
     PLANE.draw(arrows, data, take_drag)
-
-
-def _neuron(problem: Problem) -> list[str]:
-    weights = feed_forward(*problem.tables["X"].shape, bends=False, deep=False).weights[0]
-    return [", ".join(map(short, row)) for row in weights]
 
 
 def take_drag() -> None:

@@ -1,6 +1,6 @@
 // A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
 // ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
-const SECONDS = 1.4, LARGEST_CELL = 54, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
+const SECONDS = 1.4, LARGEST_CELL = 110, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
 const MARK = { query: "#0072B2", key: "#E69F00", value: "#009E73", scores: "#56B4E9", weights: "#CC79A7", context: "#D55E00" };
 
@@ -146,8 +146,8 @@ class MovingStep extends Film {
         side = Math.min((0.7 * across - gap) / m, (0.7 * down - gap) / n, LARGEST_CELL);
         [w, h] = [m * side, n * side];
       }
-      w = Math.max(w, Math.min(26 * m, across - share(across) - gap));
-      h = Math.max(h, Math.min(26 * n, down - share(down) - gap));
+      w = Math.max(w, Math.min(LEAST_SIDE * m, across - share(across) - gap));
+      h = Math.max(h, Math.min(LEAST_SIDE * n, down - share(down) - gap));
       const fits = columns <= w / m - 4 || Math.max(...this.names[1].map((label) => label.length)) <= 3;
       const tall = fits ? 18 : Math.min(0.72 * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
       const result = { x: rowRoom + left + gap, y: tall + over + gap, w, h };
@@ -209,7 +209,7 @@ class MovingStep extends Film {
   number(grid, value, { x, y, w, h }, text = inCell(value)) {
     const [r, g, b, opacity] = grid.colour(value);
     const ink = opacity < 1 ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
-    this.write(text, x + w / 2, y + h / 2, { align: "center", colour: ink, room: w });
+    this.write(text, x + w / 2, y + h / 2, { align: "center", colour: ink, room: w, size: clamp(h / 4, 12, 20) });
   }
 
   tile(grid, row, column, box, { text, alpha = 1 } = {}) {

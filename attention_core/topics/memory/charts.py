@@ -67,8 +67,8 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     }
 
 
-TRANSLATOR_COLOURS = {"translator-none": "#0072B2", "translator-additive": vl.ROLE_COLOURS[Role.WEIGHTS]}
-"""Also of the words that the one vector knows; Okabe and Ito 2008."""
+TRANSLATOR_COLOURS = {"translator-none": "#75808E", "translator-additive": vl.ROLE_COLOURS[Role.WEIGHTS]}
+"""Also of the words that the one vector knows: grey is what does without attention."""
 LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 """Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
 
