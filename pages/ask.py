@@ -34,4 +34,4 @@ page_tabs(
     ),
     players=(STEPS, WALK),
 )
-take_along(lambda: export_look(drawing, answered))
+take_along(lambda: export_look(drawing, reading.question, answered))

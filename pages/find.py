@@ -17,7 +17,7 @@ from ui.try_this import try_this
 page_frame(screen.NAME, "A digit hides in clutter. The pinker a spot, the more the network takes from it.")
 last_on_phone("find_first", "find_presets", "find_tools", "find_clutter_examples", "find_try_this")
 with st.container(key="find_first"):
-    stage, beside = st.columns([1, 1.9], gap="medium")
+    stage, beside = st.columns([1, 1.3], gap="medium")
 with stage, st.container(key="find_stage"):
     said = st.container(key="find_said", gap="xsmall")
     glow = st.container(key="find_glow")
@@ -33,7 +33,7 @@ if not is_stale:
 with beside:
     if remark:
         st.info(remark)
-    lost, words = st.columns([1.15, 1], gap="medium", vertical_alignment="center")
+    lost, words = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
     with lost.container(key="tells_find"):
         screen.equal_mask(reading)
     words.caption(screen.worth())

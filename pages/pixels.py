@@ -18,7 +18,7 @@ page_frame(screen.NAME, "Point at a pixel: pink shows which others it reads. Equ
 
 last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
 with st.container(key="pixels_first"):
-    stage, beside = st.columns([1, 1.9], gap="medium")
+    stage, beside = st.columns([1, 1.3], gap="medium")
 with stage, st.container(key="pixels_stage"):
     said = st.container(key="pixels_said", gap="xsmall")
     pad = drawing_pad(screen.PAD)
@@ -35,7 +35,7 @@ with said:
 with beside:
     if now.remark:
         st.info(screen.REMARKS[now.remark])
-    lost, worth = st.columns([1.15, 1], gap="medium", vertical_alignment="center")
+    lost, worth = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
     with lost.container(key="pixels_read"):
         if not is_stale:
             screen.equal_map(reading)

@@ -15,8 +15,8 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "The first network keeps **one vector**, the second looks back: **attention**. The examples' French is put back "
-    "into English.",
+    "The first network keeps **one vector**, the second looks back: **attention**. Coloured: what one alone says, and "
+    "the English it looks at.",
 )
 
 last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")

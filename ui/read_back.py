@@ -1,6 +1,7 @@
-"""What a translation says, in large letters: in English, what is wrong or lost marked, where its English is known."""
+"""What a translation says, in large letters: in English, what is wrong or lost marked; else what it alone says."""
 
 import html
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -10,11 +11,15 @@ from attention_core.topics.memory.read_back import KEPT, LOST, compare_words
 IN_ENGLISH = READ_BACK | FAITHFUL
 
 
-def read_back(french: str, sentence: str) -> str:
-    """Return HTML of what a translation of a sentence says; of unknown French, the French."""
-    if french not in IN_ENGLISH:
-        return f'<p class="read-back" lang="fr">{html.escape(french)}</p>'
+def read_back(french: str, sentence: str, words: Sequence[str] = (), alone: Collection[int] = ()) -> str:
+    """Return HTML of what a translation of a sentence says; of unknown French, the French, some of its words marked."""
     marked = []
+    if french not in IN_ENGLISH:
+        for place, word in enumerate(words):
+            before, said, french = french.partition(word)
+            said = html.escape(said)
+            marked += [html.escape(before), f"<mark>{said}</mark>" if place in alone else said]
+        return f'<p class="read-back" lang="fr">{"".join(marked)}{html.escape(french)}</p>'
     for kind, group in groupby(compare_words(IN_ENGLISH[french], sentence), itemgetter(1)):
         words = html.escape(" ".join(word for word, _ in group))
         words = f"<s>{words}</s>" if kind == LOST else words

@@ -165,13 +165,15 @@ def aligned_words(
     on_choose: Callable[..., None] | None = None,
     args: tuple[Any, ...] = (),
     cuts: bool = False,
+    alone: Sequence[int] = (),
 ) -> None:
     """Draw the two lines of words.
 
     The active target word counts from 0, None = all are alike; the first n_forced ones a person chose. A translator
     without attention has what is `single` on its one vector. Plain lower words are not said one after the other, and
     have no probabilities. The axes' names are those of the trace that the page goes through, None = it is of another:
-    what is pointed at in one view of a trace is lit in all. The note is a line below; on_choose is called after a click
+    what is pointed at in one view of a trace is lit in all. Alone are the target words that another translation has
+    not, marked with what they look at most. The note is a line below; on_choose is called after a click
     on a target word, see chosen_row, and with cuts when the arc between a source word and the active one is changed,
     see chosen_arc.
     """
@@ -180,7 +182,15 @@ def aligned_words(
     single = single if view.is_single else ""
     drawn = view.source, view.target, to_array(view.weights), row, single
     note_picture(partial(word_weights, *drawn), title)
-    more = {"note": note, "plain": plain, "cuts": cuts, "single": single, "forced": n_forced, "axes": axes}
+    more = {
+        "note": note,
+        "plain": plain,
+        "cuts": cuts,
+        "single": single,
+        "forced": n_forced,
+        "axes": axes,
+        "alone": alone,
+    }
     _arcs(
         key=f"{name}_words",
         data=word_data(view, model) | more | {"active": row},

@@ -52,6 +52,23 @@ def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
     assert "the cat is lost" in said(page)
     assert "afraid of the <mark>dog.</mark></p>" in bodies(page)
     assert f'<p class="read-back">{SENTENCE}</p>' in bodies(page)
+    alone = [
+        [words[name]["target"][row] for row in data_of(page, f"start_{name}_words")["alone"]]
+        for name in words
+        if name != "only"
+    ]
+    assert alone == [["chien"], ["petit", "chat"]]
+
+
+def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
+    put(page.text_input(key="start_text"), "A red car is behind the big house.")
+    said_by = {name: data_of(page, f"start_{name}_words") for name in ("none", "additive")}
+    for name, other in zip(said_by, reversed(said_by), strict=True):
+        words = [said_by[name]["target"][row] for row in said_by[name]["alone"]]
+        assert words
+        assert not {word.casefold() for word in words} & {word.casefold() for word in said_by[other]["target"]}
+        assert all(f"<mark>{word}</mark>" in bodies(page) for word in words)
+    assert bodies(page).count("<mark>") == sum(len(one["alone"]) for one in said_by.values())
 
 
 def test_the_question_on_arrival_is_answered_by_attention_alone():

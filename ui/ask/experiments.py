@@ -7,10 +7,9 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
+from attention_core.attention.types import Step
 from attention_core.charts import contact_sheet, overlay, overlay_strip, ramp_for
 from attention_core.charts.overlay import strongest_weight
-from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.presets import MOST
 from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, answer_in_words, write
 from attention_core.data.scene_captions import sentence
@@ -26,7 +25,6 @@ from ui.chart import draw_chart
 from ui.computed import by_model, card_or_empty
 from ui.digits import framed
 from ui.edits import show_outcome
-from ui.layout import role_colour
 from ui.player import StepLook, Stepper, Walk, export_bar, show_step_chart, show_words
 from ui.region import Region
 from ui.state import Field, named, single_choice, whole_number
@@ -114,10 +112,9 @@ def caption_tab(drawing: AskedDrawing) -> None:
     where, looks = st.columns([1, 2], gap="medium")
     with where:
         weights = to_array(told.trace.weights(0, [look])[0])
-        with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-            chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=200)
-            draw_chart(chart, width="content", key="ask_told", alt="Where this look goes, over the drawing")
-            _empty_bar(float(weights[-1]), 200)
+        chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=260)
+        draw_chart(chart, width="content", key="ask_told", alt="Where this look goes, over the drawing")
+        st.caption(f"{weights[-1]:.0%} of this look goes to no place at all.")
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
@@ -136,18 +133,6 @@ def caption_tab(drawing: AskedDrawing) -> None:
                     f"beforehand {beforehand:.0%} of new drawings are told right, with eyes that learn along "
                     f"{together:.0%}."
                 )
-
-
-def _empty_bar(weight: float, height: int) -> None:
-    colour = ROLE_COLOURS[Role.WEIGHTS]
-    st.html(
-        f'<div style="width:62px;font-size:0.8rem;line-height:1.25" title="Weight of the empty key: {weight:.2%}">'
-        f'<div style="height:{height - 42}px;width:16px;border:1px solid #8a93a066;border-radius:3px;display:flex;'
-        f'align-items:flex-end"><div style="width:100%;height:{100 * weight:.1f}%;background:{colour};'
-        f'border-radius:2px"></div></div><b style="color:{role_colour(Role.WEIGHTS)}">{weight:.0%}</b><br>no place'
-        "</div>",
-        width="content",
-    )
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
@@ -172,25 +157,21 @@ def _figures(teller: str, n_digits: int) -> str:
     )
 
 
-STEPS = Stepper(NAME)
+STEPS = Stepper(NAME, first="weights")
 LOOK = Field(NAME, "number", -1, address="look", parse=whole_number)
-"""The look that is shown, from 0; at first the last one."""
+"""The look that is shown, from 0; at first the last one that the question needs."""
 SHEET = 24  # dimensions of keys and values that are drawn: those that differ most from region to region
 
 
-def chosen_glimpse(answered: SceneAnswer) -> int:
-    places = range(len(answered.looks))
-    return LOOK.clamp_to_options(places, places[-1])
+def chosen_glimpse(question: Question) -> int:
+    return LOOK.clamp_to_options(range(question.n_looks), question.n_looks - 1)
 
 
 def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) -> None:
     """Step through one look from the picture to the answer."""
-    number = chosen_glimpse(answered)
-    names = {place: f"Look {place + 1}" for place in range(len(answered.looks))}
+    number = chosen_glimpse(question)
+    trace, names = answered.looks[number], {place: f"Look {place + 1}" for place in range(question.n_looks)}
     single_choice("Look", LOOK, names, label_visibility="collapsed")
-    if number >= question.n_looks:
-        st.caption("This question needs two looks. The third one stays where the second one was.")
-    trace = answered.looks[number]
     if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.shown, grid_of(trace))):
         weights, grid = to_array(trace.weights()[0]), grid_of(trace)
         heaviest, is_alike = int(weights.argmax()), np.allclose(weights, weights[0])
@@ -206,7 +187,7 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
                 st.caption("The weights are all alike." if is_alike else largest)
             show_words(trace, step, 0, 0)
         with picture:
-            _show(trace, step, drawing, grid, None if is_alike else heaviest)
+            _show(trace, step, drawing, grid, None if is_alike or heaviest == EMPTY_KEY else heaviest)
 
 
 def _show(
@@ -225,9 +206,13 @@ def _show(
         show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
         return
     values = to_array(step.value().float())
+    if step.name == "weights":
+        chart = overlay(drawing.canvas, values[0, :-1].reshape(grid), size=350, smooth=False, marked=heaviest)
+        draw_chart(chart, width="content", key="ask_weights", alt="The weight of every region, over the drawing")
+        return
     if len(values) == 1:
         labels, columns, size = [f"{EMPTY} {values[0, -1]:.3g}"], 1, 350
-        pictures, marked = values[:, :-1], heaviest if heaviest is not None and heaviest < n_regions else None
+        pictures, marked = values[:, :-1], heaviest
     else:
         telling = np.sort(np.argsort(-values[:-1].std(0))[:SHEET])
         labels, columns, size = [f"{place}  ∅ {values[-1, place]:+z.1f}" for place in telling], 6, 64
@@ -240,7 +225,7 @@ def _show(
     draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words, step=step.name)
 
 
-def export_look(drawing: AskedDrawing, answered: SceneAnswer) -> None:
+def export_look(drawing: AskedDrawing, question: Question, answered: SceneAnswer) -> None:
     """Offer the chosen look as numbers, and as a page over the drawing."""
-    look = answered.looks[chosen_glimpse(answered)]
+    look = answered.looks[chosen_glimpse(question)]
     export_bar(look, NAME, query=0, picture=drawing.canvas, grid=grid_of(look))

@@ -22,8 +22,8 @@ class AlignedWords {
     const moved = this.data && this.data.active !== data.active;
     this.data = data;
     this.axes = data.axes ?? [`target words of ${data.name}`, "source words"];
-    const { source, target, weights, single, forced, cuts } = data;
-    if (isNew(this, source, target, weights, single, forced, cuts)) keepFocus(this.stage, () => this.build());
+    const { source, target, weights, single, forced, cuts, alone } = data;
+    if (isNew(this, source, target, weights, single, forced, cuts, alone)) keepFocus(this.stage, () => this.build());
     if (moved) this.pointed.leave();
     this.light(this.pointed.places());
     this.note.textContent = data.note;
@@ -35,14 +35,15 @@ class AlignedWords {
   }
 
   build() {
-    const { source, target, weights, single, forced, name, cuts } = this.data;
+    const { source, target, weights, single, forced, name, cuts, alone = [] } = this.data;
+    const asked = single ? [] : alone.map((row) => heaviest(weights[row], 1)[0][1]);
     this.stage.replaceChildren();
     this.stage.className = `stage${single ? " bottleneck" : ""}`;
     this.arcs = make(this.stage, "svg:svg", { "aria-hidden": true });
     const line = (side, label) => make(this.stage, "div", { class: `line ${side}`, role: "group", "aria-label": label });
     const upper = line("source", "Source words, keys"), lower = line("target", `Target words of ${name}, queries`);
     this.sources = source.map((word, place) => {
-      const node = make(upper, cuts ? "button" : "span", "word");
+      const node = make(upper, cuts ? "button" : "span", `word${asked.includes(place) ? " alone" : ""}`);
       make(node, "span", place === source.length - 1 ? "label" : "", word);
       node.share = make(node, "i");
       return node;
@@ -54,7 +55,7 @@ class AlignedWords {
     };
     inLine(this.sources, (place, event) => this.look(1, place, event), cut, cuts && weigh);
     this.targets = target.map((word, place) => {
-      const node = make(lower, "button", `word${place < forced ? " forced" : ""}`);
+      const node = make(lower, "button", `word${place < forced ? " forced" : ""}${alone.includes(place) ? " alone" : ""}`);
       make(node, "span", place === target.length - 1 ? "label" : "", word);
       return node;
     });
@@ -143,7 +144,7 @@ class AlignedWords {
   }
 
   paint() {
-    const { weights, active, single, plain } = this.data;
+    const { weights, active, single, plain, alone = [] } = this.data;
     const { target, source: col } = this.looked, row = target ?? active, isRow = target !== undefined || col === undefined;
     this.targets.forEach((node, place) => {
       node.classList.toggle("now", place === row && isRow);
@@ -164,10 +165,10 @@ class AlignedWords {
         const isIn = from === null, lit = isIn || from === row;
         path.style.strokeOpacity = isIn || row < 0 ? 0.35 : lit ? 0.95 : 0.15;
         path.style.strokeWidth = `${1 + (lit ? 4 : 2) * (isIn ? 0.4 : 1)}px`;
-        path.style.stroke = isIn ? "var(--key)" : "var(--context)";
+        path.style.stroke = "#8a93a0";
       } else {
         const lit = isRow ? from === row : to === col;
-        path.style.strokeOpacity = lit ? Math.min(1, 0.15 + weight) : 0.3 * weight;
+        path.style.strokeOpacity = lit ? Math.min(1, 0.15 + weight) : (alone.includes(from) ? 0.75 : 0.3) * weight;
         path.style.strokeWidth = `${1 + (lit ? 4 : 2) * weight}px`;
       }
     }

@@ -180,7 +180,8 @@ def look_by_look(drawing: ReadDrawing) -> None:
     look = WALK.draw(drawing.labels)
     film, answer = st.columns(COLUMNS, gap="large")
     with film:
-        chart = overlay(drawing.canvas, maps_of(drawing.reading)[look], size=WIDTH)
+        maps = maps_of(drawing.reading)
+        chart = overlay(drawing.canvas, maps[look], size=WIDTH, high=float(maps.max()))
         with st.container(key="read_film"):
             draw_chart(chart, width="content", alt="Where the chosen look goes, over the drawing")
         st.markdown(_words_of_look(drawing.labels[look]))
@@ -208,9 +209,9 @@ def another_question(drawing: ReadDrawing) -> None:
     row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     left, right = st.columns(COLUMNS, gap="large")
     with left:
-        here = maps_of(drawing.reading)[look]
+        maps = maps_of(drawing.reading)
         draw_chart(
-            overlay(drawing.canvas, here, size=WIDTH, select="region", marked=region),
+            overlay(drawing.canvas, maps[look], size=WIDTH, high=float(maps.max()), select="region", marked=region),
             **click("read_regions", "region", lambda region: REGION.take(int(region["position"]))),
             width="content",
             alt="Where the chosen look goes, over the drawing; click a region to follow it",

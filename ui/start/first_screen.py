@@ -27,6 +27,7 @@ from attention_core.data.sentence_presets import OPENING
 from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
+from attention_core.topics.memory.read_back import words_only_in
 from ui.chart import note_picture
 from ui.component import component
 from ui.lecture import LECTURE
@@ -75,13 +76,14 @@ def translation_part() -> None:
     text = LAST_TEXT.value
     translated = _translated(text)
     for name, title in zip(("none", "additive"), _titles(text, translated["only"]), strict=True):
-        words = translated[name]
+        words, other = translated[name], translated["additive" if name == "none" else "none"]
+        alone = words_only_in(words["target"], other["target"])
         with st.container(key=f"start_says_{name}", gap=None):
             st.markdown(title)
-            st.html(read_back(words["said"], text))
+            st.html(read_back(words["said"], text, words["target"][:-1], alone))
         note_picture(lambda words=words: _weights(words), f"{words['name']}: “{text}”")
         height = "content" if LECTURE.value else HEIGHTS[name]
-        _words(key=f"start_{name}_words", data=words, height=height)
+        _words(key=f"start_{name}_words", data=words | {"alone": alone}, height=height)
     _examples(TEXT, OPENING, "translate")
 
 

@@ -13,7 +13,7 @@ from attention_core.data.questions import ANSWERS, QuestionError, answer_in_word
 from attention_core.data.stroke import Stroke
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics.ask import scene_input
-from attention_core.topics.translate.translation import words_only_in
+from attention_core.topics.memory.read_back import words_only_in
 from ui.computed import by_model
 from ui.layout import role_word
 from ui.translate.models import shown_translation

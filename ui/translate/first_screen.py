@@ -9,7 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.bounds import as_markdown
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
-from attention_core.topics.translate.translation import ShownTranslation, read_source, words_only_in
+from attention_core.topics.memory.read_back import words_only_in
+from attention_core.topics.translate.translation import ShownTranslation, read_source
 from ui import words as sentences
 from ui.lecture import LECTURE
 from ui.player import Player, Stepper
@@ -184,8 +185,9 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")
         return
     switch.markdown(_contrast(models, slot), width="content")
+    alone = _only_in(models, slot)
     with st.container(key=f"translate_says_{slot}"):
-        st.html(read_back(shown.translation.text, text))
+        st.html(read_back(shown.translation.text, text, shown.view.target[:-1], alone))
     with st.container(key=f"tells_translate_{slot}"):
         sentences.aligned_words(
             f"translate_{slot}",
@@ -199,6 +201,7 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
             on_choose=_on_word,
             args=(slot, shown, text),
             cuts=not shown.view.is_single,
+            alone=alone,
         )
 
 

@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,8 +27,6 @@ from attention_core.models.translator import (
 )
 
 END_LABEL = "end"
-SHORT = 2
-"""Letters of a word of which it is not told whether another translation has it."""
 NEXT_LABEL = "?"  # stands for the word with which an unfinished translation would go on
 MAX_CHARACTERS = 1000
 """Characters of a sentence that are looked at, so that a single endless word costs nothing."""
@@ -357,14 +354,3 @@ def word_likeness(model: TiedTranslator, source: SourceSentence, translation: Tr
         for first, end in zip(view.first_piece, ends, strict=True)
     ])  # fmt: skip
     return cosine_similarity(french[:, None], words[None], dim=-1).cpu()
-
-
-def words_only_in(target: Sequence[str], other: Sequence[str]) -> list[int]:
-    """Return the places of words that another translation has not, or less often; no short ones, nor the end."""
-    left = Counter(word.casefold() for word in other)
-    places = []
-    for place, word in enumerate(target[:-1]):
-        left[word.casefold()] -= 1
-        if len(word) > SHORT and left[word.casefold()] < 0:
-            places.append(place)
-    return places
