@@ -99,13 +99,13 @@ def test_model_writes(models, inputs, kind):
     prepared = {name: one.to(choose_device()) for name, one in inputs[kind].inputs.items()}
     ids = prepared["input_ids"][0].tolist() if kind is ModelKind.DECODER else [0]
     source = {} if kind is ModelKind.DECODER else {name: prepared[name] for name in ("input_ids", "attention_mask")}
-    text = generation.begin(models[kind], ids, source)
+    text = generation.generate(models[kind], ids, source)
     for place in range(2):
-        text = generation.grow(text, pick(text.logits[-1], temperature=place, seed=1, place=place))
+        ids = [*ids, pick(text.logits[-1], temperature=place, seed=1, place=place)]
+        text = generation.generate(models[kind], ids, source)
     assert all(trace.weights(0).isfinite().all() for trace in text.recording.traces)
     assert expected(text.logits[-1], models[kind].tokenizer)
     assert len(log_probabilities(text.logits[-1][None].expand(2, -1), [3, 4])) == 1
-    assert text.uses_cache
     assert generation.cache_of(text) is not None
 
 

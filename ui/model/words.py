@@ -13,7 +13,7 @@ from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import weights_ramp
 from attention_core.explain.heads import kind_of
-from attention_core.hub.generation import Generation, begin, cache_of, end_tokens, grow, most_positions
+from attention_core.hub.generation import Generation, cache_of, end_tokens, generate, most_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
 from attention_core.hub.outputs import NextTokens, expected, pick, token_text
 from attention_core.hub.run import ModelRun
@@ -29,35 +29,32 @@ from ui.words import chosen_piece, word_bars
 
 
 def kept_in_words(made: Generation) -> str:
-    """Return how large the keys and values are that the model keeps so as not to compute them again."""
+    """Return how large the keys and values are that a model keeps so as not to compute them again."""
     cache = cache_of(made)
     if cache is None:
-        return made.note
+        return "It hands out its weights alone: what it would keep is not known."
     n_tokens, most = len(made.ids), most_positions(made.pretrained)
     sentences = [
         f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {n_tokens:,} "
         f"token{'s' * (n_tokens != 1)}, in {cache.n_layers * cache.n_key_heads:,} key heads of {cache.n_layers} layers."
     ]
-    if most and not cache.windows:
-        whole = in_units(cache.n_bytes * most / n_tokens)
-        sentences.append(f"At the {most:,} tokens that the model knows: **{whole}**.")
+    if cache.has_windows:
+        sentences.append("A layer with a window keeps no more than that holds.")
+    elif most:
+        sentences.append(
+            f"At the {most:,} tokens that the model knows: **{in_units(cache.n_bytes * most / n_tokens)}**."
+        )
     if (saving := cache.n_query_heads / cache.n_key_heads) > 1:
         sentences.append(
             f"{cache.n_query_heads} query heads share {cache.n_key_heads} key heads: **{saving:.3g} times less**."
         )
-    if cache.windows:
-        some = len(cache.windows)
-        which = "Each layer keeps" if some == cache.n_layers else f"{some} of {cache.n_layers} layers keep"
-        sentences.append(f"{which} the last **{min(cache.windows):,}** tokens only.")
     return " ".join(sentences)
 
 
 AT_ONCE = 24
 """Tokens that one click asks for."""
-MAX_TEXTS, MAX_MODELS = 8, 2
+MAX_TEXTS, MAX_MODELS = 4, 2
 """Texts that are kept for all visitors, and of how many models."""
-NEAR = 4
-"""Tokens by which a kept text may be shorter to be grown rather than run at once."""
 WRITING = Field[dict[str, Any] | None](
     NAME,
     "says_writing",
@@ -76,20 +73,14 @@ ALSO_FORGOTTEN.append(_TEXTS.clear)
 
 
 def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
-    """Return a text as the model ran it: kept, grown from a slightly shorter one, or run at once."""
+    """Return a text as the model ran it, kept for everybody."""
     pretrained, source = pretrained_of(asked.key), _source(asked)
-    encoder = asked.given if source else None
-    for n_known in range(len(ids), max(len(ids) - NEAR, 1) - 1, -1):
-        found = _TEXTS.get((asked.key, encoder, ids[:n_known]))
-        if found is not None and found.pretrained is pretrained:
-            with heavy_run():
-                for token in ids[n_known:]:
-                    found = grow(found, token)
-            break
-    else:
+    key = asked.key, asked.given if source else None, ids
+    found = _TEXTS.get(key)
+    if found is None or found.pretrained is not pretrained:
         with heavy_run():
-            found = begin(pretrained, ids, source)
-    _keep((asked.key, encoder, ids), found)
+            found = generate(pretrained, ids, source)
+    _keep(key, found)
     return found
 
 
@@ -328,14 +319,8 @@ def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None
 
 
 def _growing(run: ModelRun, made: Generation) -> None:
-    try:
-        with heavy_run():
-            recording = made.recording
-    except ModelError as error:
-        st.info(error_markdown(error))
-        return
-    number, head = _growing_head(run, recording)
-    trace, words = recording[number], _head_words(recording, number, head)
+    number, head = _growing_head(run, made.recording)
+    trace, words = made.recording[number], _head_words(made.recording, number, head)
     n_rows = trace.n_queries
     st.markdown(f"A row for each token: {words}.")
     values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
@@ -345,12 +330,7 @@ def _growing(run: ModelRun, made: Generation) -> None:
         width="content",
         alt=f"Weights of {words}, of the text so far; the newest row is framed",
     )
-    if n_rows == made.n_prompt:
-        how = f"{n_rows} rows, computed at once. The next token adds one."
-    elif not made.uses_cache:
-        how = f"All {n_rows} rows were computed again for the last token."
-    else:
-        how = "The last token ran alone: one new query over the keys that the model had kept."
+    how = "The next token adds a row: one new query. Of the rest, the model needs its keys and values alone."
     st.caption(f"{how}\n\n{kept_in_words(made)}")
 
 
