@@ -3,7 +3,6 @@
 import asyncio
 import time
 import weakref
-from contextlib import suppress
 from functools import wraps
 from inspect import unwrap
 from typing import Any, cast
@@ -14,12 +13,12 @@ from streamlit import runtime
 from streamlit.elements.widgets.data_editor import DataEditorSerde, DataEditorState
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException as StopException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.session_manager import SessionClientDisconnectedError, SessionManager
+from streamlit.runtime.session_manager import SessionManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from attention_core.bounds import JSON_BYTES
@@ -32,16 +31,7 @@ _OPEN: dict[int, tuple[int, int]] = {}
 """Each uploaded file that a script has in hand: which bytes are its, and how many."""
 _GONE: WeakKeyDictionary[AppSession, dict[str, Any]] = WeakKeyDictionary()
 """Widgets that were not here at the last look."""
-_HELD: WeakKeyDictionary[AppSession, float] = WeakKeyDictionary()
-"""Since when what a run has said waits for its end, by time.monotonic."""
-MOST_HELD = 0.1
-"""Seconds that it waits at most."""
-CLOCK_TICK = 0.02
-"""Seconds by which a timer may be early."""
-MOST_AT_ONCE = 100
-"""Messages sent in one go; Streamlit takes a browser that 500 wait for as gone."""
 _read_edits, _open_file = unwrap(DataEditorSerde.deserialize), unwrap(UploadedFile.__init__)
-_flush = unwrap(AppSession.flush_browser_queue)
 
 
 @wraps(_read_edits)
@@ -65,27 +55,6 @@ def _open_counted(self: UploadedFile, record: Any, file_urls: Any) -> None:
     weakref.finalize(self, _OPEN.pop, id(self), None).atexit = False
 
 
-@wraps(_flush)
-def _flush_together(self: AppSession) -> list[ForwardMsg]:
-    """Send what a short run says when it is over: of all at once a browser draws its page once, else three times."""
-    now = time.monotonic()
-    since = _HELD.setdefault(self, now)
-    if self._state is AppSessionState.APP_IS_RUNNING and now - since < MOST_HELD:
-        if since == now and self._message_enqueued_callback:
-            asyncio.get_running_loop().call_later(MOST_HELD + CLOCK_TICK, self._message_enqueued_callback)
-        return []
-    _HELD.pop(self)
-    server, messages = runtime.get_instance(), _flush(self)
-    browser = server._session_mgr.get_active_session_info(self.id)
-    n_sent = 0
-    with suppress(SessionClientDisconnectedError):  # whom Streamlit tells in turn
-        for message in messages[: MOST_AT_ONCE if browser else 0]:
-            server._send_message(browser, message)
-            n_sent += 1
-    return messages[n_sent:]
-
-
-AppSession.flush_browser_queue = _flush_together  # type: ignore[method-assign]
 DataEditorSerde.deserialize = _read_bounded_edits  # type: ignore[method-assign]
 UploadedFile.__init__ = _open_counted  # type: ignore[method-assign]
 

@@ -73,15 +73,16 @@ class SecurityHeaders:
 
 BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
-LATER = "lecture.css"
+LATER, TOGETHER = "lecture.css", "together.js"
 """For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
 OPENING = "opening.css"
 SECONDS = 12
 """For so long at most, and no longer than until all is drawn: while it is there, any change restyles the whole page."""
 _FOLDER = find_file("ui/assets/pages")
-_FILES = [path for path in sorted(_FOLDER.iterdir()) if path.name not in (LATER, OPENING)]
+_FILES = [path for path in sorted(_FOLDER.iterdir()) if path.name not in (LATER, TOGETHER, OPENING)]
 _STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
 _STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
+_STYLE += b"<script>{%s}</script>" % (_FOLDER / TOGETHER).read_bytes()
 _STYLE += b"""<script>{
   let rested = 0;
   const timer = setInterval(() => {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.tools import CHIP, moving_cell, moving_step, settle
 
@@ -17,6 +18,20 @@ COUNT_FRAMES = """canvas => {
 }"""
 SCALED = "canvas => canvas.parentNode.view.data.title.startsWith('Scaled')"
 SCRUB = "(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
+
+
+SAY = """async () => {
+  const socket = new EventTarget(), heard = [];
+  const say = (n) => socket.dispatchEvent(new MessageEvent("message", { data: new ArrayBuffer(n) }));
+  WebSocket.prototype.addEventListener.call(socket, "message", (event) => heard.push(event.data.byteLength));
+  [9, 4, 7].forEach(say);
+  const before = heard.length;
+  say(2);
+  say(5);
+  const at = heard.join();
+  await new Promise((done) => setTimeout(done, 300));
+  return [before, at, heard.join()];
+}"""
 
 
 @pytest.fixture
@@ -77,6 +92,13 @@ def test_a_step_is_shown_before_the_server_knows_of_it_and_plays_once(page, app_
     expect(chip).to_contain_text("Scaled")
     assert canvas.evaluate(SCALED)
     assert canvas.evaluate("canvas => canvas.parentNode.view.seen.filter(time => time === 0).length") == 1
+
+
+def test_what_a_run_says_is_handed_on_when_it_has_ended_or_after_a_while(visit, app_url):
+    page = visit(app_url)
+    assert page.evaluate(SAY) == [0, "9,4,7,2", "9,4,7,2,5"]
+    answer = {"script_is_running": False}
+    assert ForwardMsg(session_status_changed=answer).ByteSize() == 2, "Streamlit says otherwise that a run has ended"
 
 
 def test_the_step_that_the_server_says_stands(canvas):

@@ -1,0 +1,15 @@
+// Streamlit draws its page anew for what each message says, and first greys what is to change: what a run says is handed on
+// at once, when it has ended.
+const LONGEST = 100, ENDED = 2;  // milliseconds that messages wait at most; bytes of the one that a run has ended
+WebSocket.prototype.addEventListener = function (kind, take, ...about) {
+  let held = [], timer;
+  const give = () => {
+    timer = clearTimeout(timer);
+    held.splice(0).forEach((event) => take.call(this, event));
+  };
+  const hold = (event) => {
+    held.push(event);
+    if (event.data.byteLength === ENDED) give(); else timer ??= setTimeout(give, LONGEST);
+  };
+  EventTarget.prototype.addEventListener.call(this, kind, kind === "message" ? hold : take, ...about);
+};
