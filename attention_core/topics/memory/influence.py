@@ -1,39 +1,19 @@
 """What a recurrent encoder remembers: how much each word of a sentence still matters to its last state.
 
-How much word s still matters at the end is the Frobenius norm of d h_n / d x_s = J_n ... J_{s+1} B_s with
-J_t = d h_t / d h_{t-1} and B_s = d h_s / d x_s: a cell's matrices times the slopes of its functions.
+How much word s still matters at the end is the Frobenius norm of d h_n / d x_s, where x_s is the word's vector and h_n
+the last state, by automatic differentiation. What attention gives back is told alike: how much of each English word the
+context knows at a French word, through the states, their weights, and the query that asks for them.
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
-
-x_t: vector of the t-th piece, (d_x,). h_t: state after the t-th step, (d,). A plain network computes
-
-    h_t = tanh(W_x x_t + W_h h_{t-1} + b),
-
-and a gated one (GRU; Cho et al. 2014, with the reset gate applied after the product, as torch does)
-
-    r_t = sigmoid(W_xr x_t + W_hr h_{t-1} + b_r)            reset gate
-    z_t = sigmoid(W_xz x_t + W_hz h_{t-1} + b_z)            update gate: the share of the old state that is kept
-    n_t = tanh(W_xn x_t + b_xn + r_t * (W_hn h_{t-1} + b_hn))
-    h_t = z_t * h_{t-1} + (1 - z_t) * n_t.
-
-What attention gives back: how much of each English word the last state knows, and the context at a French word.
-Both by the gradient's share. The context c = sum of w_j h_j depends on a word vector in three
-ways: through the states h_j, through the weights by the keys, and through the weights by the query s, which goes back
-to the encoder's last states. With e_j the score of query and key, and w = softmax(e):
-
-    dc / dh_j = w_j (I + (h_j - c) de_j/dh_j),        dc / ds = sum of w_j (h_j - c) de_j/ds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.scores import Score
 from attention_core.data.pieces import START
 from attention_core.device import device_of, to_array
 from attention_core.models.translator import Translator
@@ -59,88 +39,40 @@ class RecurrentPass(NamedTuple):
     update: Tensor | None = None
 
 
-class Jacobians(NamedTuple):
-    """A recurrent network's run over n inputs, and the derivatives of each state."""
-
-    states_and_gates: RecurrentPass
-    by_state: Tensor  # (n, d, d), J_t = d h_t / d h_{t-1}
-    by_input: Tensor  # (n, d, d_x), B_t = d h_t / d x_t
-
-
-def encoder_jacobians(model: Translator, ids: Tensor, direction: str) -> Jacobians:
-    """Run the encoder, a GRU or a plain tanh network, over a sentence, pieces int64 (n,), "forward" or "backward"."""
-    inputs = model.embedding(ids.to(device_of(model)))
-    if direction == "backward":
-        return _jacobians(model.encoder, inputs.flip(0), "_reverse")
-    return _jacobians(model.encoder, inputs)
-
-
-def decoder_jacobians(model: Translator, ids: Tensor, first: Tensor) -> Jacobians:
-    """Run the decoder over pieces, int64 (n,), the start piece first, from the state before the first word (d,) on."""
-    return _jacobians(model.decoder, model.embedding(ids.to(first.device)), first=first)
-
-
-def _jacobians(network: nn.RNNBase, inputs: Tensor, suffix: str = "", first: Tensor | None = None) -> Jacobians:
-    of_input, of_state, bias_input, bias_state = (
-        getattr(network, f"{kind}_l0{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
-    cell, given = _gru if isinstance(network, nn.GRU) else _tanh, inputs @ of_input.T + bias_input
-    states = [of_state.new_zeros(of_state.shape[1]) if first is None else first]
-    for one in given:
-        states.append(cell(one, of_state @ states[-1] + bias_state, states[-1])[0])
-    before = torch.stack(states[:-1])
-    seen, d = before @ of_state.T + bias_state, before.shape[1]
-    with torch.inference_mode(False), torch.enable_grad():
-        parts = [one.clone().requires_grad_() for one in (given, seen, before)]
-        after, update = cell(*parts)
-        by_given, by_seen, by_before = torch.autograd.grad(after.sum(), parts, materialize_grads=True)
-
-    def through(slopes: Tensor, weights: Tensor) -> Tensor:
-        return torch.einsum("nkd,kde->nde", slopes.unflatten(1, (-1, d)), weights.unflatten(0, (-1, d)))
-
-    made = RecurrentPass(after.detach(), None if update is None else update.detach())
-    return Jacobians(made, through(by_seen, of_state) + by_before.diag_embed(), through(by_given, of_input))
-
-
-def _tanh(given: Tensor, seen: Tensor, state: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Return the next state (..., d), by what is made of the input and of the state before, and no gate."""
-    return (given + seen).tanh(), None
-
-
-def _gru(given: Tensor, seen: Tensor, state: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Return the next state (..., d) and the update gate, by what is made of the input and of the state, (..., 3 d)."""
-    (reset, update, proposal), (by_reset, by_update, kept) = given.chunk(3, -1), seen.chunk(3, -1)
-    update = (update + by_update).sigmoid()
-    return update * state + (1 - update) * (proposal + (reset + by_reset).sigmoid() * kept).tanh(), update
-
-
 DIRECTIONS = ("forward", "backward")
 
 
 @torch.inference_mode()
 def read_both_ways(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
     """Run the encoder over a sentence in both directions; states and gates stand in the order of the sentence."""
-    forward, backward = (encoder_jacobians(model, ids, direction).states_and_gates for direction in DIRECTIONS)
-    update = None if backward.update is None else backward.update.flip(0)
-    return {"forward": forward, "backward": RecurrentPass(backward.states.flip(0), update)}
+    network, inputs = model.encoder, model.embedding(ids.to(device_of(model)))
+    halves = network(inputs[None])[0][0].chunk(2, -1)
+    if not isinstance(network, nn.GRU):
+        return dict(zip(DIRECTIONS, map(RecurrentPass, halves), strict=True))
+    readings = {}
+    for way, states, suffix in zip(DIRECTIONS, halves, ("", "_reverse"), strict=True):
+        none = torch.zeros_like(states[:1])
+        before = torch.cat((states[1:], none) if suffix else (none, states[:-1]))
+        of_input, of_state, bias_input, bias_state = (
+            getattr(network, f"{kind}_l0{suffix}").chunk(3)[1]
+            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        update = (inputs @ of_input.T + bias_input + before @ of_state.T + bias_state).sigmoid()
+        readings[way] = RecurrentPass(states, update)
+    return readings
 
 
-@torch.inference_mode()
-def gradient_norms(model: Translator, ids: Tensor, direction: str, word_of: Sequence[int]) -> Tensor:
-    """Return how much every word matters to the state in which a reading ends: norms of d h_n / d x_s, (n_words,).
+def _norms(of: Callable[[Tensor], Tensor], model: Translator, source: SourceSentence) -> Tensor:
+    """Return how much each word moves what is computed (d,) of the pieces' vectors (n, d_x): (n_words + 1,).
 
-    The pieces are int64 (n,), the end last, and each belongs to a word, whose vector is that of its pieces end to end.
+    A word's vector is that of its pieces end to end, and the norm that of its part of the Jacobian.
     """
-    steps, in_order = encoder_jacobians(model, ids, direction), word_of[::-1] if direction == "backward" else word_of
-    words = [[place for place, _ in places] for _, places in groupby(enumerate(in_order), key=itemgetter(1))]
-    through, norms = torch.eye(steps.by_state.shape[-1]).to(steps.by_state), []
-    for places in reversed(words):
-        squares = []
-        for place in reversed(places):
-            squares.append((through @ steps.by_input[place]).square().sum())
-            through = through @ steps.by_state[place]
-        norms.append(torch.stack(squares).sum().sqrt())
-    return torch.stack(norms if direction == "backward" else norms[::-1]).cpu()
+    with torch.inference_mode(False), torch.enable_grad():
+        vectors = model.embedding(source.ids.to(device_of(model))).detach().clone().requires_grad_()
+        made = of(vectors)
+        slopes = torch.autograd.grad(made, vectors, torch.eye(len(made)).to(made), is_grads_batched=True)[0]
+    squares = slopes.square().sum((0, 2)).cpu()
+    return squares.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), squares).sqrt()
 
 
 def shares(norms: Tensor) -> Tensor:
@@ -203,62 +135,28 @@ class WordKnowledge(NamedTuple):
     weights: Tensor  # the attention of that moment
 
 
-@torch.inference_mode()
 def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int]) -> WordKnowledge:
     """Return what the last states know of each English word, and the context after some French pieces were said.
 
     The model is a recurrent translator whose decoder attends to all states.
     """
-    device = device_of(model)
-    encoding = model.encode(source.ids[None].to(device))
-    first, states = model.first_state(encoding)[0], encoding.states[0]
-    decoder = decoder_jacobians(model, torch.tensor([START, *said], device=device), first)
-    query = decoder.states_and_gates.states[-1]
-    scores, by_query, by_key = _score_slopes(model.score(), query, states)
-    weights = scores.softmax(-1)
-    apart = weights[:, None] * (states - weights @ states)  # w_j (h_j - c)
-    of_start = apart.T @ by_query
-    for place in reversed(range(len(said) + 1)):
-        of_start = of_start @ decoder.by_state[place]
-    of_last = of_start * (1 - first.square()) @ model.start.weight
-    halves = zip(DIRECTIONS, of_last.chunk(2, 1), by_key.chunk(2, 1), (0, states.shape[1] // 2), strict=True)
-    forward, backward = (
-        _to_inputs(encoder_jacobians(model, source.ids, way), weights, apart, slopes, last, offset, way == "backward")
-        for way, last, slopes, offset in halves
-    )
-    by_piece = torch.stack(((forward + backward).square().sum((1, 2)), weights))
-    word_of = torch.tensor(source.word_of, device=device)
-    by_word = weights.new_zeros(2, source.word_of[-1] + 1).index_add(1, word_of, by_piece)
-    return WordKnowledge(last_state_shares(model, source), shares(by_word[0].sqrt()).cpu(), by_word[1].cpu())
+    with torch.inference_mode(False):
+        target = model.embedding(torch.tensor([[START, *said]], device=device_of(model))).detach()
+
+    def attended(vectors: Tensor) -> tuple[Tensor, Tensor]:
+        states, ends = model.encoder(vectors[None])
+        first = model.start(ends.transpose(0, 1).flatten(1)).tanh()
+        query = model.decoder(target, first[None])[0][:, -1:]
+        weights = model.score()(query, states).softmax(-1)
+        return weights.flatten(), (weights @ states).flatten()
+
+    with torch.no_grad():
+        weights = attended(model.embedding(source.ids.to(target.device)))[0].cpu()
+    by_word = weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
+    context = _norms(lambda vectors: attended(vectors)[1], model, source)
+    return WordKnowledge(last_state_shares(model, source), shares(context), by_word)
 
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:
     """Return what the encoder's two last states, end to end, know of each English word: shares, (n_words + 1,)."""
-    ends = [gradient_norms(model, source.ids, way, source.word_of) for way in DIRECTIONS]
-    return shares(torch.stack(ends).norm(dim=0))
-
-
-def _score_slopes(score: Score, query: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the scores of a query (d,) and keys (n, d), and how each changes with its query and its key, (n, d)."""
-    with torch.inference_mode(False), torch.enable_grad():
-        queries = query.clone().expand(keys.shape).clone().requires_grad_()
-        asked = keys.clone().requires_grad_()
-        scores = score(queries, asked).diagonal()
-        both = torch.autograd.grad(scores.sum(), (queries, asked), allow_unused=True, materialize_grads=True)
-    by_query, by_key = both
-    return scores.detach(), by_query, by_key
-
-
-def _to_inputs(
-    steps: Jacobians, weights: Tensor, apart: Tensor, by_key: Tensor, of_last: Tensor, offset: int, is_reversed: bool
-) -> Tensor:
-    """Return dc / dx for every piece's vector as far as one direction's states lead there, (n, d, d_x)."""
-    places = range(len(weights)) if is_reversed else range(len(weights))[::-1]
-    d = by_key.shape[1]
-    straight = torch.eye(len(of_last), d + offset).to(of_last)[:, offset:]
-    found, through = [], of_last
-    for step, place in zip(reversed(range(len(weights))), places, strict=True):
-        through = through + weights[place] * straight + apart[place][:, None] * by_key[place]
-        found.append(through @ steps.by_input[step])
-        through = through @ steps.by_state[step]
-    return torch.stack(found if is_reversed else found[::-1])
+    return shares(_norms(lambda vectors: model.encoder(vectors[None])[1].flatten(), model, source))
