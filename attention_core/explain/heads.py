@@ -11,15 +11,14 @@ through all layers: what each position of the input could have contributed.
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace, at_least_float32, masked
+from attention_core.attention.trace import AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import ALL, Rows
 
 __all__ = [
@@ -143,6 +142,7 @@ def without_keys(weights: Tensor, keys: Collection[int]) -> Tensor:
 
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
 MAX_CELLS = 400_000_000  # weights computed for the summaries of one group of layers, about a second on one core
+MAX_NUMBERS = 8_000_000  # weights of one head kept at a time, 32 MB
 MIN_QUERIES = 32
 EVERYWHERE = 0.9  # a head looks everywhere alike when its entropy is at least this share of the largest possible
 
@@ -196,6 +196,48 @@ METRICS = {
 """Names for people of the fields of a HeadSummary."""
 
 
+def head_numbers(
+    weights: Tensor,
+    rows: Tensor,
+    special: Tensor,
+    of_itself: bool,
+    n_visible: Tensor | None = None,
+    patches: PatchGrid | None = None,
+) -> Tensor:
+    """Return the fields of a HeadSummary (..., 9) of rows of weights (..., n_rows, n_keys).
+
+    Rows are positions of queries, int64 (n_rows,); special is bool (..., n_keys); n_visible counts the keys that each
+    row may see, None = those with a weight above 0; patches are those of a picture, in which distances are measured.
+    """
+    n_keys, total = weights.shape[-1], weights.sum(-1)
+    n_visible = (weights > 0).sum(-1) if n_visible is None else n_visible
+    seeing, choosing, nothing = n_visible > 0, n_visible > 1, torch.full_like(weights[..., 0, 0], math.nan)
+    entropy = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
+
+    def mean(values: Tensor, counts: Tensor) -> Tensor:
+        return (values * counts).sum(-1) / counts.sum(-1)
+
+    distance, beside, later = nothing, [nothing] * 3, choosing
+    if of_itself:
+        keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
+        width = n_keys if patches is None else patches.grid[1]
+        asks, asked = (torch.stack(((one - start) // width, (one - start) % width), -1).float() for one in (rows, keys))
+        apart = torch.cdist(asks, asked, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+        near = weights[..., start:]
+        counted = seeing & (rows >= start) & (near.sum(-1) > 1e-12)
+        distance = mean((near * apart).sum(-1) / near.sum(-1).clamp_min(1e-12), counted)
+        later = choosing & (rows > 0)
+        for place, offset in enumerate((0, -1, 1)):
+            other = (rows + offset).clamp(0, n_keys - 1)
+            own = weights.gather(-1, other[:, None].expand(*weights.shape[:-1], 1))[..., 0]
+            beside[place] = mean(own, choosing & (other == rows + offset))
+    unspent = (1 - total).masked_fill((1 - total).abs() < 1e-4, 0)
+    on_special = mean((weights * special[..., None, :]).sum(-1), choosing).masked_fill(~special.any(-1), math.nan)
+    relative, first = mean(entropy / n_visible.clamp_min(2).log2(), choosing), mean(weights[..., 0], later)
+    columns = [mean(entropy, seeing), relative, distance, first, *beside, on_special, mean(unspent, choosing)]
+    return torch.stack(columns, -1)
+
+
 def summarise(
     trace: AttentionTrace,
     head: int = 0,
@@ -203,29 +245,18 @@ def summarise(
     patches: PatchGrid | None = None,
     queries: Tensor | None = None,
 ) -> HeadSummary:
-    """Return one head in numbers, in one pass over blocks of its rows: memory grows with n, not with its square.
+    """Return one head in numbers; of long inputs over evenly spaced queries.
 
     Special are positions of keys that are no words; patches are those of a picture, in which distances are then
-    measured; queries are positions of those that count, all if None.
+    measured; queries are positions of those that count, as summarised_queries gives them if None.
     """
-    of_itself = is_of_itself(trace)
-    marked = torch.tensor([position for position in sorted(special) if position < trace.n_keys], dtype=torch.long)
-    sums = {field.name: _Mean() for field in fields(HeadSummary)}
-    every = torch.arange(trace.n_queries) if queries is None else queries
-    for some in every.split(ROWS_AT_ONCE):
-        block = _Block(trace, head, some)
-        weights = block.weights
-        sums["entropy"].add(block.entropy, block.seeing)
-        sums["relative_entropy"].add(block.entropy / block.n_visible.clamp_min(2).log2(), block.choosing)
-        sums["unspent"].add(torch.zeros_like(block.total) if trace.sinks is None else 1 - block.total, block.choosing)
-        sums["first"].add(weights[:, 0], block.choosing & ~((block.queries == 0) & of_itself))
-        if len(marked):
-            sums["special"].add(weights[:, marked].sum(1), block.choosing)
-        if of_itself:
-            sums["distance"].add(*_distances(block, patches))
-            for name, offset in (("itself", 0), ("previous", -1), ("following", 1)):
-                sums[name].add(*block.beside(offset))
-    return HeadSummary(**{name: mean.value() for name, mean in sums.items()})
+    rows = (summarised_queries([trace]) if queries is None else queries).to(trace.query.device)
+    _, weights, _, allowed = whole_rows(trace, head, rows)
+    n_visible = torch.full_like(rows, trace.n_keys) if allowed is None else allowed.sum(1)
+    marked = torch.zeros(trace.n_keys, dtype=torch.bool, device=weights.device)
+    marked[[position for position in special if position < trace.n_keys]] = True
+    numbers = head_numbers(weights, rows, marked, is_of_itself(trace), n_visible, patches).tolist()
+    return HeadSummary(*(math.nan if math.isnan(one) else one for one in numbers))  # one nan, which equals itself
 
 
 def summaries(
@@ -239,7 +270,8 @@ def summaries(
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
     """Return the queries over which summaries takes its means: all, or as many as MAX_CELLS allows, evenly spaced."""
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
-    return evenly_spaced(layers[0].n_queries, max(MIN_QUERIES, MAX_CELLS // n_cells))
+    most = min(MAX_CELLS // n_cells, MAX_NUMBERS // layers[0].n_keys)
+    return evenly_spaced(layers[0].n_queries, max(MIN_QUERIES, most))
 
 
 def describe_head(summary: HeadSummary) -> str:
@@ -271,77 +303,9 @@ def describe_head(summary: HeadSummary) -> str:
     return f"spread over about {2**summary.entropy:.1f} tokens"
 
 
-class _Mean:
-    def __init__(self) -> None:
-        self._sum, self._n = 0.0, 0
-
-    def add(self, values: Tensor, counts: Tensor) -> None:
-        self._sum += float(values[counts].cpu().double().sum())  # MPS has no float64
-        self._n += int(counts.sum())
-
-    def value(self) -> float:
-        return self._sum / self._n if self._n else math.nan
-
-
-class _Block:
-    """Some rows of a head, with what several numbers need of them."""
-
-    def __init__(self, trace: AttentionTrace, head: int, queries: Tensor) -> None:
-        scores, self.weights, normaliser, allowed = whole_rows(trace, head, queries)
-        self.n_keys, self.queries = trace.n_keys, queries.to(self.weights.device)
-        every = torch.full_like(self.queries, trace.n_keys)
-        self.n_visible = every if allowed is None else allowed.sum(1)
-        self.seeing, self.choosing = self.n_visible > 0, self.n_visible > 1
-        self.total = self.weights.sum(1)
-        # log w = score - normaliser, so that no logarithm of n x n weights is needed: H = normaliser sum w - sum w s.
-        nats = normaliser.masked_fill(~self.seeing, 0) * self.total - torch.linalg.vecdot(self.weights, scores)
-        self.entropy = (nats / math.log(2)).clamp_min(0).masked_fill(~self.seeing, 0)
-
-    def beside(self, offset: int) -> tuple[Tensor, Tensor]:
-        """Return each query's weight on the key that stands so far from it, and which queries have such a key."""
-        keys = self.queries + offset
-        has_one = (keys >= 0) & (keys < self.n_keys)
-        places = keys.clamp(0, self.n_keys - 1)[:, None]
-        return self.weights.gather(1, places)[:, 0], has_one & self.choosing
-
-
-def _distances(block: _Block, patches: PatchGrid | None) -> tuple[Tensor, Tensor]:
-    """Return each query's mean distance, and the queries for which there is one."""
-    start = 0 if patches is None else patches.n_prefix
-    weights = block.weights[:, start:]
-    total = weights.sum(1)
-    first, last = int(block.queries[0]), int(block.queries[-1]) + 1
-    if last - first == len(block.queries):
-        apart = _how_far_in_a_row(first, last, block.n_keys, patches, weights.device)
-    else:
-        apart = _how_far(block.queries, block.n_keys, patches)
-    far = torch.linalg.vecdot(weights, apart) / total.clamp_min(1e-12)
-    return far, block.seeing & (block.queries >= start) & (total > 1e-12)
-
-
-@lru_cache(maxsize=4)
-def _how_far_in_a_row(first: int, last: int, n_keys: int, patches: PatchGrid | None, device: torch.device) -> Tensor:
-    """Return _how_far of neighbouring queries, which all heads and layers have in common."""
-    return _how_far(torch.arange(first, last, device=device), n_keys, patches)
-
-
-def _how_far(queries: Tensor, n_keys: int, patches: PatchGrid | None) -> Tensor:
-    """Return how far each of some queries is from each key, (n_queries, n_keys)."""
-    device = queries.device
-    if patches is None:
-        return (queries[:, None] - torch.arange(n_keys, device=device)).abs().float()
-    columns = patches.grid[1]
-    keys = torch.arange(n_keys - patches.n_prefix, device=device)
-    queries = queries - patches.n_prefix
-    down = (queries[:, None] // columns - keys // columns).float()
-    right = (queries[:, None] % columns - keys % columns).float()
-    return torch.hypot(down, right)
-
-
 MAX_COMPARED = 150_000_000
 """Heads x queries x keys that are compared with one head, less than a second on one core; with more, a sample of the
 queries."""
-MAX_NUMBERS = 8_000_000  # weights of one head kept at a time, 32 MB
 MIN_ROWS = 8
 _TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28
 

@@ -18,7 +18,14 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import at_least_float32, spans
-from attention_core.explain.heads import CLEAR, distances_head_for_head, groups, is_of_itself
+from attention_core.explain.heads import (
+    CLEAR,
+    METRICS,
+    distances_head_for_head,
+    groups,
+    head_numbers,
+    is_of_itself,
+)
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.attribution import Attribution
@@ -26,8 +33,6 @@ from attention_core.study.effects import ACROSS, Effects
 from attention_core.study.output import Table
 from attention_core.study.sites import streams
 
-METRICS = ("entropy", "relative_entropy", "distance", "first", "itself", "previous", "following", "special", "unspent")
-"""The fields of a HeadSummary."""
 NAMES = {
     "previous token": "Olsson et al. 2022, In-context Learning and Induction Heads",
     "induction": "Olsson et al. 2022, In-context Learning and Induction Heads",
@@ -128,40 +133,6 @@ class _Means:
         return means, margins
 
 
-def statistics(weights: Tensor, special: Tensor, of_itself: bool) -> Tensor:
-    """Return the METRICS (n_texts, n_heads, 9) of weights (n_texts, n_heads, n_queries, n_keys), see HeadSummary.
-
-    `special` is bool (n_texts, n_keys).
-    """
-    n_queries, n_keys = weights.shape[-2:]
-    n_visible, total = (weights > 0).sum(-1), weights.sum(-1)
-    seeing, choosing = n_visible > 0, n_visible > 1
-    entropy = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
-    nothing = torch.full_like(weights[:, :, 0, 0], math.nan)
-
-    def mean(values: Tensor, counts: Tensor) -> Tensor:
-        return (values * counts).sum(-1) / counts.sum(-1)
-
-    on_special = mean((weights * special[:, None, None]).sum(-1), choosing)
-    beside, distance, later = [nothing] * 3, nothing, choosing
-    if of_itself:
-        diagonals = ((weights.diagonal(offset, -2, -1), offset) for offset in (0, -1, 1))
-        beside = [mean(own, choosing[..., max(0, -k) : n_queries - max(0, k)]) for own, k in diagonals]
-        place = torch.arange(n_keys, device=weights.device)
-        apart = (weights * (place - place[:, None]).abs()).sum(-1) / total.clamp_min(1e-12)
-        distance, later = mean(apart, seeing & (total > 1e-12)), choosing & (place > 0)
-    columns = [
-        mean(entropy, seeing),
-        mean(entropy / n_visible.clamp_min(2).log2(), choosing),
-        distance,
-        mean(weights[..., 0], later),
-        *beside,
-        on_special.masked_fill(~special.any(-1, keepdim=True), math.nan),
-        mean((1 - total).masked_fill((1 - total).abs() < 1e-4, 0), choosing),
-    ]
-    return torch.stack(columns, -1)
-
-
 def of_repeats(weights: Tensor, start: int, period: int, special: Tensor) -> Tensor:
     """Return the shares of NAMES (n_texts, n_heads, 6) while tokens are read again, from start + period on."""
     rows = torch.arange(start + period, start + 2 * period, device=weights.device)
@@ -253,7 +224,7 @@ def heads_over(
     period = _period(model, first, len(known))
     if period > 1:
         reader.repeats(_repeated(first, sorted(known), period), period, repeats)
-    (means, margins), (of_names, their_margins) = corpus.of(METRICS), repeats.of([*NAMES] if period > 1 else [])
+    (means, margins), (of_names, their_margins) = corpus.of([*METRICS]), repeats.of([*NAMES] if period > 1 else [])
     tokens = {
         number: readable(tokenizer, text.inputs["input_ids"][0].tolist())
         for number, text in kept.items()
@@ -263,7 +234,7 @@ def heads_over(
         layers=[trace.story.name for trace in traces],
         means=means | of_names,
         margins=margins | their_margins,
-        shuffled=shuffled.of(METRICS)[0] if known else {},
+        shuffled=shuffled.of([*METRICS])[0] if known else {},
         examples=strongest.examples(tokens),
         n_texts=n_texts,
     )
@@ -300,7 +271,8 @@ class _Reader:
         numbers = torch.tensor([text.number for text in texts])
 
         def take(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
-            values = statistics(weights, special, self.of_itself[layer])
+            rows = torch.arange(weights.shape[2], device=weights.device)
+            values = head_numbers(weights, rows, special[:, None], self.of_itself[layer])
             means.add(layer, values.unflatten(0, (len(texts), n_windows)).nanmean(1))
             if strongest is not None:
                 strongest.add(layer, weights, special, numbers.repeat_interleave(n_windows), self.of_itself[layer])
