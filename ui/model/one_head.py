@@ -1,7 +1,7 @@
 """One head of one layer: where its tokens or patches look, its matrix large, every step on the way to it."""
 
 import base64
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ from attention_core.explain.heads import (
     describe_head,
     is_of_itself,
     norm_based_weights,
-    whole_rows,
     without_keys,
 )
 from attention_core.hub.pictures import png_of
@@ -34,7 +33,7 @@ from ui.layout import section
 from ui.model import glance
 from ui.model.glance import chosen
 from ui.player import at_query, export_bar, query_row, show_step_chart, show_words
-from ui.state import Field, component_message, following, one_of, set_widget, single_choice, whole_number, widget_value
+from ui.state import Field, component_message, following, one_of, set_widget, single_choice, widget_value
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
@@ -104,10 +103,7 @@ class Tokens(NamedTuple):
         names: what the queries and the keys are.
         axes: names of theirs in the trace.
         muted: rows and columns that are no words.
-        start: position of the first row and column in the whole input.
-        outside: of each row, what goes to keys beyond the columns; None if there are none.
         picture: whose tokens lie among the others, see tiles_of; None = there is none.
-        n_keys: of the whole input, for the weight of looking everywhere alike; as many as columns if None.
     """
 
     matrix: np.ndarray
@@ -116,9 +112,6 @@ class Tokens(NamedTuple):
     names: tuple[str, str]
     axes: tuple[str, str]
     muted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
-    start: tuple[int, int] = (0, 0)
-    outside: np.ndarray | None = None
-    n_keys: int | None = None
     picture: np.ndarray | None = None
 
 
@@ -130,16 +123,15 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
         if isinstance(row, int) and row >= 0:
             glance.choose(query=row)
 
-    drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.start, tokens.muted)
+    drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.muted)
     active, stamp = _seed(key, hash(drawn), query)
-    active = min(max(active - tokens.start[0], 0), len(tokens.queries) - 1)
+    active = min(max(active, 0), len(tokens.queries) - 1)
     _note_pictures(tokens, active)
     matrix, high = tokens.matrix, float(tokens.matrix.max(initial=0.0))
     file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MAX_INLINE else None
     sent = matrix
     if file:
         sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
-    plain = {name: list(getattr(tokens, name)) for name in ("names", "axes", "start")}
     data = {
         "queries": _pieces(tokens.queries, tokens.muted[0]),
         "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
@@ -147,29 +139,27 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
         "file": file,
         "high": high,
         "active": active,
-        "outside": None if tokens.outside is None else [round(float(share), 5) for share in tokens.outside],
-        "uniform": 1 / (tokens.n_keys or matrix.shape[1]),
+        "names": list(tokens.names),
+        "axes": list(tokens.axes),
+        "start": [0, 0],
+        "uniform": 1 / matrix.shape[1],
         "percent": True,
         "stamp": stamp,
         "tiles": _tiles(tokens),
     }
-    _view(key=key, data=data | plain, default={"chosen": None}, on_chosen_change=take)
+    _view(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 
 def _tiles(tokens: Tokens) -> dict[str, Any] | None:
-    side, labels = (0, tokens.queries) if tokens.keys is None else (1, tokens.keys)
-    tiles = None if tokens.picture is None else tiles_of(labels)
-    if tiles is None:
-        return None
-    picture = address(png_of(Image.fromarray(tokens.picture)))
-    return {**tiles, "first": tiles["first"] + tokens.start[side], "picture": picture}
+    tiles = None if tokens.picture is None else tiles_of(tokens.keys or tokens.queries)
+    return None if tiles is None else {**tiles, "picture": address(png_of(Image.fromarray(tokens.picture)))}
 
 
 def _note_pictures(tokens: Tokens, row: int) -> None:
     """Note the text, shaded by what one query gives to its keys, and all weights."""
     asks, colour = pieces(tokens.queries)[row][0], ROLE_COLOURS[Role.WEIGHTS]
     keys = tokens.queries if tokens.keys is None else tokens.keys
-    weights, uniform = tokens.matrix[row], 1 / (tokens.n_keys or len(keys))
+    weights, uniform = tokens.matrix[row], 1 / len(keys)
 
     def text() -> Chart:
         words, glued = zip(*pieces(keys), strict=True)
@@ -229,9 +219,8 @@ SHOWN_AS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without 
 SHOWN = Field(glance.NAME, "shown", "weight", address="shown", parse=one_of(SHOWN_AS))
 MAX_DRAWN = 2048
 """Queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better."""
-WINDOW = 512
-"""Queries and keys that are sent to the browser; of longer inputs a window."""
-WINDOW_START = Field(glance.NAME, "window", -WINDOW, address="window", parse=whole_number)
+MOST_WORDS = 512
+"""Queries and keys that are sent to the browser, as many as a model reads here; recordings may have more."""
 PICTURE_SIZE = 220
 FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
@@ -335,70 +324,25 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
         row, column = trace.weights(head, [query])[0], trace.weights(head, cols=[query])[:, 0]
         patch_view(run, patches, query, to_array(row), to_array(column))
         return
-    rows, cols = _window(trace, head, query)
-    place = "tokens", trace, head, rows.start, cols.start
-    drawn = glance.cached_with_run(run, place, lambda: tokens_of(run, trace, head, rows, cols))
+    if max(trace.n_queries, trace.n_keys) > MOST_WORDS:
+        st.info(f"Of up to {MOST_WORDS} tokens each is drawn; the atlas shows all of these.")
+        return
+    drawn = glance.cached_with_run(run, ("tokens", trace, head), lambda: tokens_of(run, trace, head))
     token_component("model_tokens", drawn, query)
 
 
-def tokens_of(run: ModelRun, trace: AttentionTrace, head: int, rows: slice, cols: slice) -> Tokens:
-    """Return what a window of a head's matrix shows."""
-    whole = whole_rows(trace, head, rows).weights.nan_to_num()
-    matrix = to_array(whole[:, cols])
-    n_keys = trace.n_keys
-    beyond = (to_array(whole.sum(1)) - matrix.sum(1)).clip(0) if cols != slice(0, n_keys) else None
-    of_itself = is_of_itself(trace)
-    special = special_keys(run, trace)
+def tokens_of(run: ModelRun, trace: AttentionTrace, head: int) -> Tokens:
+    """Return what a head's matrix shows."""
+    is_alike, special = is_of_itself(trace), special_keys(run, trace)
     return Tokens(
-        matrix=matrix,
-        queries=list(trace.story.query_axis.labels[rows]),
-        keys=None if of_itself else list(trace.story.key_axis.labels[cols]),
+        matrix=to_array(trace.weights(head).nan_to_num()),
+        queries=list(trace.story.query_axis.labels),
+        keys=None if is_alike else list(trace.story.key_axis.labels),
         names=(f"Queries, {trace.story.query_axis.name}", f"Keys, {trace.story.key_axis.name}"),
         axes=(trace.story.query_axis.name, trace.story.key_axis.name),
-        muted=(inside(rows, special if of_itself else ()), inside(cols, special)),
-        start=(rows.start, cols.start),
-        outside=beyond,
-        n_keys=n_keys,
+        muted=(special if is_alike else frozenset(), special),
         picture=None if run.tiles is None else run.picture,
     )
-
-
-def window_at(start: int, n: int) -> slice:
-    """Return WINDOW of n positions, or as many as there are, from this one on or from the nearest that can be."""
-    start = min(max(start, 0), max(n - WINDOW, 0))
-    return slice(start, min(start + WINDOW, n))
-
-
-def inside(window: slice, places: Iterable[int]) -> frozenset[int]:
-    """Return the places within a window, counted from its start."""
-    return frozenset(place - window.start for place in places if window.start <= place < window.stop)
-
-
-def _window(trace: AttentionTrace, head: int, query: int) -> tuple[slice, slice]:
-    """Return the rows and columns to send; of long inputs a person can move the window."""
-    if max(trace.n_queries, trace.n_keys) <= WINDOW:
-        return slice(0, trace.n_queries), slice(0, trace.n_keys)
-    last = max(trace.n_queries - WINDOW, 0)
-    if not WINDOW_START.value <= query < WINDOW_START.value + WINDOW:
-        WINDOW_START.value = query - WINDOW // 2
-    start = first_col = WINDOW_START.clamp(0, last)
-
-    def follow() -> None:
-        moved = int(WINDOW_START.value)
-        if not moved <= query < moved + WINDOW:
-            glance.choose(query=min(moved + WINDOW // 2, trace.n_queries - 1))
-
-    if last:
-        kept = {"key": WINDOW_START.key, "persist_state": "session"}
-        st.slider("Window begins at token", 0, last, step=1, on_change=follow, **kept)
-    if not is_of_itself(trace):
-        first_col = int(whole_rows(trace, head, [query]).weights[0].argmax()) - WINDOW // 2
-    rows, cols = window_at(start, trace.n_queries), window_at(first_col, trace.n_keys)
-    st.caption(
-        f"A window of {rows.stop - rows.start} queries and {cols.stop - cols.start} keys of {trace.n_queries:,} and "
-        f"{trace.n_keys:,}; the atlas shows them all."
-    )
-    return rows, cols
 
 
 def patch_view(
