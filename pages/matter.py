@@ -34,7 +34,8 @@ with st.container(key="matter_first"):
         who_decides(sentence, text, trace)
         try_this(judge.NAME, surprise())
     words_section(sentence, text, trace)
-    judge.worth_of_attention()
+    with st.container(key="desk_matter_worth"):
+        judge.worth_of_attention()
 
 
 def matter_steps() -> None:

@@ -33,10 +33,11 @@ elif text and source:
     experiment = experiment_on(text)
     what_is_changed(experiment)
     two_orders(experiment)
-    st.caption(
-        "Under each word: 24 of its 192 numbers; the % says how much all changed. On the left its positions are "
-        "switched off; trained without, it could not tell the orders apart either."
-    )
+    with st.container(key="desk_transformer_numbers"):
+        st.caption(
+            "Under each word: 24 of its 192 numbers; the % says how much all changed. On the left its positions are "
+            "switched off; trained without, it could not tell the orders apart either."
+        )
     try_this(NAME, surprise(text))
 
 tabs, doubts = [], []

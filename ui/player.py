@@ -32,7 +32,7 @@ from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
 from ui.labels import distinct, error_markdown, explain, literal
-from ui.layout import ink_ramp, role_colour, section
+from ui.layout import figures_table, ink_ramp, role_colour, section
 from ui.lecture import LECTURE
 from ui.state import (
     APP,
@@ -465,19 +465,11 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int, key_words: s
     """Draw the table of the n keys to which a query gives most, and the sums that it rests on."""
     st.markdown("**Its row in numbers**")
     table = row_table(trace, head, query, n)
-    st.dataframe(
-        table,
-        hide_index=True,
-        width="stretch",
-        placeholder="",  # all the other keys together have no score
-        column_config={
-            "key": st.column_config.TextColumn(f"key ({key_words})"),
-            "score": st.column_config.NumberColumn("score", format="%.2f"),
-            "exponential": st.column_config.NumberColumn("exp(score)", format="%.3g"),
-            "weight": st.column_config.NumberColumn("weight", format="%.4f"),
-            "contribution": st.column_config.NumberColumn("weight × |value|", format="%.4f"),
-        },
+    rows = (
+        (key, "" if math.isnan(score) else f"{score:.2f}", f"{exponential:.3g}", f"{weight:.4f}", f"{contribution:.4f}")
+        for key, score, exponential, weight, contribution in table.itertuples(index=False)
     )
+    figures_table((f"key ({key_words})", "score", "exp(score)", "weight", "weight × |value|"), *rows)
     total = float(trace.log_normaliser[head, query].exp())
     st.caption(f"weight = exp(score) / {_rounded(total)}, the row's sum; all alike: {1 / trace.n_keys:.4f}.")
 

@@ -1,6 +1,6 @@
 // A canvas on which something moves, and a bar below it to play, scrub and save that. What extends it has `seconds` and a
 // `title`, and draws: the time goes from 0 to 1. In a lecture its letters have so many pixels of the screen.
-const HALL_LETTERS = 16.5;
+const HALL_LETTERS = 20;
 class Film {
   constructor(root, says, plays) {
     Object.assign(this, { root, plays, time: 1 });

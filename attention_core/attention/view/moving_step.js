@@ -1,6 +1,6 @@
 // A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
 // ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
-const SECONDS = 1.4, LARGEST_CELL = 110, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
+const SECONDS = 1.4, LARGEST_CELL = 110, ROOM = 360, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
 const MARK = { query: "#0072B2", key: "#E69F00", value: "#009E73", scores: "#56B4E9", weights: "#CC79A7", context: "#D55E00" };
 
@@ -138,16 +138,16 @@ class MovingStep extends Film {
     const size = Math.min(data.size, width), k = factors.length ? factors[0].m : 0;
     const lay = (open) => {
       const inner = open ? k : 0, gap = open ? GAP : 0, across = size - rowRoom, down = Math.max(size - 60, 120);
-      const cell = (room, count) => Math.min((room - gap) / (count + inner), LARGEST_CELL);
+      const largest = clamp(ROOM / (n + inner), 54, LARGEST_CELL), cell = (room, count) => Math.min((room - gap) / (count + inner), largest);
       let side = Math.min(cell(across, m), cell(down, n));
       const share = (room) => Math.min(inner * Math.max(side, 2), 0.3 * room);
       let w = Math.min(m * side, across), h = Math.min(n * side, down);
       if (open && inner * side > 0.3 * Math.min(across, down)) {
-        side = Math.min((0.7 * across - gap) / m, (0.7 * down - gap) / n, LARGEST_CELL);
+        side = Math.min((0.7 * across - gap) / m, (0.7 * down - gap) / n, largest);
         [w, h] = [m * side, n * side];
       }
       w = Math.max(w, Math.min(LEAST_SIDE * m, across - share(across) - gap));
-      h = Math.max(h, Math.min(LEAST_SIDE * n, down - share(down) - gap));
+      h = Math.max(h, Math.min(LEAST_SIDE * n, ROOM, down - share(down) - gap));
       const fits = columns <= w / m - 4 || Math.max(...this.names[1].map((label) => label.length)) <= 3;
       const tall = fits ? 18 : Math.min(0.72 * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
       const result = { x: rowRoom + left + gap, y: tall + over + gap, w, h };
@@ -347,10 +347,10 @@ class MovingStep extends Film {
       while (shown.length > 1 && pen.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
       return shown;
     };
-    for (let row = 0, every = rows.length > MOST_WORDS ? 1 : Math.ceil(14 / h); row < rows.length; row += every) {
+    for (let row = 0, every = rows.length > MOST_WORDS ? 1 : Math.ceil(Math.max(14, this.least) / h); row < rows.length; row += every) {
       this.write(cut(rows[row], this.rowRoom - 8), x - 6, at.y + (row + 0.5) * h, { align: "right" });
     }
-    for (let column = 0, every = columns.length > MOST_WORDS ? 1 : Math.ceil((fits ? 16 : 14) / w); column < columns.length; column += every) {
+    for (let column = 0, every = columns.length > MOST_WORDS ? 1 : Math.ceil(Math.max(fits ? 16 : 14, this.least) / w); column < columns.length; column += every) {
       const middle = at.x + (column + 0.5) * w;
       if (fits) this.write(cut(columns[column], Math.max(w * every, 24)), middle, top - 9, { align: "center" });
       else {

@@ -45,7 +45,7 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: l
     lengths = np.array([len(guest.name) for guest in guests])
     out = 1.27 + 0.035 * lengths * np.abs(places["x"])  # as far from the circle however long a name lies
     names = data | {"x": out * places["x"], "y": out * places["y"]}
-    marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.14, -0.14)}  # not over the lock
+    marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.19, -0.19)}  # not over the lock
     keys = {axis: place[[*tried]] + KEY_AT * (place[query] - place[[*tried]]) for axis, place in places.items()}
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
     circles = vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole)
