@@ -24,7 +24,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
     from streamlit.testing.v1 import AppTest
 
-    from ui.model.one_head import next_sent, packed, pieces
+    from ui.model.one_head import packed, pieces
 
 RUNS: dict[str, ModelRun] = {}
 """What the script below draws, by name: AppTest runs it in this process."""
@@ -219,22 +219,6 @@ def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer
     column = [] if part["keys"] else cells[:, part["active"]]
     packed_part = np.frombuffer(base64.b64decode(part["packed"]), "<u2")
     np.testing.assert_array_equal(packed_part, [*cells[part["active"]], *column])
-
-
-def test_nothing_is_sent_again_unless_the_browser_shows_something_else():
-    first = next_sent(None, 11, 3, None)
-    assert (first["query"], first["count"]) == (3, 1)
-    clicked = next_sent(first, 11, 5, (5, "now"))
-    assert (clicked["query"], clicked["count"]) == (3, 1)  # the browser marked it itself
-    assert next_sent(clicked, 11, 5, (5, "now"))["count"] == 1
-    elsewhere = next_sent(clicked, 11, 3, (5, "now"))  # back to the query that was sent, by another chart
-    assert (elsewhere["query"], elsewhere["count"]) == (3, 2)
-    assert next_sent(elsewhere, 11, 5, (5, "now"))["count"] == 3  # by another chart to the one clicked here before
-    assert next_sent(elsewhere, 11, 5, (5, "later"))["count"] == 2
-    drawn_anew = next_sent(clicked, 11, 5, None)
-    assert (drawn_anew["query"], drawn_anew["count"]) == (5, 2)
-    assert next_sent(drawn_anew, 11, 5, None)["count"] == 2
-    assert next_sent(clicked, 12, 5, (5, "now"))["query"] == 5
 
 
 def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():

@@ -33,7 +33,7 @@ from ui.layout import section
 from ui.model import glance
 from ui.model.glance import chosen
 from ui.player import at_query, export_bar, query_row, show_step_chart, show_words
-from ui.state import Field, component_message, following, one_of, set_widget, single_choice, widget_value
+from ui.state import Field, component_message, following, one_of, single_choice
 
 _chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
@@ -124,8 +124,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
             glance.choose(query=row)
 
     drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.muted)
-    active, stamp = _seed(key, hash(drawn), query)
-    active = min(max(active, 0), len(tokens.queries) - 1)
+    active = min(max(query, 0), len(tokens.queries) - 1)
     _note_pictures(tokens, active)
     matrix, high = tokens.matrix, float(tokens.matrix.max(initial=0.0))
     file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MAX_INLINE else None
@@ -144,7 +143,7 @@ def token_component(key: str, tokens: Tokens, query: int) -> None:
         "start": [0, 0],
         "uniform": 1 / matrix.shape[1],
         "percent": True,
-        "stamp": stamp,
+        "stamp": f"{hash(drawn)}:{query}",
         "tiles": _tiles(tokens),
     }
     _view(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
@@ -188,30 +187,6 @@ def _roots(matrix: np.ndarray, high: float) -> np.ndarray:
 
 def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
     return [[text, glued, place in muted] for place, (text, glued) in enumerate(pieces(labels))]
-
-
-def _seed(key: str, known: int, query: int) -> tuple[int, str]:
-    """Return the query to send and a stamp: after a click in the component both stay, so that nothing is sent again."""
-    clicked = component_message(key, "chosen") or {}
-    click = (clicked.get("row"), clicked.get("at")) if clicked else None
-    last = next_sent(widget_value(f"{key}_sent"), known, query, click)
-    set_widget(f"{key}_sent", last)
-    return last["query"], f"{known}:{last['count']}"
-
-
-def next_sent(sent: dict[str, Any] | None, known: int, query: int, click: tuple | None) -> dict[str, Any]:
-    """Return what is sent now: the same as was sent last where the browser shows this query already.
-
-    `known` is the content, as a number; `click` is row and time of the last click in the component, None before any and
-    when it is drawn anew.
-    """
-    if sent is not None and sent["content"] == known:
-        is_anew = click is None and sent["click"] is not None
-        is_marked = click != sent["click"] and click is not None and click[0] == query
-        if is_marked or query == (sent["query"] if is_anew else sent["shown"]):
-            return {**sent, "shown": query, "click": click}
-    count = 1 if sent is None else sent["count"] + 1
-    return {"content": known, "query": query, "shown": query, "click": click, "count": count}
 
 
 MATRIX_SIZE = 430
