@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import ROWS_AT_ONCE, AttentionTrace
+from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
 from attention_core.charts.heatmap import matrix_chart, palette_png
 from attention_core.device import to_array
-from attention_core.explain.heads import whole_rows
+from attention_core.explain.heads import MAX_NUMBERS, whole_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
@@ -53,7 +53,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     height, width = (max(size // 4, round(size * n / max(n_queries, n_keys))) for n in (n_queries, n_keys))
     gap = GAP if size >= 40 else 3
     n_heads = tuple(trace.n_heads for trace in layers)
-    most_rows = max(height, MAX_CELLS // (sum(n_heads) * n_keys))
+    most_rows = max(height, min(MAX_CELLS // sum(n_heads), MAX_NUMBERS) // n_keys)
     whole = np.zeros((len(layers) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
     between = np.ones(whole.shape, dtype=bool)
     ramp = vl.Ramp(vl.PINKS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")
@@ -106,38 +106,12 @@ def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
 
 def _reduced(trace: AttentionTrace, head: int, rows: Tensor, edges: np.ndarray, width: int) -> np.ndarray:
     """Return a head's picture, (len(edges), width): the largest number behind each pixel, NaN where all is masked."""
-    if len(rows) <= len(edges):
-        return _numbers(_columns(_cells(trace, head, rows)[torch.from_numpy(edges)], width))
-    ends = [*edges[1:].tolist(), len(rows)]
-    lines, pixel = [], 0
-    while pixel < len(ends):
-        start, last = int(edges[pixel]), pixel + 1
-        while last < len(ends) and ends[last] - start <= ROWS_AT_ONCE:
-            last += 1
-        cells = _cells(trace, head, rows[start : ends[last - 1]])
-        lines += [band.amax(0) for band in cells.split(np.diff([start, *ends[pixel:last]]).tolist())]
-        pixel = last
-    return _numbers(_columns(torch.stack(lines), width))
-
-
-def _cells(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
-    """Return whole rows of weights, -1 where a query may not attend."""
     _, weights, _, allowed = whole_rows(trace, head, rows)
-    return weights if allowed is None else weights.masked_fill(~allowed, -1)
-
-
-def _columns(cells: Tensor, width: int) -> Tensor:
-    """Return the cells with as many columns as pixels: the largest of several, or one repeated."""
-    n = cells.shape[1]
-    if n <= width:
-        return cells[:, torch.arange(width) * n // width]
-    sizes = np.diff(np.arange(width + 1) * n // width).tolist()
-    return torch.stack([band.amax(1) for band in cells.split(sizes, 1)], 1)
-
-
-def _numbers(cells: Tensor) -> np.ndarray:
-    numbers = to_array(cells.float())
-    return np.where(numbers < 0, np.nan, numbers)
+    cells = to_array((weights if allowed is None else weights.masked_fill(~allowed, -1)).float())
+    lines = cells[edges] if len(rows) <= len(edges) else np.maximum.reduceat(cells, edges)
+    starts = np.arange(width) * trace.n_keys // width
+    shown = lines[:, starts] if trace.n_keys <= width else np.maximum.reduceat(lines, starts, axis=1)
+    return np.where(shown < 0, np.nan, shown)
 
 
 HEAD, LEFT = 18, 18

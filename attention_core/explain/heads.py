@@ -303,10 +303,6 @@ def describe_head(summary: HeadSummary) -> str:
     return f"spread over about {2**summary.entropy:.1f} tokens"
 
 
-MAX_COMPARED = 150_000_000
-"""Heads x queries x keys that are compared with one head, less than a second on one core; with more, a sample of the
-queries."""
-MIN_ROWS = 8
 _TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28
 
 
@@ -330,7 +326,7 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     The distance of two heads is the mean over queries of the square root of the Jensen-Shannon divergence, in bits, of
     the two rows of weights: sqrt(H((p + q) / 2) - (H(p) + H(q)) / 2), which is a metric between 0 and 1. What a sink
     keeps counts as one key more. Queries for which any of the heads sees no key are left out. For long inputs the mean
-    is over evenly spaced queries, as many as MAX_COMPARED allows and at least MIN_ROWS.
+    is over those of summarised_queries.
 
     Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy"; heads compared in this way: Clark et al.
     2019, "What Does BERT Look At?", section 6. Metric: Endres and Schindelin 2003.
@@ -338,9 +334,7 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     Raises:
         ValueError: layers of several shapes.
     """
-    n_keys = _one_shape(layers)[1] + 1
-    n_heads = sum(trace.n_heads for trace in layers)
-    rows, n_seen = _sample(layers, max(MIN_ROWS, min(MAX_COMPARED // n_heads, MAX_NUMBERS) // n_keys))
+    rows, n_seen = _sample(layers)
     own = _rows(layers[layer], head, rows)
     own_entropy, found = _entropy(own), []
     for trace in layers:
@@ -361,8 +355,7 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
     heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
     if heads != others or len(set(heads)) != 1:
         raise ValueError(f"first and second must have the same layers and heads, got {heads} and {others}")
-    n_keys = _one_shape([*first, *second])[1] + 1
-    rows, _ = _sample([*first, *second], max(MIN_ROWS, MAX_NUMBERS // n_keys))
+    rows, _ = _sample([*first, *second])
     found = torch.zeros(len(first), heads[0])
     for layer, traces in enumerate(zip(first, second, strict=True)):
         for head in range(heads[0]):
@@ -387,13 +380,15 @@ def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
     return torch.cat([weights, unspent], 1).clamp_min(_TINY)
 
 
-def _sample(layers: Sequence[AttentionTrace], most: int) -> tuple[Tensor, int]:
+def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
     """Return evenly spaced queries, less those for which a head sees nothing, and how many there are to choose from.
 
     Which queries are blind is known only of those that are looked at: where all are, the others do not count.
     """
-    n_queries = layers[0].n_queries
-    rows = evenly_spaced(n_queries, most)
+    shapes = {(trace.n_queries, trace.n_keys) for trace in layers}
+    if len(shapes) != 1:
+        raise ValueError(f"layers must have matrices of one shape, got {sorted(shapes)}")
+    n_queries, rows = layers[0].n_queries, summarised_queries(layers)
     sees = torch.ones(len(rows), dtype=torch.bool)
     for trace in layers:
         if not trace.has_mask:  # a causal query always sees itself
@@ -403,13 +398,6 @@ def _sample(layers: Sequence[AttentionTrace], most: int) -> tuple[Tensor, int]:
             if allowed is not None:
                 sees &= allowed.any(1).cpu()
     return rows[sees], int(sees.sum()) if len(rows) == n_queries else n_queries
-
-
-def _one_shape(layers: Sequence[AttentionTrace]) -> tuple[int, int]:
-    shapes = {(trace.n_queries, trace.n_keys) for trace in layers}
-    if len(shapes) != 1:
-        raise ValueError(f"layers must have matrices of one shape, got {sorted(shapes)}")
-    return shapes.pop()
 
 
 FAR = 4  # positions between a query and a key that count as far: beyond what looking at a neighbour explains

@@ -215,7 +215,8 @@ def test_heads_that_share_no_key_are_as_far_apart_as_can_be():
 
 def test_long_inputs_are_compared_on_a_sample_that_is_told(monkeypatch, llama):
     exact = distances_from(llama.traces, 0, 1).row
-    monkeypatch.setattr(heads, "MAX_COMPARED", 1)
+    monkeypatch.setattr(heads, "MAX_CELLS", 1)
+    monkeypatch.setattr(heads, "MIN_QUERIES", 8)
     sampled = distances_from(llama.traces, 0, 1)
     assert (sampled.n_sampled, sampled.n_queries) == (8, 9)
     assert (sampled.row - exact).abs().max() < 0.15
