@@ -86,7 +86,8 @@ def _ask(page: str, surprise: TryThis) -> None:
 
     if surprise.hides:
         st.html(f"<style>{surprise.hides} {HIDDEN}</style>")
-    ask_guess(surprise.question, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
+    hint = " Its answer is hidden until you guess." if surprise.hides else ""
+    ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
     if surprise.hides:
         _close_button(page)

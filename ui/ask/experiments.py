@@ -183,8 +183,8 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
                 draw_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
-                largest = f"Largest weight: {trace.story.key_axis.labels[heaviest]}."
-                st.caption("The weights are all alike." if is_alike else largest)
+                if is_alike:
+                    st.caption("The weights are all alike.")
             show_words(trace, step, 0, 0)
         with picture:
             _show(trace, step, drawing, grid, None if is_alike or heaviest == EMPTY_KEY else heaviest)

@@ -168,11 +168,7 @@ def _chips(questions: Sequence[Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
         for place, question in enumerate(questions):
             text = f"{write(question)}?"
-            st.button(text, key=f"ask_example_{place}", on_click=ask_this, args=(text,))
-
-
-def ask_this(text: str) -> None:
-    TEXT.value = text
+            st.button(text, key=f"ask_example_{place}", on_click=TEXT.take, args=(text,))
 
 
 def answer_part(
@@ -191,11 +187,11 @@ def answer_part(
         with st.container(horizontal=True, gap="large", vertical_alignment="center"):
             with st.container(width="content"):
                 big_answer(answered)
-            with st.container(width="content", gap="xsmall"):
+            with st.container(width="content", gap="xsmall", key="ask_other"):
+                other = answer_in_words(best_answer(own if is_alike else alike)[0])
+                st.markdown(f"{'Free to choose' if is_alike else 'If it may not choose where to look'}: **{other}**")
                 set_widget("ask_uniform", is_alike)
                 st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(ALIKE,))
-                other = answer_in_words(best_answer(own if is_alike else alike)[0])
-                st.caption(f"{'Free to choose' if is_alike else 'If it may not choose where to look'}: **{other}**")
         if len(edits) > is_alike:
             st.caption(f"Its attention is changed under *Try*; as learned: **{answer_in_words(best_answer(own)[0])}**")
         for remark in drawing_remarks(drawing, reading.question):
@@ -222,7 +218,7 @@ def _three_looks() -> TryThis:
 
     def act() -> None:
         put_strokes(PAD, PRESETS[PAD.first](), preset=PAD.first)
-        ask_this(THREE_LOOKS)
+        TEXT.value = THREE_LOOKS
         EDITS.reset()
 
     def outcome() -> tuple[int, str]:
