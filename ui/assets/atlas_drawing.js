@@ -34,8 +34,8 @@ class MapDrawing extends MapView {
   // One scale for all of a matrix: a colour means the same wherever the map is.
   chooseScale() {
     const tile = this.tile(this.data.levels - 1), high = tile?.top >= FIRST ? Number(valueOf(tile, tile.top).toPrecision(4)) : 1;
-    if (this.scale?.high === high && this.legendOf === this.data && this.paintedOn === this.paper) return;
-    [this.legendOf, this.paintedOn] = [this.data, this.paper];
+    const { atlas, colour, uniform, masks, surveyed } = this.data;
+    if (!isNew(this, high, atlas, colour, uniform, masks, surveyed < 1, this.paper)) return;
     const towards = rampOf([this.paper, this.data.colour]);
     this.ramp = (share) => towards(STRONGEST * clamp(share, 0, 1));
     this.scale = new Scale(this.ramp, Number(Math.min(this.data.uniform / 100, high / 1e4).toPrecision(3)), high);

@@ -47,10 +47,10 @@ class AtlasMap extends MapDrawing {
 
   async adopt(data, tell) {
     this.readTheme();
-    this.request();
-    if (data === this.seen) return;  // called again for another reason, such as a change of the theme
+    if (data === this.seen) return this.request();  // called again for another reason, such as a change of the theme
     this.seen = data;
-    const header = readMessage(data);
+    const header = readMessage(data), { view, answered, labels, later, tiles: came, ...about } = header;
+    const told = JSON.stringify(about);
     this.desk ??= new Desk(() => this.settle(true));
     this.desk.tell = tell;
     const isNew = header.atlas !== this.data?.atlas;
@@ -59,16 +59,18 @@ class AtlasMap extends MapDrawing {
     this.small.style.visibility = header.guessing ? "hidden" : "";
     if (isNew) this.open(header, cache);
     if (!isNew && header.go && header.go.number !== this.gone) this.go(header.go);
-    for (const { axis, start, texts } of header.labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
-    this.desk.answered(header.answered);
+    for (const { axis, start, texts } of labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
+    this.desk.answered(answered);
     const tiles = await Promise.all(header.tiles.map(unpack));
     for (const tile of tiles) {
       tile.came = performance.now();
       cache.put(tile.key, tile);
     }
-    this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), header.later);
+    this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), later);
     if (this.cache !== cache) return;
-    this.settle(true);
+    if (told !== this.told || labels.length || this.lacks(tiles)) this.request();
+    this.told = told;
+    this.askOn(true);
     if (isNew && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
   }
 
@@ -191,9 +193,20 @@ class AtlasMap extends MapDrawing {
     this.cache = null;
   }
 
+  // Whether some of these tiles are in view; what was fetched ahead is not.
+  lacks(tiles) {
+    if (!this.plot || this.root.dataset.complete !== "true") return true;
+    const level = this.level(), seen = this.places(level, this.seenPart()).map(([row, col]) => keyOf(level, row, col));
+    return tiles.some(({ key }) => seen.includes(key) || key === this.topKey());
+  }
+
   // After a move: draw, ask for what is missing, and once it is quiet say what is in view.
   settle(quick = false) {
     this.request();
+    this.askOn(quick);
+  }
+
+  askOn(quick) {
     clearTimeout(this.asking);
     if (quick) this.ask(); else this.asking = setTimeout(() => this.ask(), SETTLE);
     clearTimeout(this.quiet);
@@ -306,7 +319,8 @@ class AtlasMap extends MapDrawing {
     const rows = range(part.top, part.bottom), columns = range(part.left, part.right);
     const places = rows === columns && this.rows.name === this.columns.name
       ? `${this.rows.name} ${rows}` : `queries ${rows}, keys ${columns}`;
-    this.said.textContent = this.goal || this.root.dataset.complete !== "true" ? "" : `In view: ${places}. ${one}`;
+    const text = this.goal || this.root.dataset.complete !== "true" ? "" : `In view: ${places}. ${one}`;
+    if (this.said.textContent !== text) this.said.textContent = text;
   }
 }
 
