@@ -1,4 +1,4 @@
-"""Figures of variants of our models, whose weights were not kept: python -m benchmarks.variants."""
+"""Figures of variants of our models that were trained once, see benchmarks/README.md; their weights were not kept."""
 
 from typing import Any
 
