@@ -12,6 +12,7 @@ from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import weights_ramp
+from attention_core.concurrency import BoundedCache, ComputedValue
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, cache_of, end_tokens, generate, most_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
@@ -53,8 +54,6 @@ def kept_in_words(made: Generation) -> str:
 
 AT_ONCE = 24
 """Tokens that one click asks for."""
-MAX_TEXTS, MAX_MODELS = 4, 2
-"""Texts that are kept for all visitors, and of how many models."""
 WRITING = Field[dict[str, Any] | None](
     NAME,
     "says_writing",
@@ -68,31 +67,21 @@ LINKED = ""
 """In the place of model and input: a link says what was written, which is still to be compared with these."""
 WANTED = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
-_TEXTS: dict[Any, Generation] = {}
+_TEXTS = BoundedCache(max_items=2)
+"""For all visitors; each keeps its model, too."""
 ALSO_FORGOTTEN.append(_TEXTS.clear)
 
 
 def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
     """Return a text as the model ran it, kept for everybody."""
     pretrained, source = pretrained_of(asked.key), _source(asked)
-    key = asked.key, asked.given if source else None, ids
+    key = pretrained, asked.given if source else None, ids
     found = _TEXTS.get(key)
-    if found is None or found.pretrained is not pretrained:
+    if found is None:
         with heavy_run():
-            found = generate(pretrained, ids, source)
-    _keep(key, found)
-    return found
-
-
-def _keep(key: Any, text: Generation) -> None:
-    """Keep a text, and with it its model; those looked at longest ago are let go."""
-    _TEXTS.pop(key, None)
-    _TEXTS[key] = text
-    newest_first = list(_TEXTS.copy().items())[::-1]
-    models = list(dict.fromkeys(id(one.pretrained) for _, one in newest_first[:MAX_TEXTS]))[:MAX_MODELS]
-    for place, (old, one) in enumerate(newest_first):
-        if place >= MAX_TEXTS or id(one.pretrained) not in models:
-            _TEXTS.pop(old, None)
+            found = ComputedValue(generate(pretrained, ids, source))
+        _TEXTS.put(key, found.value)
+    return found.value
 
 
 def _source(asked: LatestRun) -> Mapping[str, Tensor]:
