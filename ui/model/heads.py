@@ -48,7 +48,7 @@ N_SIMILAR = 4
 MATRIX_SIZE = 270
 KIND = Field(NAME, "kind", next(iter(NAMES)), address="kind", parse=one_of(NAMES))
 N_SENTENCES = 100
-METRIC = Field(NAME, "metric", next(iter(METRICS)), address="metric", parse=one_of(METRICS))
+METRIC = Field(NAME, "metric", "previous", address="metric", parse=one_of(METRICS))
 
 
 def heads_in_numbers(run: ModelRun) -> None:
