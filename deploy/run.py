@@ -104,7 +104,6 @@ def serve(options: argparse.Namespace, nginx: str) -> None:
 
 
 def main() -> None:
-    """Read the options and serve."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--processes", type=int, default=2, help="one per core of the machine (2)")
     parser.add_argument("--port", type=int, default=8080, help="the processes take the ports after it (8080)")

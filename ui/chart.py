@@ -182,8 +182,6 @@ LONGEST = 120  # letters of a file's name
 
 
 class Picture(NamedTuple):
-    """A picture on the page."""
-
     make: Callable[[], Chart]  # returns what was drawn, as a chart
     title: str  # what it shows
     name: str  # what its file is called after the page, such as "additive-attention-weights"

@@ -196,7 +196,6 @@ def _foot_link(where: str, entry: PageEntry, icon: str, side: Literal["left", "r
 
 
 def sidebar() -> None:
-    """Draw the sidebar's foot."""
     with st.sidebar:
         lecture_mode(on_change=OPEN_TAB[PAGE.value].reset if PAGE.value else None)
         if LECTURE.value:

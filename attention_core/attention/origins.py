@@ -17,8 +17,6 @@ SYMBOLS = {"query": "Q", "key": "K", "value": "V", "weights": "A", "context": "C
 
 
 class Factor(NamedTuple):
-    """One of two matrices whose product a step shows."""
-
     symbol: str
     role: Role
     values: np.ndarray  # float (n_rows, n_columns)

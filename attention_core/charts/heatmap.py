@@ -97,7 +97,6 @@ def _palette_png(shares: np.ndarray, ramp: vl.Ramp, n_colours: int) -> bytes:
 
 
 def png(image: Image.Image) -> bytes:
-    """Return a picture as a PNG file."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=LEVEL)
     return buffer.getvalue()

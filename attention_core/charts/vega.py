@@ -162,7 +162,6 @@ class Channel(Spec):
 
 
 def without_undefined(spec: Spec) -> Spec:
-    """Return the properties that are not UNDEFINED."""
     return {name: value for name, value in spec.items() if value is not UNDEFINED}
 
 
@@ -309,7 +308,6 @@ def texts(data: Data, space: Mapping[str, Any], column: str = "text", **style: A
 
 
 def text_at(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
-    """Return a layer of one text."""
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
 
@@ -369,7 +367,6 @@ def long_form(
 
 
 def colour_scale(ramp: Ramp) -> Spec:
-    """Return the ramp as a Vega-Lite scale."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return dict(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
@@ -447,7 +444,6 @@ def exact_scale(low: float, high: float, **more: Any) -> Spec:
 
 
 def percent_axis(column: str, title: Any = None, ticks: int = 3) -> Channel:
-    """Return the vertical axis of shares from 0 to 1, in per cent."""
     axis = dict(format="%", tickCount=ticks)
     return field(f"{column}:Q", title=title, scale=dict(domain=[0, 1]), axis=axis)
 

@@ -82,7 +82,6 @@ def _surprise(bits: Tensor) -> dict[str, float]:
 
 
 def evaluate_language(model: nn.Module, file: str) -> dict[str, Any]:
-    """Evaluate on a text file with a sentence per line."""
     _, text = read_text(file, Path("sentences.txt"), "{} cannot be read: it is not there.")
     sentences = [line.strip() for line in text.splitlines() if line.strip()]
     if not sentences:

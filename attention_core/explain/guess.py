@@ -9,8 +9,6 @@ from attention_core.device import to_array
 
 
 class Comparison(NamedTuple):
-    """A guessed cell beside the largest one of its row."""
-
     value: float  # the number at the guess
     best: int  # the column of the largest number
     largest: float  # that number

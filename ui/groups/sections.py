@@ -61,7 +61,6 @@ def guest_numbers() -> list[int]:
 
 
 def type_numbers() -> None:
-    """Let a person type other numbers."""
     if not SHOWS_NUMBERS.widget(st.toggle, "Choose the numbers"):
         return
     TEXT.widget(st.text_input, f"Your numbers, 0 to {MODULUS - 1}", max_chars=200, on_change=QUERY.reset)
@@ -157,7 +156,6 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
 
 
 def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
-    """Step through either head for the chosen guest."""
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
     trace = traces[head]
     if not (step := STEPS.draw(trace, query)):
@@ -203,7 +201,6 @@ def all_weights(trace: AttentionTrace, numbers: list[int]) -> None:
 
 
 def accuracies() -> None:
-    """Draw both heads' accuracies from their cards."""
     pairs, triples = (read_card(file) for file in HEADS.values())
     shares = pairs["test_accuracy"], triples["test_accuracy"], triples["majority_share"]
     labels = *HEAD_WORDS.values(), "Always the commoner answer"

@@ -254,7 +254,6 @@ class Rooms:
         return {"present": present, "answered": answered, **({} if state.get("columns") else shown)}
 
     def tally(self, number: int) -> Tally:
-        """Return the answers to a question."""
         with self._rows() as rows:
             body, correct, hands = rows.execute(
                 "select body, correct, hands from questions where number = ?", (number,)

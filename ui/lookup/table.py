@@ -49,8 +49,6 @@ guess_again = TRIED[NAME].reset
 
 
 class LookupRequest(NamedTuple):
-    """The records and the queries that are looked up in them."""
-
     records: core.Records
     queries: tuple[str, ...]  # at least one
     remarks: tuple[str, ...]  # what was left out or changed
@@ -87,12 +85,10 @@ def current_request(preset: core.LookupPreset) -> LookupRequest:
 
 
 def choose_table() -> None:
-    """Draw the tables that come along."""
     single_choice("Table", PRESET, list(core.PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
 
 
 def change_weights(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    """Let a visitor set what the query gives single records."""
     if query != QUERY.value:
         st.rerun()  # another row was clicked: the page above shows it
     matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), QUERY.take)

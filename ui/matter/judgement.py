@@ -41,7 +41,6 @@ def removed(text: str) -> Tensor:
 
 
 def attention_trace(text: str, edits: Edits = ()) -> AttentionTrace:
-    """Return how the model with attention came to its answer."""
     return _explain(model_or_stop(ATTENTION), read_sentence(text), edits)
 
 
@@ -93,7 +92,6 @@ def _fault(text: str, answer: str) -> str:
 
 
 def three_models(text: str, edits: Edits, is_read: bool) -> None:
-    """Draw what all three models say, and how they differ."""
     rows, missing = [], []
     for name, title in MODELS.items():
         try:

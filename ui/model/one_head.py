@@ -307,7 +307,6 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
 
 
 def tokens_of(run: ModelRun, trace: AttentionTrace, head: int) -> Tokens:
-    """Return what a head's matrix shows."""
     is_alike, special = is_of_itself(trace), special_keys(run, trace)
     return Tokens(
         matrix=to_array(trace.weights(head).nan_to_num()),

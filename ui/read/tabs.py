@@ -37,8 +37,6 @@ read_again = by_model(DigitReader.read)
 
 
 class ChangedReading(NamedTuple):
-    """A drawing as it is read now."""
-
     learned: DigitReading  # with the same first query, nothing edited
     reading: DigitReading
     after: int  # see AFTER

@@ -49,7 +49,6 @@ def arrange(vectors: Vectors) -> None:
 
 
 def take_move() -> None:
-    """Take over what was dragged."""
     moved = PLANE.message()
     if moved is None:
         return

@@ -75,7 +75,6 @@ _film = component("learning_film", script_of("film", "learning_film"))
 
 
 def is_on() -> bool:
-    """Return whether the visitor's training goes on."""
     return TRAINING.value is not None and TRAINING.value.is_on
 
 
@@ -127,7 +126,6 @@ def go_on() -> None:
 
 
 def choose_lesson() -> None:
-    """Let a person choose what is to be learned."""
     single_choice("What it learns", LESSON, TITLES, label_visibility="collapsed", disabled=is_on())
 
 
@@ -145,7 +143,6 @@ def own_input() -> tuple[Any, str]:
 
 
 def change_settings() -> None:
-    """Offer what can be set, folded."""
     offer = LESSONS[LESSON.value]
     with expander("Change the settings", CHANGES):
         for name, label in CHOICES.items():
@@ -203,7 +200,6 @@ def _buttons(training: Training) -> None:
 
 
 def draw_film(training: Training, given: Any, text: str, key: str = "train_film") -> None:
-    """Draw the film of a training, of the present input."""
     run = training.run
     known = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
     looks, frames = known.setdefault((id(run), text), []), list(run.frames)

@@ -55,11 +55,9 @@ class Training:
         return (self.run.n_steps - self.run.step) * self.seconds / done if done > 3 else None
 
     def note_visitor(self) -> None:
-        """Note that the visitor still looks at it."""
         self._seen = time.monotonic()
 
     def go_on(self, session: str, address: str) -> None:
-        """Begin, or go on after a rest."""
         if self.is_on or self.run.is_done:
             return
         self.stage, self.remark = TrainingStage.WAITS, ""

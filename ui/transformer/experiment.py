@@ -23,8 +23,6 @@ CHOICES = {
 
 
 class TransformerHead(NamedTuple):
-    """One head of the transformer."""
-
     kind: str  # "encoder", "decoder" or "cross"
     layer: int  # from 0
     head: int  # from 0

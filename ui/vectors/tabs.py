@@ -226,7 +226,6 @@ NOTATIONS = (
 
 
 def notations_section() -> None:
-    """Draw the table of notations."""
     rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
     st.markdown("\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows]))
     st.caption(

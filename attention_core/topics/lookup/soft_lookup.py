@@ -151,8 +151,6 @@ MAX_WORDS = 200  # of all keys that are weighed one by one
 
 @dataclass(frozen=True)
 class Records:
-    """What is looked up in."""
-
     keys: tuple[str, ...]
     values: tuple[str, ...]  # as many
     key_name: str = "keys"  # plural noun for the axis

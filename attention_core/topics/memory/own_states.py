@@ -22,8 +22,6 @@ LIKELIEST = 6
 
 
 class TextPieces(NamedTuple):
-    """A text in pieces."""
-
     ids: tuple[int, ...]  # of START and the pieces
     labels: tuple[str, ...]  # what they look like, a space before those that begin a word
     left_out: int  # pieces beyond MAX_PIECES

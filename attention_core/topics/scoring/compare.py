@@ -71,7 +71,6 @@ class FavouriteKey(NamedTuple):
 
 
 def favourites(traces: Mapping[str, AttentionTrace]) -> dict[str, FavouriteKey]:
-    """Return each function's favourite key for the first query."""
     chosen = {}
     for name, trace in traces.items():
         weights = trace.weights(0, [0])[0]
