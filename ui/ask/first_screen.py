@@ -20,7 +20,6 @@ from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
 from attention_core.data.questions import (
     ANSWERS,
-    NOTHING,
     ParsedQuestion,
     Question,
     QuestionError,
@@ -202,8 +201,6 @@ def answer_part(
                 st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(words)}</p>")
                 if (share := float(look.weights()[0, -1])) >= WORTH_SAYING:
                     st.caption(f"{share:.0%} of this look goes to no place at all.")
-        if best_answer(own)[0] == NOTHING:
-            st.caption("What you ask about seems not to be on the drawing.")
         if reading.question.between:
             with st.container(key="desk_ask_note"):
                 note(

@@ -128,7 +128,7 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         how = f"in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
         st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")
         section("Seeing everything at once")
-        st.html(cards(alike))
+        st.html(f'<div class="baseline">{cards(alike)}</div>')
         st.caption("The same network, with every weight made equal as it runs.")
     try_this(NAME, _later(drawing, now))
 
