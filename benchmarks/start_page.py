@@ -28,7 +28,7 @@ PARTS = {
     "scoring": (".st-key-scoring_plane", 209),
     "memory": (".st-key-memory_long", -8),
     "matter": (".st-key-matter_weighed", -16),
-    "translate": (".st-key-translate_lower_words", -66),
+    "translate": (".st-key-translate_lower_words", -16),
     "transformer": (".stBidiComponent", -10),
     "pixels": (".st-key-pixels_canvas_frame", -2, 352, 326),
     "find": (".st-key-find_hero", 0, 352, 330),

@@ -53,12 +53,12 @@ class AtlasMap extends MapDrawing {
     const told = JSON.stringify(about);
     this.desk ??= new Desk(() => this.settle(true));
     this.desk.tell = tell;
-    const isNew = header.atlas !== this.data?.atlas;
+    const isOther = header.atlas !== this.data?.atlas;
     const cache = cacheOf(header.atlas);
     this.data = header;
     this.small.style.visibility = header.guessing ? "hidden" : "";
-    if (isNew) this.open(header, cache);
-    if (!isNew && header.go && header.go.number !== this.gone) this.go(header.go);
+    if (isOther) this.open(header, cache);
+    if (!isOther && header.go && header.go.number !== this.gone) this.go(header.go);
     for (const { axis, start, texts } of labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(answered);
     const tiles = await Promise.all(header.tiles.map(unpack));
@@ -71,7 +71,7 @@ class AtlasMap extends MapDrawing {
     if (told !== this.told || labels.length || this.lacks(tiles)) this.request();
     this.told = told;
     this.askOn(true);
-    if (isNew && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
+    if (isOther && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
   }
 
   // Go where Python sends the map.
