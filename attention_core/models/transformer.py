@@ -291,7 +291,7 @@ class Transformer(TiedTranslator):
         """
         features, activations, _ = self.decode(state.encoding, target, edits, state.cache)
         cache = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in activations], 1)
-        return self.logits(features, state.n_exact), state._replace(cache=cache)
+        return self.logits(features), state._replace(cache=cache)
 
     def decode(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -13,7 +12,6 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, for_queries
-from attention_core.attention.inside_torch import version_of
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
@@ -93,8 +91,6 @@ class DecoderState(NamedTuple):
 
     encoding: Any  # of the source sentences; all rows of a sentence share it
     cache: Tensor  # (n_rows, ...), what the decoder keeps of the pieces so far
-    # how many of the largest logits must be exact in float32, since others may be approximate; None = all
-    n_exact: int | None = None
     n_said: int = 0  # pieces so far, which a recurrent decoder counts
 
     def select(self, rows: Tensor) -> DecoderState:
@@ -162,7 +158,6 @@ def beam_search(
         totals, flat = (totals[..., None] + gains).flatten(1).topk(width)
         row, piece = flat // width, pieces.flatten(1).gather(1, flat)
         state, inputs = state.select((row + sentences * ended.shape[1]).flatten()), piece.view(-1, 1)
-        state = state._replace(n_exact=2 * width)
         tokens = _append(tokens, row, piece)
         log_probabilities = _append(log_probabilities, row, gains.flatten(1).gather(1, flat))
         ended = ended.gather(1, row) | (piece == END)
@@ -190,10 +185,6 @@ def _rank(rows: list[list[int]], totals: list[float], log_probabilities: list[li
 
 
 SCORINGS = tuple(MECHANISMS)
-FEW = 8  # rows up to which a matrix product is quicker the other way round, with rows as columns
-HALVES = 2**20 if "fbgemm" in torch.backends.quantized.supported_engines else math.inf
-"""Numbers in a matrix from which on half precision is quicker: smaller ones stay in the cache. Only where there is a
-kernel for it."""
 N_LIKELY = 10  # candidates shown of each output distribution
 
 
@@ -240,12 +231,6 @@ class SourceEncoding(NamedTuple):
     last: Tensor  # (batch, d_state), where the two reading directions ended
 
 
-@lru_cache(8)
-def _in_half(weight: Tensor, bias: Tensor, *versions: int) -> Any:
-    """Return weights packed in half precision, so that half as much is read from memory; versions tell changes."""
-    return torch.ops.quantized.linear_prepack_fp16(weight, bias)
-
-
 class TiedTranslator(nn.Module):
     """An encoder-decoder whose output is compared with the vectors of all pieces (Press and Wolf 2017)."""
 
@@ -259,19 +244,9 @@ class TiedTranslator(nn.Module):
         """Return what is compared with the vectors of all pieces, (batch, n_target, d)."""
         return self.decode(self.encode(source), target)[0]
 
-    def logits(self, features: Tensor, n_exact: int | None = None) -> Tensor:
-        """Return (..., VOCABULARY_SIZE) from features (..., d); for n_exact see DecoderState."""
-        rows, weight, bias = features.flatten(0, -2), self.embedding.weight, self.output_bias
-        is_plain = weight.is_cpu and weight.dtype is torch.float32 and not weight.is_inference()
-        if n_exact and is_plain and weight.numel() >= HALVES:
-            packed = _in_half(weight, bias, version_of(weight), version_of(bias))
-            approximate = torch.ops.quantized.linear_dynamic_fp16(rows, packed)
-            best = approximate.topk(n_exact).indices
-            approximate.scatter_(1, best, (weight[best] @ rows[..., None])[..., 0] + bias[best])
-            return approximate.view(*features.shape[:-1], -1)
-        if len(rows) > FEW:
-            return nn.functional.linear(features, weight, bias)
-        return ((weight @ rows.T).T + bias).view(*features.shape[:-1], -1)
+    def logits(self, features: Tensor) -> Tensor:
+        """Return (..., VOCABULARY_SIZE) from features (..., d)."""
+        return nn.functional.linear(features, self.embedding.weight, self.output_bias)
 
 
 class Translator(TiedTranslator):
@@ -333,7 +308,7 @@ class Translator(TiedTranslator):
         here = for_queries(edits, state.n_said, n, len(target) // len(state.encoding.states))
         features, states, _ = self.decode(state.encoding, target, here, state.cache)
         after = state._replace(cache=states[:, -1], n_said=state.n_said + n)
-        return self.logits(features, state.n_exact), after
+        return self.logits(features), after
 
     def decode(
         self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), cache: Tensor | None = None

@@ -10,11 +10,9 @@ from torch.testing import assert_close
 from attention_core.attention.edits import BlockKeys, SetScore, SetWeights, Temperature
 from attention_core.attention.steps import step_of
 from attention_core.data.pieces import END, PAD, START, UNKNOWN, load_vocabulary
-from attention_core.data.sentence_presets import TRANSLATE
-from attention_core.models import build, load
+from attention_core.models import build
 from attention_core.models.transformer import EditedTranslator, Transformer, TransformerConfig
 from attention_core.models.translator import (
-    HALVES,
     LENGTH_PENALTY,
     SCORINGS,
     Labels,
@@ -34,7 +32,6 @@ from attention_core.topics.translate.translation import (
 
 SENTENCE = "The red car is in front of the house."
 NAMES = [*SCORINGS, "transformer"]
-in_half = pytest.mark.skipif(not math.isfinite(HALVES), reason="no kernel here for weights in half precision")
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -177,35 +174,6 @@ def test_the_search_finds_what_decoding_every_beginning_again_finds(model, eager
         assert [one.ids for one in found] == [ids for ids, _ in again]
         assert [one.log_probability for one in found] == pytest.approx([total for _, total in again], abs=1e-4)
         assert any(one.finished for one in found) == (eager > 0)
-
-
-@in_half
-@pytest.mark.parametrize("name", ["none", "additive", "transformer"])
-def test_weights_in_half_precision_find_the_same_translations_and_scores(monkeypatch, name):
-    trained = load(f"translator-{name}", "cpu")
-    sources = [read_source(text).ids[None] for text in list(TRANSLATE.values())[:4]]
-    quick = [beam_search(trained, source)[0] for source in sources]
-    monkeypatch.setattr("attention_core.models.translator.HALVES", math.inf)
-    for found, source in zip(quick, sources, strict=True):
-        plain = beam_search(trained, source)[0]
-        assert [one.ids for one in found] == [one.ids for one in plain]
-        for one, other in zip(found, plain, strict=True):
-            assert one.logs == pytest.approx(other.logs, abs=1e-4)
-            assert one.log_probability == pytest.approx(other.log_probability, abs=1e-4)
-
-
-@in_half
-def test_the_likeliest_logits_are_those_of_float32_also_after_weights_have_changed():
-    torch.manual_seed(0)
-    model = Translator(TranslatorConfig("none")).eval().requires_grad_(False)
-    features = torch.randn(5, 1, model.embedding.weight.shape[1])
-    for parameter in (model.embedding.weight, model.output_bias):
-        parameter[77] += 2.0
-        nearly, right = model.logits(features, 10), model.logits(features)
-        assert not torch.equal(nearly, right)
-        assert_close(nearly, right, rtol=0, atol=0.05)
-        assert_close(nearly.topk(5)[0], right.topk(5)[0], rtol=0, atol=5e-5)
-        assert torch.equal(nearly.topk(5)[1], right.topk(5)[1])
 
 
 @pytest.mark.parametrize("cuts", [[1] * 6, [3, 1, 2]])
