@@ -12,7 +12,7 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role
 from attention_core.charts.heads import heads_chart, mosaic
-from attention_core.explain.heads import describe_head, summaries
+from attention_core.explain.heads import describe_head, summaries, summarise
 from attention_core.topics.translate.translation import WordView, piece_probabilities, read_source
 from ui.chart import click, draw_chart
 from ui.computed import cached_computation
@@ -112,7 +112,8 @@ def transformer_steps(experiment: page.Experiment) -> None:
         _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
-        st.caption(f"Query: {literal(trace.story.query_axis.labels[query])}")
+        asks, habit = literal(trace.story.query_axis.labels[query]), describe_head(summarise(trace, head.head))
+        st.caption(f"Query: {asks}. What this head does on average: {habit}.")
         show_words(trace, step, head.head, query)
     with matrix:
         look = at_query(trace, query)
