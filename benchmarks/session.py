@@ -85,7 +85,6 @@ class Session:
         self._answer = Answer()
         self._fetched: set[str] = set()
         self._beats: dict[str, tuple[float, asyncio.Task[None]]] = {}
-        self._replies: asyncio.Queue[Any] = asyncio.Queue()
         self._reader: asyncio.Task[None] | None = None
 
     async def open(self, path: str = "", seconds: float = 60.0) -> Answer:
@@ -128,9 +127,6 @@ class Session:
         state = WidgetState(id=widget.id)
         if name.endswith("array_value"):
             getattr(state, name).data.extend(content)
-        elif name == "file_uploader_state_value":
-            state.file_uploader_state_value.CopyFrom(content)
-            state.file_uploader_state_value.SetInParent()  # one without files too
         else:
             setattr(state, name, content)
         self.states[widget.id] = state
@@ -138,23 +134,10 @@ class Session:
         if name in TRIGGERS:
             self.states.pop(widget.id, None)
 
-    async def upload(self, widget: Drawn, name: str, content: bytes) -> Any:
-        """Send a file; returns what to give its widget as file_uploader_state_value."""
-        request = BackMsg()
-        asked = request.file_urls_request
-        asked.request_id, asked.session_id = widget.id, self._id
-        asked.file_names.append(name)
-        await self._send(request)
-        urls = (await asyncio.wait_for(self._replies.get(), 30)).file_urls[0]
-        await self.fetch(urls.upload_url, (name, content))
-        value = WidgetState().file_uploader_state_value
-        value.uploaded_file_info.add(name=name, size=len(content), file_id=urls.file_id).file_urls.CopyFrom(urls)
-        return value
-
-    async def fetch(self, path: str, file: tuple[str, bytes] | None = None) -> bytes:
-        """Return what lies at a path of the server, or put a file there."""
+    async def fetch(self, path: str) -> bytes:
+        """Return what lies at a path of the server."""
         try:
-            return await asyncio.to_thread(self._fetch, path, file)
+            return await asyncio.to_thread(self._fetch, path)
         except HTTPException as fault:
             raise GoneError(str(fault)) from fault
 
@@ -243,8 +226,6 @@ class Session:
         elif kind == "stop_auto_rerun":
             for fragment in message.stop_auto_rerun.fragment_ids:
                 self._stop_beat(fragment)
-        elif kind in ("file_urls_response", "backend_operation_response"):
-            self._replies.put_nowait(getattr(message, kind))
         elif kind == "script_finished":
             self._finish(message.script_finished, run.script_run_id, list(run.fragment_ids))
 
@@ -333,14 +314,8 @@ class Session:
     def _cookie_line(self) -> str:
         return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
 
-    def _fetch(self, path: str, file: tuple[str, bytes] | None) -> bytes:
+    def _fetch(self, path: str) -> bytes:
         request = urllib.request.Request(f"{self.address}{path}", headers={"Cookie": self._cookie_line()})
-        if file:
-            request.method, edge = "PUT", "----a-visitor"
-            head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{file[0]}"\r\n\r\n'
-            request.data = head.encode() + file[1] + f"\r\n--{edge}--\r\n".encode()
-            request.add_header("Content-Type", f"multipart/form-data; boundary={edge}")
-            request.add_header("X-Xsrftoken", self.cookies.get("_streamlit_xsrf", ""))
         with urllib.request.urlopen(request, timeout=60) as answer:
             for cookie in answer.headers.get_all("Set-Cookie", ()):
                 name, _, value = cookie.partition(";")[0].partition("=")

@@ -272,11 +272,7 @@ def value_for(session: Session, widget: Drawn, given: Given | None, random: Rand
 
 
 async def act(session: Session, widget: Drawn, given: Given | None, random: Random, seconds: float) -> Answer:
-    """Give a widget another value, or a file, and wait for its run to end."""
-    if widget.kind == "file_uploader":
-        name, content = given(widget.message, random)  # type: ignore[operator, misc]
-        value = await session.upload(widget, name, content)
-        return await session.use(widget, "file_uploader_state_value", value, seconds=seconds)
+    """Give a widget another value, and wait for its run to end."""
     return await session.use(widget, *value_for(session, widget, given, random), seconds=seconds)
 
 

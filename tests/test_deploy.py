@@ -21,6 +21,7 @@ from benchmarks.server import ROOT
 from benchmarks.session import Session
 from benchmarks.visits import act
 from deploy.run import configuration, find_nginx
+from tests.uploading import Uploader
 from ui.warm_up import allow_descriptors
 
 needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed")
@@ -76,7 +77,7 @@ def test_half_sent_requests_shut_nobody_out(public, half_sent):
 @needs_nginx
 async def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None:
     with served("tests/load_app.py", 2) as server:
-        sessions = [Session(server.address) for _ in range(4)]
+        sessions = [Uploader(server.address) for _ in range(4)]
         for session in sessions:
             await session.open()
         processes = [process_of(session) for session in sessions]
@@ -84,7 +85,7 @@ async def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None
         for session, process in zip(sessions, processes, strict=True):
             pressed = await act(session, session.widgets("button", "press")[0], None, Random(0), 20)
             upload = session.widgets("file_uploader", "file")[0]
-            sent = await act(session, upload, lambda *_: ("a.txt", b"x" * 3_000_000), Random(0), 20)
+            sent = await session.give(upload, "a.txt", b"x" * 3_000_000)
             assert not pressed.faults + sent.faults  # pictures of this process were there too
             assert "3000000 bytes" in session.words("markdown")
             again = Session(server.address)  # another tab of the same browser

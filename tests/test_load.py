@@ -11,8 +11,8 @@ from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
 from streamlit.proto.Dataframe_pb2 import Dataframe
 
 from benchmarks.load import FLOOR_PAGE, Server, Tally, Visitor, options_of, served, summary
-from benchmarks.session import Session
 from benchmarks.visits import VISITS, act, edit
+from tests.uploading import Uploader
 from ui.navigation import PAGES
 
 
@@ -56,7 +56,7 @@ def test_edits_stay_within_the_rows_of_a_table(n_rows: int) -> None:
 
 async def test_faults_kept_messages_fragments_and_files() -> None:
     with served("tests/load_app.py") as app:
-        session, random = Session(app.address), Random(0)
+        session, random = Uploader(app.address), Random(0)
         try:
             opened = await session.open()
             assert opened.faults == []
@@ -80,7 +80,7 @@ async def test_faults_kept_messages_fragments_and_files() -> None:
             for text in ("one", "two", "three", "four", "one"):  # a browser still has what it showed four runs ago
                 again = await session.use(chosen, "string_array_value", [text])
             assert again.n_bytes < 5_000
-            await use("file_uploader", "file", lambda *_: ("a.txt", b"12345"))
+            await session.give(session.widgets("file_uploader", "file")[0], "a.txt", b"12345")
             assert "5 bytes" in session.words("markdown")
             wait = session.widgets("button", "wait")[0]
             with pytest.raises(TimeoutError):

@@ -14,7 +14,7 @@ import pytest
 from attention_core.bounds import HOSTED, MIB
 from benchmarks.load import Server
 from benchmarks.server import command, free_port, started
-from benchmarks.session import Session
+from tests.uploading import FILES, Uploader
 
 EDGE = "----a-visitor"
 HEAD = f'--{EDGE}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'.encode()
@@ -35,7 +35,7 @@ def public(tmp_path_factory):
     assert not re.search("ClientDisconnect|HTTPException|Upload rejected", log.read_text())
 
 
-class Stranger(Session):
+class Stranger(Uploader):
     """A visitor whose browser keeps to nothing."""
 
     file = SimpleNamespace(id="a file")
@@ -72,7 +72,7 @@ class Stranger(Session):
         return asked.sock
 
     async def use_file(self, value: object) -> None:
-        await self.use(self.widgets("file_uploader")[0], "file_uploader_state_value", value)
+        await self.use(self.widgets("file_uploader")[0], FILES, value)
 
     async def delete(self, value) -> None:
         headers = {"Cookie": self._cookie_line(), "X-Xsrftoken": self.cookies["_streamlit_xsrf"]}
