@@ -59,10 +59,8 @@ KEYS = "[...document.querySelectorAll('[class*=st-key-]')].flatMap((node) => [..
 LOADED = "performance.getEntriesByType('resource').reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)"
 TEST_IDS = {
     "button": "stButton",
-    "popover": "stPopover",
     "button_group": "stButtonGroup",
     "tab_container": "stTabs",
-    "number_input": "stNumberInput",
     "text_area": "stTextArea",
     "text_input": "stTextInput",
     "slider": "stSlider",
@@ -74,10 +72,8 @@ TEST_IDS = {
 """How Streamlit marks a kind of widget."""
 PARTS = {
     "button": "button",
-    "popover": "button",
     "button_group": "[role=radio]:not([aria-checked=true]), button:not([aria-pressed=true]):not([role=radio])",
     "tab_container": "[role=tab][aria-selected=false]",
-    "number_input": "[data-testid=stNumberInputStepUp]:enabled, [data-testid=stNumberInputStepDown]:enabled",
 }
 """What is clicked of a kind of widget."""
 MODEL_MS = 100.0

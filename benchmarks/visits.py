@@ -237,11 +237,8 @@ FLOOR = (pressed("press"),)
 
 FIELDS = {
     "button": "trigger_value",
-    "checkbox": "bool_value",
-    "popover": "bool_value",
     "button_group": "string_array_value",
     "slider": "double_array_value",
-    "number_input": "double_value",
     "bidi_component": "json_value",
 }
 """The field of Streamlit's WidgetState that carries the value of a kind of widget; "string_value" for all others."""
@@ -256,12 +253,8 @@ def value_for(session: Session, widget: Drawn, given: Given | None, random: Rand
         return field, made if isinstance(made, str) else json.dumps(made)
     if widget.kind == "vega_lite_chart":
         return field, json.dumps({"selection": _click(message, random)})
-    if widget.kind == "popover":
-        return field, not (before and before.bool_value)
-    if widget.kind in ("button", "checkbox"):
-        return field, not (before.bool_value if before else message.default)
-    if widget.kind == "number_input":
-        return field, float(random.randint(int(message.min), int(message.max)))
+    if widget.kind == "button":
+        return field, True
     options = [getattr(option, "content", option) for option in getattr(message, "options", ())] or session.tabs(widget)
     if not options:
         n_steps = round((message.max - message.min) / message.step)
