@@ -198,7 +198,8 @@ def _checked(given: dict[str, Tensor], labels: tuple[str, ...] | None) -> Tensor
             f"key and value need as many heads and positions, got {_shape(key.shape[:2])} and {_shape(value.shape[:2])}"
         )
     for role, tensor in tensors.items():
-        _check_finite(role, tensor)
+        if not tensor.isfinite().all():
+            raise ValueError(f"{role} holds numbers that are NaN or infinite")
     mask = given.get("mask")
     if mask is not None:
         mask = _fitting_mask(mask, (*query.shape[:2], key.shape[1]))
@@ -225,19 +226,6 @@ def _with_heads(role: str, tensor: Tensor) -> Tensor:
             "are taken; if these are (n, heads, d), exchange the first two dimensions"
         )
     return tensor
-
-
-def _check_finite(role: str, tensor: Tensor) -> None:
-    finite = torch.isfinite(tensor)
-    if finite.all():
-        return
-    n_bad, first = int((~finite).sum()), (~finite).flatten().to(torch.uint8).argmax()
-    head, position, dimension = map(int, torch.unravel_index(first, tensor.shape))
-    what = "NaN" if tensor[head, position, dimension].isnan() else "infinite"
-    raise ValueError(
-        f"{role} holds {n_bad:,} number{'s' * (n_bad > 1)} that {'are' if n_bad > 1 else 'is'} NaN or infinite; the "
-        f"first is {what}, at head {head}, position {position:,}, dimension {dimension} (all counted from 0)"
-    )
 
 
 def _fitting_mask(mask: Tensor, pairs: tuple[int, int, int]) -> Tensor:

@@ -126,15 +126,12 @@ def test_tensors_that_do_not_fit_are_refused_in_words(change, message):
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
-def test_numbers_that_are_none_are_counted_and_placed(number):
+def test_numbers_that_are_none_are_refused(number):
     given = three()
-    given["key"][1, 4, 2] = given["key"][1, 5, 0] = number
-    kind = "NaN" if number != number else "infinite"
-    with pytest.raises(
-        FileError, match=f"key holds 2 numbers that are .* first is {kind}, at head 1, position 4, dimension 2"
-    ):
+    given["key"][1, 4, 2] = number
+    with pytest.raises(FileError, match="key holds numbers that are NaN or infinite"):
         read_tensors(save(given))
-    with pytest.raises(ValueError, match="key holds 2 numbers"):
+    with pytest.raises(ValueError, match="key holds numbers"):
         trace_of_tensors(**given)
 
 
