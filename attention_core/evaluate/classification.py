@@ -87,15 +87,10 @@ def _checked(images: np.ndarray, labels: np.ndarray, path: Path) -> Digits:
 
 def _as_bytes(images: np.ndarray, path: Path) -> np.ndarray:
     """Return images as uint8: whole numbers from 0 to 255 as they are, fractions from 0 to 1 times 255."""
-    if images.dtype.kind in "iu":
-        if images.min(initial=0) < 0 or images.max(initial=0) > 255:
-            raise DataError(f"{path}: whole-number images must lie between 0 and 255.")
-        return images.astype(np.uint8)
-    if images.dtype.kind not in "fb":
-        raise DataError(f"{path}: images must be numbers, got {images.dtype}.")
-    if not np.isfinite(images).all() or images.min(initial=0) < 0 or images.max(initial=0) > 1:
-        raise DataError(f"{path}: float images must lie in [0, 1].")
-    return np.rint(images * 255.0).astype(np.uint8)
+    most = 255 if images.dtype.kind in "iu" else 1
+    if images.dtype.kind not in "iufb" or not ((images >= 0) & (images <= most)).all():
+        raise DataError(f"{path}: images must be whole numbers from 0 to 255 or fractions from 0 to 1.")
+    return np.rint(images * (255 / most)).astype(np.uint8)
 
 
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
