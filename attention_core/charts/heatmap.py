@@ -149,21 +149,27 @@ def picture(
     if marked is not None:
         place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
         layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
-    cells = position_cells(values, select, "value", title or "value", ".4g")
-    return vl.fixed_size([*layers, cells], round(width * scale), round(height * scale))
+    cells = position_cells(values, select, title or "value", ".4g")
+    return vl.fixed_size([*layers, *cells], round(width * scale), round(height * scale))
 
 
-def position_cells(values: np.ndarray, select: str | None, name: str, *value: str) -> vl.Chart:
+def position_cells(values: np.ndarray, select: str | None, name: str, form: str) -> list[vl.Chart]:
     """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
 
-    Cells are in reading order and can be selected by their position; a value is told under its name, title and format.
+    Cells are in reading order and can be selected by their position; a value is told under its name, in its format.
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
-    frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1, name: values.ravel()}
+    frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1}
     sides = {"left": "datum.column - 1", "right": "datum.column", "top": "datum.row - 1", "bottom": "datum.row"}
-    cells = vl.hover_cells(frame, vl.CORNERS, "row:Q", "column:Q", (f"{name}:Q", *value), **vl.pointer_style(select))
+    number = f"format(data('numbers')[datum.position].told, '{form}')"
+    told = f"{{row: datum.row, column: datum.column, {json.dumps(name)}: {number}}}"
+    cells = vl.mark("rect", frame, vl.CORNERS, opacity=0, **vl.pointer_style(select), tooltip={"expr": told})
     cells = cells.properties(transform=[{"calculate": how, "as": side} for side, how in sides.items()])
-    return vl.clickable(cells, select, "position")
+    numbers = vl.mark(
+        "point", vl.CellNumbers(told=values.ravel()), {}, opacity=0, size=0
+    )  # drawn so that Vega knows them
+    one = numbers.properties(transform=[{"aggregate": [{"op": "count", "as": "n"}]}])
+    return [one, vl.clickable(cells, select, "position")]
 
 
 def _squares(data: vl.Data, size: float, widths: tuple[float, float]) -> list[vl.Chart]:

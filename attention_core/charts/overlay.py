@@ -51,7 +51,7 @@ def overlay(
         layers.append(
             vl.colour_bar_layer(ramp, f"weight (equal weights: {1 / weights.size:.2g})", min(width - 20, 260))
         )
-    return vl.fixed_size([*layers, position_cells(weights, select, "weight", "", ".2%")], width, height)
+    return vl.fixed_size([*layers, *position_cells(weights, select, "weight", ".2%")], width, height)
 
 
 def overlay_strip(

@@ -157,6 +157,10 @@ class BarTicks(Columns):
     """Data of a colour bar, by which its labels find their names: a chart has one such bar at most."""
 
 
+class CellNumbers(Columns):
+    """Of a chart's cells, read by their position; so new ones move no cell."""
+
+
 class Channel(Spec):
     """The spec of an encoding channel, such as x or color."""
 
@@ -254,7 +258,7 @@ def _to_json(node: Any, data: dict[str, Data]) -> Any:
 def _data_reference(columns: Data, data: dict[str, Data]) -> Spec:
     # Vega calls its own data data_0, data_1 ...
     name = next((name for name, known in data.items() if known is columns), f"columns_{len(data)}")
-    name = "bar" if isinstance(columns, BarTicks) else name
+    name = {BarTicks: "bar", CellNumbers: "numbers"}.get(type(columns), name)
     data[name] = columns
     return {"name": name}
 
