@@ -161,15 +161,13 @@ def position_cells(values: np.ndarray, select: str | None, name: str, form: str)
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1}
     sides = {"left": "datum.column - 1", "right": "datum.column", "top": "datum.row - 1", "bottom": "datum.row"}
-    number = f"format(data('numbers')[datum.position].told, '{form}')"
+    number = f"format(data('numbers')[datum.position][{json.dumps(name)}], '{form}')"
     told = f"{{row: datum.row, column: datum.column, {json.dumps(name)}: {number}}}"
     cells = vl.mark("rect", frame, vl.CORNERS, opacity=0, **vl.pointer_style(select), tooltip={"expr": told})
     cells = cells.properties(transform=[{"calculate": how, "as": side} for side, how in sides.items()])
-    numbers = vl.mark(
-        "point", vl.CellNumbers(told=values.ravel()), {}, opacity=0, size=0
-    )  # drawn so that Vega knows them
-    one = numbers.properties(transform=[{"aggregate": [{"op": "count", "as": "n"}]}])
-    return [one, vl.clickable(cells, select, "position")]
+    numbers = vl.mark("point", vl.CellNumbers({name: values.ravel()}), {}, opacity=0, size=0)
+    numbers = numbers.properties(transform=[{"aggregate": [{"op": "count", "as": "n"}]}])  # Vega knows what is drawn
+    return [numbers, vl.clickable(cells, select, "position")]
 
 
 def _squares(data: vl.Data, size: float, widths: tuple[float, float]) -> list[vl.Chart]:

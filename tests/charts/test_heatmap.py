@@ -307,7 +307,8 @@ def test_every_pixel_answers_the_mouse_with_its_place_and_value():
     assert len(rows) == 784
     row = rows[3 * 28 + 17]
     assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
-    assert row["value"] == pytest.approx(VALUES[3, 17])
+    numbers = rows_with(picture(VALUES, RAMP, title="weight", select="pixel"), "weight")
+    assert numbers[row["position"]]["weight"] == pytest.approx(VALUES[3, 17])
 
 
 def test_click_selects_a_position_only_where_it_was_asked_for():

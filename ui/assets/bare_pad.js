@@ -1,7 +1,7 @@
 // The drawing pad brings a toolbar that lies over what stands above it. Ours stands below, so the pad's own is not shown.
 // What is drawn while the connection is cut stays with the browser: a word to the server, once there is one again, takes
 // it along. Who has no pointer draws by keys.
-const CONNECTED = "CONNECTED";
+const CONNECTED = "CONNECTED", SOON = 30;
 const ABOUT = "Drawing pad. The arrow keys move the pen, with Shift by less; the space bar puts it down and lifts it.";
 const STYLE = `.dc-toolbar { display: none !important; }
 .pen { position: absolute; z-index: 9; width: 19px; height: 19px; translate: -50% -50%; border: 2px solid #0072b2;
@@ -57,5 +57,6 @@ export default function ({ parentElement, setTriggerValue }) {
   };
   clearInterval(place.watch);
   place.watch = setInterval(look, 100);
-  look();
+  const soon = (frames) => { look(); if (frames) requestAnimationFrame(() => soon(frames - 1)); };
+  soon(SOON);  // a pad that is mounted now makes its canvas a little later
 }
