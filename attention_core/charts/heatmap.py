@@ -165,7 +165,7 @@ def position_cells(values: np.ndarray, select: str | None, name: str, form: str)
     told = f"{{row: datum.row, column: datum.column, {json.dumps(name)}: {number}}}"
     cells = vl.mark("rect", frame, vl.CORNERS, opacity=0, **vl.pointer_style(select), tooltip={"expr": told})
     cells = cells.properties(transform=[{"calculate": how, "as": side} for side, how in sides.items()])
-    numbers = vl.mark("point", vl.CellNumbers({name: values.ravel()}), {}, opacity=0, size=0)
+    numbers = vl.mark("point", vl.NamedData("numbers", **{name: values.ravel()}), {}, opacity=0, size=0)
     numbers = numbers.properties(transform=[{"aggregate": [{"op": "count", "as": "n"}]}])  # Vega knows what is drawn
     return [numbers, vl.clickable(cells, select, "position")]
 

@@ -153,12 +153,12 @@ Data = Mapping[str, Any]  # columns of equal length by their names; a data frame
 Columns = dict[str, Any]  # Data made here: a dict is quicker than a data frame
 
 
-class BarTicks(Columns):
-    """Data of a colour bar, by which its labels find their names: a chart has one such bar at most."""
+class NamedData(Columns):
+    """Data that expressions read by a name, one of each name in a chart."""
 
-
-class CellNumbers(Columns):
-    """Of a chart's cells, read by their position; so new ones move no cell."""
+    def __init__(self, name: str, /, **columns: Any) -> None:
+        super().__init__(columns)
+        self.name = name
 
 
 class Channel(Spec):
@@ -258,7 +258,7 @@ def _to_json(node: Any, data: dict[str, Data]) -> Any:
 def _data_reference(columns: Data, data: dict[str, Data]) -> Spec:
     # Vega calls its own data data_0, data_1 ...
     name = next((name for name, known in data.items() if known is columns), f"columns_{len(data)}")
-    name = {BarTicks: "bar", CellNumbers: "numbers"}.get(type(columns), name)
+    name = columns.name if isinstance(columns, NamedData) else name
     data[name] = columns
     return {"name": name}
 
@@ -429,7 +429,8 @@ def colour_bar_layer(ramp: Ramp, title: str, length: int, **own: Any) -> Chart:
     """
     legend = colour_bar(ramp, title, length)
     numbers = np.array(legend["values"])
-    ticks = BarTicks(
+    ticks = NamedData(
+        "bar",
         share=(numbers - ramp.low) / ((ramp.high - ramp.low) or 1),
         number=numbers,
         name=[ramp.reference_label if number == ramp.reference else "" for number in numbers],

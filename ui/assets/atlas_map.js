@@ -68,9 +68,8 @@ class AtlasMap extends MapDrawing {
     }
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), later);
     if (this.cache !== cache) return;
-    if (told !== this.told || labels.length || this.lacks(tiles)) this.request();
+    this.settle(true, told !== this.told || labels.length || this.lacks(tiles));
     this.told = told;
-    this.askOn(true);
     if (isOther && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
   }
 
@@ -201,12 +200,8 @@ class AtlasMap extends MapDrawing {
   }
 
   // After a move: draw, ask for what is missing, and once it is quiet say what is in view.
-  settle(quick = false) {
-    this.request();
-    this.askOn(quick);
-  }
-
-  askOn(quick) {
+  settle(quick = false, draws = true) {
+    if (draws) this.request();
     clearTimeout(this.asking);
     if (quick) this.ask(); else this.asking = setTimeout(() => this.ask(), SETTLE);
     clearTimeout(this.quiet);
