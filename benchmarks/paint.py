@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playw
 from benchmarks.browser import ARGUMENTS, CHROMIUM, IDLE
 from benchmarks.report import processor_seconds, publish
 from benchmarks.server import command, free_port, started
-from benchmarks.visits import VISITS, Action, stroke
+from benchmarks.visits import CANVAS, VISITS, Action, stroke
 
 WATCH = """
 const seen = window.paint = { last: 0, event: 0, long: [], roots: [] };
@@ -145,8 +145,8 @@ class Window:
     def _rest(self, processor: float, since: float) -> Sight:
         self.page.wait_for_timeout(50)
         self.page.wait_for_function(IDLE, timeout=60_000)
-        server = 1000 * (processor_seconds(self._server) - processor)
         self.page.wait_for_function(AT_REST, timeout=60_000)
+        server = 1000 * (processor_seconds(self._server) - processor)
         seen = self.page.evaluate(SEEN)
         longest = max((duration for start, duration in seen["long"] if start + duration > since), default=0.0)
         return Sight(max(0.0, seen["last"] - since), longest, server, seen["charts"], seen["drawn"])
@@ -205,8 +205,8 @@ def watched(browser: Browser, server: int) -> Iterator[Window]:
     context.close()
 
 
-PRESS = Action("button", "press")
-Floor = dict[tuple[int, int, bool], tuple[float, float]]
+ON_FLOOR = {"press": Action("button", "press"), "stroke": Action("bidi_component", "pad", stroke)}
+"""What is done there; a pad sends a stroke a while after the pen is lifted."""
 
 
 class Paint:
@@ -214,21 +214,21 @@ class Paint:
 
     def __init__(self, browser: Browser, app: tuple[str, int], floor: tuple[str, int], rounds: int) -> None:
         self._browser, self._app, self._floor, self._rounds = browser, app, floor, rounds
-        self._floors: Floor = {}
+        self._floors: dict[tuple[int, int, bool], dict[str, float]] = {}
 
-    def floor(self, n_charts: int = 0, n_drawn: int = 0, has_pad: bool = False) -> tuple[float, float]:
-        """Return the median milliseconds of opening the floor and of its button; bare, it is the empty page."""
+    def floor(self, n_charts: int = 0, n_drawn: int = 0, has_pad: bool = False) -> dict[str, float]:
+        """Return the median milliseconds of opening the floor and of what is done on it; bare, it is the empty page."""
         what = n_charts, n_drawn, has_pad
         if what not in self._floors:
-            opened, pressed = [], []
+            seen = defaultdict[str, list[float]](list)
             for _ in range(self._rounds):
                 with watched(self._browser, self._floor[1]) as window:
                     address = f"{self._floor[0]}/?charts={n_charts}&drawn={n_drawn}{'&pad=1' * has_pad}"
-                    opened.append(window.open(address).took)
-                    for _ in range(3):
-                        sight = window.act(PRESS, Random(0))
-                        pressed.append(sight.took if sight else 0.0)
-            self._floors[what] = statistics.median(opened), statistics.median(pressed)
+                    seen["opening"].append(window.open(address).took)
+                    for name in 3 * [*ON_FLOOR]:
+                        if sight := window.act(ON_FLOOR[name], Random(0)):
+                            seen[name].append(sight.took)
+            self._floors[what] = {name: statistics.median(times) for name, times in seen.items()}
         return self._floors[what]
 
     def page(self, name: str) -> dict[str, Any]:
@@ -251,12 +251,13 @@ class Paint:
             n_charts, n_drawn = (
                 round(statistics.median(counts)) for counts in zip(*(one[3:] for one in some), strict=True)
             )
-            opening, press = self.floor(n_charts, max(0, n_drawn - has_pad), has_pad)
+            floor = self.floor(n_charts, max(0, n_drawn - has_pad), has_pad)
+            kind = "opening" if what == "opening" else "stroke" if what.endswith(CANVAS.name) else "press"
             took = statistics.median(sight.painting for sight in some)
             rows[what] = {
                 "ms": round(took),
-                "floor": round(took / (opening if what == "opening" else press), 2),
-                "empty": round(took / self.floor()[what != "opening"], 2),
+                "floor": round(took / floor[kind], 2),
+                "empty": round(took / self.floor()["opening" if kind == "opening" else "press"], 2),
                 "server_ms": round(statistics.median(sight.server for sight in some)),
                 "longest_task_ms": round(statistics.median(sight.longest for sight in some)),
                 "charts": n_charts,
@@ -293,7 +294,7 @@ def main(pages: Sequence[str], rounds: int) -> None:
         **ratios(acted),
         "most_opening_of_floor": max(opened),
         "long_tasks": sum(action["longest_task_ms"] > 200 for action in acted),
-        "empty_page_ms": {"opening": round(empty[0]), "button": round(empty[1])},
+        "empty_page_ms": {name: round(took) for name, took in empty.items()},
     }
     publish("paint", rows, {**figures, "pages": results})
 
