@@ -208,7 +208,9 @@ def _show(
     values = to_array(step.value().float())
     if step.name == "weights":
         chart = overlay(drawing.canvas, values[0, :-1].reshape(grid), size=350, smooth=False, marked=heaviest)
-        draw_chart(chart, width="content", key="ask_weights", alt="The weight of every region, over the drawing")
+        words = "The weight of every region, over the drawing"
+        draw_chart(chart, width="content", key="ask_weights", alt=words, step=step.name)
+        st.caption(f"{values[0, -1]:.0%} of this look goes to no place at all.")
         return
     if len(values) == 1:
         labels, columns, size = [f"{EMPTY} {values[0, -1]:.3g}"], 1, 350

@@ -4,7 +4,7 @@ const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30,
 const PINK = "#d13b9b", LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 
 class LearningFilm extends Film {
-  constructor(root) { super(root, "How far the training had come", "Play the training from its beginning"); }
+  constructor(root) { super(root, "How far the training had come", "Watch it learn"); }
 
   get title() { return "training"; }
 

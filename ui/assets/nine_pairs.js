@@ -1,6 +1,6 @@
 // Three vectors and the weights of their nine pairs. Where a dot product makes the scores, a drag changes the weights here
 // at once; else they come from Python. What Python has moved glides there.
-const GLIDE = 1500, REST = 600; // milliseconds
+const ARRIVAL = [600, 1500], LATER = [0, 400]; // milliseconds: at rest, under way
 const FROM_ONE = 1e-9, LEAST_TOLD = 0.02; // what counts as a change of a weight, and what is told
 const mixOf = (weights, rows) => [0, 1].map((side) => weights.reduce((sum, weight, at) => sum + weight * rows[at][side], 0));
 class NinePairs extends Plane {
@@ -42,20 +42,20 @@ class NinePairs extends Plane {
     const isOld = data.revision === this.revision, was = this.arrows;
     if (!isOld) this.from = null;
     super.adopt(data, tell);
-    if (!isOld) this.glide(was?.length === data.arrows.length ? was : data.from);
+    if (!isOld) this.glide(...(was?.length === data.arrows.length ? [was, LATER] : [data.from, ARRIVAL]));
     if (!this.from) this.base = data.before;
     else if (data.map) this.base = this.weights(this.from);
     this.svg.parentNode.hidden = data.arrows.length === 0;
     if (isNew(this.table, data.rows, data.columns)) this.buildTable(data);
   }
 
-  glide(from) {
+  glide(from, [rest, way]) {
     this.goal = null;
     if (!from || String(from) === String(this.arrows) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const goal = (this.goal = this.arrows), began = performance.now() + REST;
+    const goal = (this.goal = this.arrows), began = performance.now() + rest;
     const go = (now) => {
       if (this.goal !== goal) return;
-      const share = clamp((now - began) / GLIDE, 0, 1) ** 2;
+      const share = clamp((now - began) / way, 0, 1) ** 2;
       if (share === 1) this.goal = null;
       this.arrows = goal.map((arrow, place) => arrow.map((value, axis) => from[place][axis] + share * (value - from[place][axis])));
       this.request();
@@ -139,10 +139,10 @@ class NinePairs extends Plane {
     this.drawOutputs(weights);
   }
 
-  // What each row is handed: the average of the values, by its weights.
+  // Each row's output: the average of the values, by its weights.
   drawOutputs(weights) {
-    const { key, values } = this.data;
-    const handed = values && (key === "K" ? values : this.rowsOf(key, this.arrows).map((row) => mixOf(row, values)));
+    const { key, values, soft } = this.data;
+    const handed = soft && values && (key === "K" ? values : this.rowsOf(key, this.arrows).map((row) => mixOf(row, values)));
     const at = (row) => mixOf(row, handed).map((value, axis) => (axis ? this.y(value) : this.x(value)));
     set(this.outs, { d: (handed ? weights : []).map((row) => `M${at(row)}m-7 0l7 -7l7 7l-7 7Z`).join("") });
   }

@@ -319,7 +319,7 @@ def _growing(run: ModelRun, made: Generation) -> None:
         width="content",
         alt=f"Weights of {words}, of the text so far; the newest row is framed",
     )
-    how = "The next token adds a row: one new query. Of the rest, the model needs its keys and values alone."
+    how = "The next token adds a row: one new query. Of the earlier ones the model needs only their keys and values."
     st.caption(f"{how}\n\n{kept_in_words(made)}")
 
 
