@@ -154,7 +154,8 @@ def _path_gradient(subject: Subject, shares: Tensor) -> Tensor:
     answer = subject.probabilities().argmax(-1)
     inputs, baseline = subject.inputs.detach(), subject.baseline.expand_as(subject.inputs).detach()
     total = torch.zeros_like(inputs)
-    with torch.inference_mode(False), torch.enable_grad():
+    # cuDNN differentiates no recurrent network in eval mode
+    with torch.inference_mode(False), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
         for part in shares.to(inputs).split(8):
             points = (baseline + part[:, None, None] * (inputs - baseline)).requires_grad_()
             value = confidence(subject.predict(points), answer).sum()

@@ -63,14 +63,16 @@ def read_both_ways(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
 
 
 def _norms(of: Callable[[Tensor], Tensor], model: Translator, source: SourceSentence) -> Tensor:
-    """Return how much each word moves what is computed (d,) of the pieces' vectors (n, d_x): (n_words + 1,).
+    """Return how much each word, (n_words + 1,), moves what is computed of the pieces' vectors (batch, n, d_x).
 
-    A word's vector is that of its pieces end to end, and the norm that of its part of the Jacobian.
+    That is (batch, d), d the width of a state of the decoder. A word's vector is that of its pieces end to end, and the
+    norm that of its part of the Jacobian.
     """
-    with torch.inference_mode(False), torch.enable_grad():
-        vectors = model.embedding(source.ids.to(device_of(model))).detach().clone().requires_grad_()
-        made = of(vectors)
-        slopes = torch.autograd.grad(made, vectors, torch.eye(len(made)).to(made), is_grads_batched=True)[0]
+    with torch.inference_mode(False), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+        # cuDNN differentiates no recurrent network in eval mode
+        vectors = model.embedding(source.ids.to(device_of(model))).detach()
+        copies = vectors.repeat(model.config.d_state, 1, 1).requires_grad_()  # each for one number of what is computed
+        slopes = torch.autograd.grad(of(copies).diagonal().sum(), copies)[0]
     squares = slopes.square().sum((0, 2)).cpu()
     return squares.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), squares).sqrt()
 
@@ -144,14 +146,14 @@ def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int
         target = model.embedding(torch.tensor([[START, *said]], device=device_of(model))).detach()
 
     def attended(vectors: Tensor) -> tuple[Tensor, Tensor]:
-        states, ends = model.encoder(vectors[None])
+        states, ends = model.encoder(vectors)
         first = model.start(ends.transpose(0, 1).flatten(1)).tanh()
-        query = model.decoder(target, first[None])[0][:, -1:]
+        query = model.decoder(target.expand(len(vectors), -1, -1), first[None])[0][:, -1:]
         weights = model.score()(query, states).softmax(-1)
-        return weights.flatten(), (weights @ states).flatten()
+        return weights[:, 0], (weights @ states)[:, 0]
 
     with torch.no_grad():
-        weights = attended(model.embedding(source.ids.to(target.device)))[0].cpu()
+        weights = attended(model.embedding(source.ids.to(target.device))[None])[0][0].cpu()
     by_word = weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
     context = _norms(lambda vectors: attended(vectors)[1], model, source)
     return WordKnowledge(last_state_shares(model, source), shares(context), by_word)
@@ -159,4 +161,4 @@ def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:
     """Return what the encoder's two last states, end to end, know of each English word: shares, (n_words + 1,)."""
-    return shares(_norms(lambda vectors: model.encoder(vectors[None])[1].flatten(), model, source))
+    return shares(_norms(lambda vectors: model.encoder(vectors)[1].transpose(0, 1).flatten(1), model, source))
