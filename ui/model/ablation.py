@@ -11,11 +11,13 @@ from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.device import to_array
 from attention_core.hub import outputs as core
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, predicts_words
 from attention_core.hub.run import ModelRun
+from attention_core.hub.tracing import UnsupportedError
 from attention_core.links import unpack
 from attention_core.study import ModelOutput, Study
 from ui import edits as by_hand
+from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal, paragraph
 from ui.lecture import LECTURE
 from ui.model import glance
@@ -29,7 +31,7 @@ MAX_BITS = 6
 """A token whose log-probability changes by so many bits has the full shade."""
 EVERY_HEAD = Field(glance.NAME, "out_every", False, address="every")
 CHANGE_AT = Field[int | None](glance.NAME, "out_change_at", None, address="change_at", parse=whole_number)
-TRIED_OF = Field(glance.NAME, "out_tried_of", "")
+TRYING = Field(glance.NAME, "out_trying", False)
 """Tells the input on which every head was tried."""
 
 
@@ -89,6 +91,8 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
             before, after = (one.groups[now.group][now.layer] for one in (run, changed))
             if max(after.n_queries, after.n_keys) <= MAX_DRAWN and not LECTURE.value:
                 by_hand.show_weights_difference(glance.NAME, before, after, now.head)
+    if TRYING.value and not glance.run_again():
+        TRYING.value = False
 
 
 def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
@@ -116,20 +120,14 @@ def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
 
 def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
     st.markdown(f"**Which heads matter: {now.group}**")
-    mark = by_hand.input_mark(_input_of(run))
-    if TRIED_OF.value != mark:
-        n = sum(trace.n_heads for trace in run.recording.traces)
-        st.button("Try every head", key="model_out_try", on_click=TRIED_OF.take, args=(mark,))
-        st.caption(f"Runs the model once without each of its {n} heads.")
+    tried, traces = glance.cached_with_run(run, "worth of heads", list[np.ndarray]), run.recording.traces
+    if len(tried) < len(traces):
+        _go_on(run, asked, tried)
+    numbers = {id(trace): number for number, trace in enumerate(traces)}
+    known = [*tried, *[np.full(max(trace.n_heads for trace in traces), np.nan)] * (len(traces) - len(tried))]
+    amounts = np.array([known[numbers[id(trace)]] for trace in run.groups[now.group]])
+    if not np.isfinite(amounts).any():
         return
-    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
-    try:
-        worth = glance.cached_with_run(run, "worth of heads", lambda: _worth(run, pretrained, inputs))
-    except ValueError as error:
-        st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
-        return
-    numbers = {id(trace): number for number, trace in enumerate(run.recording.traces)}
-    amounts = worth[[numbers[id(trace)] for trace in run.groups[now.group]]]
     scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
     glance.head_map(
         f"model_out_worth_{now.group}_{len(amounts)}_{len(amounts[0])}",
@@ -145,20 +143,45 @@ def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
     )
 
 
-def _worth(run: ModelRun, pretrained: Pretrained, inputs: dict[str, Tensor]) -> np.ndarray:
-    """Return how much the output changes without each head alone, mean over positions, (n_traces, n_heads)."""
+def _go_on(run: ModelRun, asked: LatestRun, tried: list[np.ndarray]) -> None:
+    """Try the heads of further layers while that is asked for: how much each alone changes the output, (n_heads,).
+
+    It is the mean over positions. What is done is kept when it is stopped.
+    """
+    traces = run.recording.traces
+    if not TRYING.value:
+        words = f"Go on: {len(tried)} of {len(traces)} layers are done" if tried else "Try every head"
+        st.button(words, key="model_out_try", on_click=TRYING.take, args=(True,))
+        if not tried:
+            st.caption(f"Runs the model once without each of its {sum(trace.n_heads for trace in traces)} heads.")
+        return
 
     def change(out: ModelOutput) -> Tensor:
         if run.logits is None or out.logits is None:
             return core.cosine_change(run.hidden, out.hidden).mean()
-        after = out.logits.view(-1, out.logits.shape[-1])
+        after = out.logits.reshape(-1, out.logits.shape[-1])
         return core.divergence(run.logits, after[-len(run.logits) :]).mean()
 
-    bar, study = st.progress(0.0, "Trying every head"), Study(pretrained.model, pretrained.tokenizer)
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        st.progress(len(tried) / len(traces), f"{len(tried)} of {len(traces)} layers", width=280)
+        st.button("Stop", key="model_out_stop", on_click=TRYING.take, args=(False,))
+    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
+    study = Study(pretrained.model, pretrained.tokenizer)
     try:
-        return to_array(study.ablate(inputs, metric=change, progress=bar.progress).values)
-    finally:
-        bar.empty()
+        for _ in glance.portion():
+            with heavy_run(), as_model_errors(pretrained, "be run without a head", UnsupportedError):
+                if (number := len(tried)) == len(traces):  # another visitor may try them meanwhile
+                    break
+                heads = [(number, head) for head in range(traces[number].n_heads)]
+                tried.append(to_array(study.ablate(inputs, metric=change, heads=heads).values[number]))
+    except ModelError as error:
+        TRYING.value = False
+        st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
+        return
+    if len(tried) == len(traces):
+        TRYING.value = False
+        place.empty()
 
 
 def _change(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
