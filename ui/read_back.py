@@ -16,6 +16,8 @@ def read_back(french: str, sentence: str, words: Sequence[str] = (), alone: Coll
     marked = []
     if french not in IN_ENGLISH:
         for place, word in enumerate(words):
+            if not word or word not in french:
+                continue
             before, said, french = french.partition(word)
             said = html.escape(said)
             marked += [html.escape(before), f"<mark>{said}</mark>" if place in alone else said]

@@ -90,7 +90,7 @@ def _as_bytes(images: np.ndarray, path: Path) -> np.ndarray:
     most = 255 if images.dtype.kind in "iu" else 1
     if images.dtype.kind not in "iufb" or not ((images >= 0) & (images <= most)).all():
         raise DataError(f"{path}: images must be whole numbers from 0 to 255 or fractions from 0 to 1.")
-    return np.rint(images * (255 / most)).astype(np.uint8)
+    return images.astype(np.uint8) if most == 255 else np.rint(images * 255.0).astype(np.uint8)
 
 
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:

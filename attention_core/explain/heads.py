@@ -141,7 +141,7 @@ def without_keys(weights: Tensor, keys: Collection[int]) -> Tensor:
 
 
 CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
-MAX_CELLS = 400_000_000  # weights computed for the summaries of one group of layers, about a second on one core
+MAX_CELLS = 200_000_000  # weights computed for the summaries of one group of layers, three seconds on a slow core
 MAX_NUMBERS = 8_000_000  # weights of one head kept at a time, 32 MB
 MIN_QUERIES = 32
 EVERYWHERE = 0.9  # a head looks everywhere alike when its entropy is at least this share of the largest possible
@@ -211,8 +211,8 @@ def head_numbers(
     """
     n_keys, total = weights.shape[-1], weights.sum(-1)
     n_visible = (weights > 0).sum(-1) if n_visible is None else n_visible
-    seeing, choosing, nothing = n_visible > 0, n_visible > 1, torch.full_like(weights[..., 0, 0], math.nan)
-    entropy = -torch.xlogy(weights, weights).sum(-1) / math.log(2)
+    seeing, choosing, nothing = n_visible > 0, n_visible > 1, weights.new_full(weights.shape[:-2], math.nan)
+    entropy = (-torch.xlogy(weights, weights.abs()).sum(-1) / math.log(2)).clamp_min(0)  # weights may be signed
 
     def mean(values: Tensor, counts: Tensor) -> Tensor:
         return (values * counts).sum(-1) / counts.sum(-1)
@@ -256,7 +256,8 @@ def summarise(
     marked = torch.zeros(trace.n_keys, dtype=torch.bool, device=weights.device)
     marked[[position for position in special if position < trace.n_keys]] = True
     numbers = head_numbers(weights, rows, marked, is_of_itself(trace), n_visible, patches).tolist()
-    return HeadSummary(*(math.nan if math.isnan(one) else one for one in numbers))  # one nan, which equals itself
+    known = [math.nan if math.isnan(one) else one for one in numbers]  # one nan, which equals itself
+    return HeadSummary(*known[:-1], 0.0 if trace.sinks is None and known[-1] < math.inf else known[-1])
 
 
 def summaries(

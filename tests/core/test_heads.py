@@ -103,6 +103,13 @@ def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
         assert getattr(in_blocks, name) == pytest.approx(getattr(whole, name), abs=1e-5)
 
 
+def test_weights_that_no_softmax_made_have_numbers_and_no_sink():
+    found = summarise(of_weights(np.array([[[0.5, -0.25, 0.0], [0.125, 0.0, 0.0], [0.5, 0.25, 0.25]]])))
+    assert (found.unspent, found.entropy) == (0, pytest.approx((0 + 0.375 + 1.5) / 3))
+    none = heads.head_numbers(torch.zeros(2, 0, 3), torch.arange(0), torch.zeros(2, 3).bool(), of_itself=False)
+    assert none.shape == (2, 9)
+
+
 def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
     layers = llama.traces
     monkeypatch.setattr(heads, "MAX_CELLS", 1)

@@ -236,13 +236,18 @@ def _choice(run: ModelRun) -> Selection:
             wrap=True,
             **following("model_group", now.group, lambda group: choose(group=group)),
         )
+
+    def take(place: tuple[int, int] | str) -> None:
+        if isinstance(place, tuple):  # no label of another run, whose figures are gone
+            choose(layer=place[0], head=place[1])
+
     heads = {(i, j): head for i, layer in enumerate(summaries_of(run, now.group)) for j, head in enumerate(layer)}
     st.selectbox(
         "Heads, the most focused first",
         sorted(heads, key=lambda place: (isnan(spread := heads[place].relative_entropy), spread)),
         format_func=lambda place: f"Layer {place[0] + 1}, head {place[1] + 1}: {describe_head(heads[place])}",
         width=330,
-        **following("model_ranked", (now.layer, now.head), lambda place: choose(layer=place[0], head=place[1])),
+        **following("model_ranked", (now.layer, now.head), take),
     )
     return now
 

@@ -71,14 +71,17 @@ def all_heads(experiment: page.Experiment) -> None:
     """Draw all heads of the chosen kind, and the chosen one large; clicks choose."""
     head, trace, query = _choose_head(experiment)
     layers = [page.traces(experiment)[head.kind, layer] for layer in range(page.CONFIG.n_layers)]
-    end = () if head.kind == "decoder" else (layers[0].n_keys - 1,)
-    habits = [[describe_head(one) for one in layer] for layer in summaries(layers, end)]
+    habits = [[describe_head(one) for one in layer] for layer in summaries(layers, _end(head, trace))]
     every, large = st.columns([1.1, 1], gap="medium")
     with every:
         _mosaic(layers, head, habits)
     with large:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
         _large(trace, head, query)
+
+
+def _end(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:
+    return () if head.kind == "decoder" else (trace.n_keys - 1,)  # the end of the sentence is no word
 
 
 def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: list[list[str]]) -> None:
@@ -112,7 +115,8 @@ def transformer_steps(experiment: page.Experiment) -> None:
         _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
-        asks, habit = literal(trace.story.query_axis.labels[query]), describe_head(summarise(trace, head.head))
+        asks = literal(trace.story.query_axis.labels[query])
+        habit = describe_head(summarise(trace, head.head, _end(head, trace)))
         st.caption(f"Query: {asks}. What this head does on average: {habit}.")
         show_words(trace, step, head.head, query)
     with matrix:

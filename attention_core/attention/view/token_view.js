@@ -54,7 +54,6 @@ class TokenView {
     else if (data.file !== this.data?.file || data.high !== this.data.high) this.whole = this.asked = null;
     this.data = data;
     this.active = data.active;
-    this.looked = null;
     if (isNew(this, data.queries, data.keys, data.names, data.tiles)) this.build();
     else this.later();
   }
@@ -80,12 +79,12 @@ class TokenView {
   setMode(mode) {
     if (mode === this.mode) return;
     this.mode = mode;
-    this.looked = null;
     try { sessionStorage.setItem(MODE, mode); } catch { /* a browser may forbid it */ }
     this.build();
   }
 
   build() {
+    this.looked = this.other = null;
     const { queries, keys, names } = this.data, isText = this.mode === "text";
     this.isOne = isText && !keys; // one text that looks at itself, shown once
     this.modes.forEach((button, place) => set(button, { "aria-pressed": isText === (place === 0) }));
