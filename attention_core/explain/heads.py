@@ -257,7 +257,9 @@ def summarise(
     marked[[position for position in special if position < trace.n_keys]] = True
     numbers = head_numbers(weights, rows, marked, is_of_itself(trace), n_visible, patches).tolist()
     known = [math.nan if math.isnan(one) else one for one in numbers]  # one nan, which equals itself
-    return HeadSummary(*known[:-1], 0.0 if trace.sinks is None and known[-1] < math.inf else known[-1])
+    if trace.sinks is None and not math.isnan(known[-1]):
+        known[-1] = 0.0  # signed weights and cut ones sum to something else
+    return HeadSummary(*known)
 
 
 def summaries(

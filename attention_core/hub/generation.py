@@ -7,7 +7,8 @@ what it has read (its KV cache) and run the new token alone: what that takes is 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from inspect import signature
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -58,7 +59,9 @@ def generate(
         raise models.ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
     tokens = torch.tensor([list(ids)], device=pretrained.model.device)
     alone = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
-    inputs = {**source, "decoder_input_ids": tokens} if source else alone
+    inputs: dict[str, Any] = {**source, "decoder_input_ids": tokens} if source else alone
+    if "use_cache" in signature(pretrained.model.forward).parameters:
+        inputs["use_cache"] = False
     with models.as_model_errors(pretrained, "write on", UnsupportedError):
         recording, output = run_model(pretrained.model, inputs)
     made = Generation(pretrained, tuple(ids), output.logits[0], recording)
@@ -77,7 +80,7 @@ class KeyValueCache(NamedTuple):
     """
 
     n_bytes: int
-    n_layers: int
+    n_layers: int  # those with keys of their own
     n_query_heads: int  # of a layer
     n_key_heads: int  # of a layer
     has_windows: bool  # whether some layers look back over a window alone, which is what they keep
@@ -85,14 +88,21 @@ class KeyValueCache(NamedTuple):
 
 def cache_of(generation: Generation) -> KeyValueCache | None:
     """Return what a model keeps of a text; None where it hands out its weights alone."""
-    recording = generation.recording
+    from transformers import DynamicCache
+
+    recording, config = generation.recording, generation.pretrained.model.config
     own = [one for one in recording.traces if kind_of(one.story.name).endswith("decoder self") and one.value.numel()]
     if not own:
         return None
+    own = own[: len(own) - (getattr(config.get_text_config(decoder=True), "num_kv_shared_layers", 0) or 0)]
     last_rows = [one.allowed(0, [one.n_queries - 1]) for one in own]
-    kept = [1.0 if row is None else float(row.float().mean()) for row in last_rows]
+    seen = [one.n_keys if row is None else int(row.sum()) for one, row in zip(own, last_rows, strict=True)]
+    # of a window the last tokens but one: the next brings its own
+    kept = [(n - (n < one.n_keys)) / one.n_keys for n, one in zip(seen, own, strict=True)]
     n_bytes = sum(share * (one.key.nbytes + one.value.nbytes) for one, share in zip(own, kept, strict=True))
-    return KeyValueCache(round(n_bytes), len(own), own[-1].n_heads, own[-1].key.shape[0], min(kept) < 1)
+    layers = DynamicCache(config=config).layers
+    has_windows = min(kept) < 1 or any(getattr(layer, "is_sliding", False) for layer in layers)
+    return KeyValueCache(round(n_bytes), len(own), own[-1].n_heads, own[-1].key.shape[0], has_windows)
 
 
 def end_tokens(pretrained: models.Pretrained) -> frozenset[int]:

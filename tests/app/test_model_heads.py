@@ -48,7 +48,7 @@ def toy(recording: Recording, tokens, kind: ModelKind = ModelKind.ENCODER, **mor
 
 @pytest.fixture(scope="module", autouse=True)
 def runs():
-    words, many = ["[CLS]", "the", "cat", "##s", ",", "sat", "[SEP]"], [f" w{place}" for place in range(700)]
+    words, many = ["[CLS]", "the", "cat", "##s", ",", "sat", "[SEP]"], [f" w{place}" for place in range(1250)]
     special = frozenset({0, 6})
     source, target = Axis("source tokens", words), Axis("target tokens", ["<pad>", " Die", " Katze"])
     longer, read = Axis("target tokens", many[:90]), Axis("source tokens", many[:60])
@@ -172,10 +172,10 @@ def test_without_values_or_special_tokens_there_is_no_choice_of_them():
     assert at.segmented_control(key="model_shown").value == "weight"
 
 
-def test_of_long_inputs_the_atlas_shows_the_words():
-    at = opened("long", head="decoder.1.self:0", token="650")
-    assert now(at).endswith("650)")
-    assert any("Of up to 512 tokens each is drawn" in one.value for one in at.info)
+def test_of_very_long_inputs_a_sentence_says_that_words_are_not_drawn():
+    at = opened("long", head="decoder.1.self:0", token="1210")
+    assert now(at).endswith("1210)")
+    assert any("has 1,250 tokens; words are drawn for at most 1,200" in one.value for one in at.info)
 
 
 def test_what_is_computed_from_a_run_leaves_with_it():

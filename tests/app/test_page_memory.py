@@ -23,6 +23,7 @@ from attention_core.weights import FOLDER, read_card, write_weights
 from tests.app.tools import bodies, changes_of_weights, frames, open_tab, opened, said, settled, there_and_back
 from ui.labels import as_percent
 from ui.memory.tabs import FIRST, NARROW, READER
+from ui.read_back import read_back
 
 PAGE = "pages/memory.py"
 FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
@@ -79,6 +80,11 @@ def shaded(page) -> str:
 def n_charts(page) -> int:
     """The charts of the first screen and of the steps."""
     return len(open_tab(page, "steps").get("vega_lite_chart"))
+
+
+def test_words_that_a_text_does_not_have_lose_nothing_of_it():
+    marked = read_back("Il dort bien.", "He sleeps.", ["Il", "", "mange", "bien"], {2, 3})
+    assert marked == '<p class="read-back" lang="fr">Il dort <mark>bien</mark>.</p>'
 
 
 def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):

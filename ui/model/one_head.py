@@ -194,8 +194,8 @@ SHOWN_AS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without 
 SHOWN = Field(glance.NAME, "shown", "weight", address="shown", parse=one_of(SHOWN_AS))
 MAX_DRAWN = 2048
 """Queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better."""
-MOST_WORDS = 512
-"""Queries and keys that are sent to the browser, as many as a model reads here; recordings may have more."""
+MOST_WORDS = 1200
+"""Queries and keys that are sent to the browser: a text as long as a model reads here, beside a picture."""
 PICTURE_SIZE = 220
 FLOOR = 4
 """Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
@@ -299,8 +299,9 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
         row, column = trace.weights(head, [query])[0], trace.weights(head, cols=[query])[:, 0]
         patch_view(run, patches, query, to_array(row), to_array(column))
         return
-    if max(trace.n_queries, trace.n_keys) > MOST_WORDS:
-        st.info(f"Of up to {MOST_WORDS} tokens each is drawn; the atlas shows all of these.")
+    if (n := max(trace.n_queries, trace.n_keys)) > MOST_WORDS:
+        most = f"This input has {n:,} tokens; words are drawn for at most {MOST_WORDS:,}."
+        st.info(f"{most} Its matrices can be opened in the atlas.")
         return
     drawn = glance.cached_with_run(run, ("tokens", trace, head), lambda: tokens_of(run, trace, head))
     token_component("model_tokens", drawn, query)

@@ -40,7 +40,7 @@ def kept_in_words(made: Generation) -> str:
         f"token{'s' * (n_tokens != 1)}, in {cache.n_layers * cache.n_key_heads:,} key heads of {cache.n_layers} layers."
     ]
     if cache.has_windows:
-        sentences.append("A layer with a window keeps no more than that holds.")
+        sentences.append("Layers that look back over a window keep only that many tokens.")
     elif most:
         sentences.append(
             f"At the {most:,} tokens that the model knows: **{in_units(cache.n_bytes * most / n_tokens)}**."
@@ -67,7 +67,7 @@ LINKED = ""
 """In the place of model and input: a link says what was written, which is still to be compared with these."""
 WANTED = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
-_TEXTS = BoundedCache(max_items=2)
+_TEXTS = BoundedCache(max_items=8)
 """For all visitors; each keeps its model, too."""
 ALSO_FORGOTTEN.append(_TEXTS.clear)
 
@@ -79,8 +79,8 @@ def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
     found = _TEXTS.get(key)
     if found is None:
         with heavy_run():
-            found = ComputedValue(generate(pretrained, ids, source))
-        _TEXTS.put(key, found.value)
+            found = _TEXTS.get(key) or ComputedValue(generate(pretrained, ids, source))  # perhaps another visitor's
+            _TEXTS.put(key, found.value)
     return found.value
 
 
