@@ -73,9 +73,9 @@ class SecurityHeaders:
 
 BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
-LATER, TOGETHER = "lecture.css", "together.js"
+LATER = "lecture.css"
 """For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
-OPENING = "opening.css"
+OPENING, TOGETHER = "opening.css", "together.js"
 SECONDS = 12
 """For so long at most, and no longer than until all is drawn: while it is there, any change restyles the whole page."""
 _FOLDER = find_file("ui/assets/pages")

@@ -312,6 +312,7 @@ def texts(data: Data, space: Mapping[str, Any], column: str = "text", **style: A
 
 
 def text_at(text: str, left: float, top: float, space: Mapping[str, Any], **style: Any) -> Chart:
+    """Return a layer of one text, at numbers on the axes of the space."""
     return texts({"left": [left], "top": [top], "text": [text]}, space, **style)
 
 
@@ -371,6 +372,7 @@ def long_form(
 
 
 def colour_scale(ramp: Ramp) -> Spec:
+    """Return the ramp as a scale of Vega-Lite: what colour a number has."""
     power = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     return dict(domain=[ramp.low, ramp.high], range=list(ramp.colours), clamp=True, interpolate="rgb", **power)
@@ -449,6 +451,7 @@ def exact_scale(low: float, high: float, **more: Any) -> Spec:
 
 
 def percent_axis(column: str, title: Any = None, ticks: int = 3) -> Channel:
+    """Return the channel of a column of shares, from 0 to 1, with an axis in per cent."""
     axis = dict(format="%", tickCount=ticks)
     return field(f"{column}:Q", title=title, scale=dict(domain=[0, 1]), axis=axis)
 

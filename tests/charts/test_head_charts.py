@@ -70,6 +70,13 @@ def test_other_shapes_have_as_many_pixels():
     weights = torch.rand(1, 90, 400, generator=torch.Generator().manual_seed(1)).softmax(-1)
     drawn = mosaic([of_weights(weights)], size=80)
     assert (drawn.height, drawn.width) == (20, 80)
+    few = mosaic([of_weights(weights[:, :20])], size=80)  # as many queries as pixels, and more keys
+    for one, rows in ((few, weights[0, :20]), (drawn, weights[0])):
+        height = one.height
+        edges = np.arange(height) * len(rows) // height
+        largest = np.maximum.reduceat(rows.numpy().reshape(len(rows), 80, 5).max(2), edges)
+        shares = own_ramp(1 / 400, float(rows.max())).position(largest)
+        np.testing.assert_array_equal(pixels(one, 0, 0), nearest(one, shares))
 
 
 def test_very_long_inputs_are_drawn_from_a_sample_that_is_told(monkeypatch):

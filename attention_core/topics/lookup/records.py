@@ -49,6 +49,8 @@ def read_records(text: str, key_name: str = "keys", value_name: str = "values") 
 
 
 class QueryTable(NamedTuple):
+    """The queries that can be asked, as typed."""
+
     queries: tuple[str, ...]  # may be empty
     remarks: tuple[str, ...] = ()  # what was left out or changed
 

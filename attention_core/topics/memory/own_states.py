@@ -22,6 +22,8 @@ LIKELIEST = 6
 
 
 class TextPieces(NamedTuple):
+    """A text in the pieces of a language model."""
+
     ids: tuple[int, ...]  # of START and the pieces
     labels: tuple[str, ...]  # what they look like, a space before those that begin a word
     left_out: int  # pieces beyond MAX_PIECES

@@ -71,6 +71,7 @@ class FavouriteKey(NamedTuple):
 
 
 def favourites(traces: Mapping[str, AttentionTrace]) -> dict[str, FavouriteKey]:
+    """Return the key that gets most of the first query's weight, by the name of each scoring function."""
     chosen = {}
     for name, trace in traces.items():
         weights = trace.weights(0, [0])[0]

@@ -1,5 +1,5 @@
 // Streamlit draws its page anew for what each message says, and first greys what is to change: what a run says is handed on
-// at once, when it has ended.
+// at once, when it has ended. It adds one function as the listener, and never takes it away.
 const LONGEST = 100, ENDED = 2;  // milliseconds that messages wait at most; bytes of the one that a run has ended
 WebSocket.prototype.addEventListener = function (kind, take, ...about) {
   let held = [], timer;
@@ -11,5 +11,5 @@ WebSocket.prototype.addEventListener = function (kind, take, ...about) {
     held.push(event);
     if (event.data.byteLength === ENDED) give(); else timer ??= setTimeout(give, LONGEST);
   };
-  EventTarget.prototype.addEventListener.call(this, kind, kind === "message" ? hold : take, ...about);
+  EventTarget.prototype.addEventListener.call(this, kind, kind === "message" && typeof take === "function" ? hold : take, ...about);
 };
