@@ -96,8 +96,7 @@ def most_different(subject: Subject, names: Sequence[str] | None = None, seed: i
     true = {name: subject.weights[name].detach() for name in names}
     now, generator = subject.probabilities(), torch.Generator().manual_seed(seed)
     best = OtherWeights(true, 0.0, 0.0)
-    # cuDNN differentiates no recurrent network in eval mode
-    with torch.inference_mode(False), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+    with torch.inference_mode(False), torch.enable_grad():
         logits = {}
         for name, weights in true.items():
             noise = torch.randn(weights.shape, generator=generator).to(weights)

@@ -18,14 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import at_least_float32, spans
-from attention_core.explain.heads import (
-    CLEAR,
-    METRICS,
-    distances_head_for_head,
-    groups,
-    head_numbers,
-    is_of_itself,
-)
+from attention_core.explain.heads import CLEAR, METRICS, distances_head_for_head, groups, head_numbers, is_of_itself
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.attribution import Attribution

@@ -96,10 +96,7 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
 
 
 def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
-    name, ways = (
-        glance.head_name(*now[:3]),
-        [_without(*now[:3], model) for model in (run.model, "")],
-    )  # "": of an old link
+    name, ways = glance.head_name(*now[:3]), [_without(*now[:3], model) for model in (run.model, "")]  # "": an old link
     off = next((way for way in ways if way in EDITS.changes), None)
     trace, where = changed.groups[now.group][now.layer], by_hand.where_in_stack(now.group, now.layer)
     with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
@@ -158,6 +155,8 @@ def _go_on(run: ModelRun, asked: LatestRun, tried: list[np.ndarray]) -> None:
 
     def change(out: ModelOutput) -> Tensor:
         if run.logits is None or out.logits is None:
+            if run.hidden is None or out.hidden is None:
+                raise UnsupportedError("it hands out nothing that could be compared.")
             return core.cosine_change(run.hidden, out.hidden).mean()
         after = out.logits.reshape(-1, out.logits.shape[-1])
         return core.divergence(run.logits, after[-len(run.logits) :]).mean()

@@ -17,13 +17,7 @@ from attention_core.charts.overlay import overlay
 from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
-from attention_core.explain.heads import (
-    PatchGrid,
-    describe_head,
-    is_of_itself,
-    norm_based_weights,
-    without_keys,
-)
+from attention_core.explain.heads import PatchGrid, describe_head, is_of_itself, norm_based_weights, without_keys
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import address, note_picture
