@@ -124,4 +124,4 @@ def test_the_hall_answers_while_next_leads_through_the_steps_and_on_to_the_next_
         settle(page)
         page.keyboard.press("PageUp")
     expect(phone.get_by_role("heading")).to_have_text("Wait for the next question.")
-    page.get_by_text("A query asks, a key is asked").wait_for()
+    page.get_by_text("A query asks, a key answers").wait_for()

@@ -203,10 +203,7 @@ def answer_part(
                     st.caption(f"{share:.0%} of this look goes to no place at all.")
         if reading.question.between:
             with st.container(key="desk_ask_note"):
-                note(
-                    "So goes “What colour is the shirt of the person kicking the ball?”: from the ball to the person, "
-                    "on to the shirt."
-                )
+                note("A photograph works the same: first the ball, then the person, then the shirt.")
     try_this(NAME, _three_looks())
     return answered
 

@@ -41,12 +41,12 @@ const drawBars = (root, data) => {
   const { blocks, ticks } = root.parts;
   functions.forEach(({ scores, weights }, place) => scores.forEach((score, number) => {
     const { row, score: left, weight: right } = blocks[place][number];
-    row.className = number === data.active ? "active" : "";
+    row.className = number === weights.indexOf(Math.max(...weights)) ? "best" : "";
     const share = Math.min(1, Math.abs(score) / limit) * 50, from = score < 0 ? 50 - share : 50;
     left.bar.style.left = `${from}%`;
     left.bar.style.width = `${share}%`;
     left.value.textContent = minus(score.toFixed(Math.abs(score) < 100 ? 2 : 0));
-    left.value.style.left = score < 0 ? "50%" : `min(${from + share}%, 100% - 2.6em)`;
+    left.value.style.left = score < 0 ? "50%" : `${from + share}%`;
     right.bar.style.width = right.value.style.left = `${100 * weights[number]}%`;
     right.value.textContent = `${(100 * weights[number]).toFixed(0)}%`;
   }));

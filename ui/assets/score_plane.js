@@ -74,7 +74,7 @@ class ScorePlane extends Plane {
     this.svg.parentNode.hidden = bare;
     this.answers.hidden = Boolean(functions);
     this.all.hidden = this.equations.hidden = !functions;
-    if (functions) drawBars(this.all, { ...this.data, keys: keys.map((_, place) => keyName(place + 1)), active });
+    if (functions) drawBars(this.all, { ...this.data, keys: keys.map((_, place) => keyName(place + 1)) });
   }
 
   isActive(place) { return place === this.key + 1; }

@@ -26,8 +26,8 @@ class WeighedWords {
     make(even, "u").style.setProperty("--share", uniform / most);
     make(even, "small", "", `even share ${asPercent(uniform)}`).style.setProperty("--share", uniform / most);
     const both = make(names, "p", "word");
-    make(both, "span", "", "weight ↑");
-    make(both, "span", "", "deleted ↓");
+    make(both, "span", "", "attention it gets ↑");
+    make(both, "span", "", "change if deleted ↓");
     this.cells = words.map((word, place) => {
       const isCut = cut.includes(place), change = ifRemoved[place], cell = make(this.sentence, "div", "cell");
       const above = make(cell, "div", "above"), weight = isCut ? "cut" : asPercent(weights[place]);

@@ -119,7 +119,7 @@ def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     with st.container(key="lookup_answer"):
         st.html(
             f'<div class="looked-up"><h4>A dictionary</h4>{found}</div><div class="looked-up">'
-            f'<h4 style="color:{role_colour(Role.CONTEXT)}">The soft look-up</h4>{soft}</div>'
+            f'<h4 style="color:{role_colour(Role.WEIGHTS)}">The soft look-up</h4>{soft}</div>'
         )
 
 

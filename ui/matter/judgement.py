@@ -64,11 +64,8 @@ def answer(text: str, edits: Edits, is_read: bool) -> None:
         st.html('<p class="judgement">no judgement <small>too few of its words are known</small></p>')
         return
     now = verdict_of(ATTENTION, text, edits)
-    before = f"with its weights changed; as learned: {verdict_of(ATTENTION, text).said}" if edits else ""
     colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
-    st.html(
-        f'<p class="judgement" style="color:{colour}">{now.said} <small>{before}</small></p>{_fault(text, now.answer)}'
-    )
+    st.html(f'<p class="judgement" style="color:{colour}">{now.said}</p>{_fault(text, now.answer)}')
 
 
 def worth_of_attention() -> None:

@@ -222,7 +222,7 @@ def verdict(run: LiveRun) -> str:
     if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
         told = "It is too early to tell"
     elif right > controls[best] + WORTH:
-        told = "Attention did the work"
+        told = f"Attention did the work{' so far' * (not run.is_done)}"
     elif right < controls[best] - WORTH:
         told = "Attention did worse than a control"
     elif sooner[0] < sooner[1]:
