@@ -52,9 +52,12 @@ def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_addre
     visitor.get_by_text(f"layer {int(layer) + 1}, head {int(head) + 1}").first.wait_for()
     settle(visitor)
     visitor.locator(TOKENS).nth(6).click()
+    visitor.locator(TOKENS).nth(8).hover()
     visitor.wait_for_url(re.compile("token=6"))
     settle(visitor)
     expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
+    hovered = begins_with(visitor.locator(TOKENS).nth(8).inner_text())  # by the answer to the click, too
+    expect(visitor.locator(TIP).first).to_have_text(hovered, use_inner_text=True)
     visitor.get_by_text("Step by step").click()
     visitor.wait_for_url(re.compile("tab=steps"))
     expect(visitor.get_by_text("position 7").first).to_be_attached()

@@ -17,6 +17,7 @@ from attention_core.hub.run import run, text_inputs
 from attention_core.models import MODELS, load
 from attention_core.topics.find import channel_maps
 from attention_core.topics.matter import sentences
+from attention_core.topics.memory.influence import last_state_shares
 from attention_core.topics.model import own_model
 from attention_core.topics.scoring.compare import compare, comparison_frame, favourites
 from attention_core.topics.translate import translation
@@ -133,7 +134,9 @@ def test_networks_without_attention():
     pieces = torch.tensor([[1, 2, 3]], device=choose_device())
     assert load("language-recurrent-alone")(pieces).logits.isfinite().all()
     for name in ("translator-none", "translator-plain"):
-        assert translation.translate(load(name), translation.read_source(SENTENCE)).text
+        model, source = load(name), translation.read_source(SENTENCE)
+        assert translation.translate(model, source).text
+        assert float(last_state_shares(model, source).sum()) == pytest.approx(1, abs=1e-4)  # by a gradient, in eval mode
 
 
 @pytest.mark.parametrize("d", [2, 8])
