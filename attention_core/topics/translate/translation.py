@@ -18,13 +18,7 @@ from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.explain.heads import mean_over_heads
 from attention_core.models.transformer import EditsByAttention, Transformer, edited, last_cross
-from attention_core.models.translator import (
-    CanTranslate,
-    Labels,
-    TiedTranslator,
-    Translator,
-    beam_search,
-)
+from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
 END_LABEL = "end"
 NEXT_LABEL = "?"  # stands for the word with which an unfinished translation would go on
