@@ -30,7 +30,7 @@ with st.container(key="lookup_first"):
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
             ways = screen.encoder_input()
             temperature = table.TEMPERATURE.widget(
-                st.select_slider, "Temperature (high: all alike)", table.TEMPERATURES
+                st.select_slider, "How choosy? (0: only the best; high: all alike)", table.TEMPERATURES
             )
         encoder = next(iter(ways.values()))
         plain = soft_lookup(asked.records, asked.queries, temperature, encoder)

@@ -22,7 +22,7 @@ print(dict(zip(source.word_labels, shares.tolist())))
 
 page_frame(
     NAME,
-    "A recurrent network keeps **one vector**. Nothing can ask for an earlier word again: so attention was needed.",
+    "A recurrent network keeps **one vector**. It cannot go back to an earlier word. Attention can.",
 )
 with st.container(key="desk_memory_sentence"):
     text = screen.read_sentence()

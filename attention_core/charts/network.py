@@ -47,7 +47,7 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
     of_input = [f"w{i} = ({_listed(row)})" for i, row in zip(numbers, weights, strict=True)]
     of_part = [f"w{i} · {label} = {short(part)}" for i, label, part in zip(numbers, labels, parts, strict=True)]
     layers = [
-        _edges([(0.56, height, RIGHT, 0.5, np.nan, "") for height in heights]),
+        _edges([(*ends, np.nan, "") for y in heights for ends in ((LEFT, y, 0.56, y), (0.56, y, RIGHT, 0.5))]),
         *_circles(LEFT, [Node(label) for label in labels]),
         vl.texts(vl.rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-8, **SMALL),
         vl.texts(vl.rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),

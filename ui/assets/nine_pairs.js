@@ -2,6 +2,7 @@
 // at once; else they come from Python. What Python has moved glides there.
 const ARRIVAL = [600, 1500], LATER = [0, 400]; // milliseconds: at rest, under way
 const FROM_ONE = 1e-9, LEAST_TOLD = 0.02; // what counts as a change of a weight, and what is told
+const tenths = (share) => `${(100 * share).toFixed(1)}%`;
 const mixOf = (weights, rows) => [0, 1].map((side) => weights.reduce((sum, weight, at) => sum + weight * rows[at][side], 0));
 class NinePairs extends Plane {
   constructor(root) {
@@ -70,6 +71,7 @@ class NinePairs extends Plane {
     this.ways = make(this.svg, "svg:path", "way");
     this.before = this.arrows.map(() => make(this.svg, "svg:text", "name before"));
     this.outs = make(this.svg, "svg:path", "out");
+    this.numbers = this.data.rows.map((_, row) => make(this.svg, "svg:text", "number", String(row + 1)));
   }
 
   buildTable({ rows, columns }) {
@@ -119,10 +121,12 @@ class NinePairs extends Plane {
     let changed = 0, found = null;
     this.cells.forEach((row, i) => row.forEach(({ cell, share, change }, j) => {
       const by = base ? Math.abs(weights[i][j] - base[i][j]) : 0, isMasked = allowed && !allowed[i][j];
-      changed += by > FROM_ONE ? 1 : 0;
-      share.textContent = isMasked ? "may not" : written(weights[i][j]);
-      change.textContent = by > FROM_ONE ? `was ${written(base[i][j])}` : "";
-      cell.classList.toggle("moved", by > FROM_ONE);
+      const isClose = by > FROM_ONE && soft && written(weights[i][j]) === written(base[i][j]), say = isClose ? tenths : written;
+      const isChanged = by > FROM_ONE && say(weights[i][j]) !== say(base[i][j]);
+      changed += isChanged ? 1 : 0;
+      share.textContent = isMasked ? "may not" : say(weights[i][j]);
+      change.textContent = isChanged ? `was ${say(base[i][j])}` : "";
+      cell.classList.toggle("moved", isChanged);
       cell.classList.toggle("masked", Boolean(isMasked));
       cell.classList.toggle("lit", this.isLit([["queries", i], ["keys", j]]));
       cell.style.setProperty("--share", `${((80 * Math.abs(weights[i][j])) / most).toFixed(1)}%`);
@@ -130,12 +134,15 @@ class NinePairs extends Plane {
       if (rows[i] !== columns[j] && !isMoved("queries", i) && !isMoved("keys", j) && by > (found?.by ?? LEAST_TOLD)) found = { by, i, j };
     }));
     this.table.classList.toggle("compared", changed > 0);
-    this.cells.flat().forEach(({ cell }) => cell.classList.toggle("found", this.cells[found?.i]?.[found.j].cell === cell));
-    const told = this.goal ? "" : found
+    const even = this.data.map && soft && !allowed ? this.rowsOf(this.data.query, this.arrows).findIndex((row, i) => isMoved("queries", i) && !row.some(Boolean)) : -1;
+    this.cells.forEach((row, i) => row.forEach(({ cell }, j) => cell.classList.toggle("found", even < 0 ? found?.i === i && found.j === j : even === i)));
+    const told = this.goal ? "" : even >= 0
+      ? `${rows[even]} asks for nothing, and takes ${columns.length === 3 ? "a third" : asPercent(1 / columns.length)} from each.`
+      : found
       ? `Only ${this.moved().map((place) => this.data.names[place]).join(" and ")} moved. Yet ${rows[found.i]} now takes ${written(weights[found.i][found.j])} from ${columns[found.j]}, not ${written(base[found.i][found.j])}.`
       : changed ? "" : "Drag an arrow.";
     if (this.told.textContent !== told) this.told.textContent = told;
-    this.count.textContent = changed ? `${changed} of ${flat.length} ${soft ? "weights" : "scores"} changed.${neuron ? " A neuron's never do." : ""}` : "";
+    this.count.textContent = changed ? `${changed} of ${flat.length} ${soft ? "weights" : "scores"} changed.${neuron ? " In an ordinary neuron the weights stay." : ""}` : "";
     this.drawOutputs(weights);
   }
 
@@ -144,7 +151,11 @@ class NinePairs extends Plane {
     const { key, values, soft } = this.data;
     const handed = soft && values && (key === "K" ? values : this.rowsOf(key, this.arrows).map((row) => mixOf(row, values)));
     const at = (row) => mixOf(row, handed).map((value, axis) => (axis ? this.y(value) : this.x(value)));
-    set(this.outs, { d: (handed ? weights : []).map((row) => `M${at(row)}m-7 0l7 -7l7 7l-7 7Z`).join("") });
+    set(this.outs, { d: (handed ? weights : []).map((row) => `M${at(row)}m-10 0l10 -10l10 10l-10 10Z`).join("") });
+    this.numbers.forEach((number, row) => {
+      number.style.display = handed ? "" : "none";
+      if (handed) set(number, { x: at(weights[row])[0], y: at(weights[row])[1] });
+    });
   }
 
   moved() {

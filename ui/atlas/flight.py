@@ -131,7 +131,7 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
         words = f"Each word sees the last {window} only. That is {as_percent(share)} of all {n:,} × {n:,} pairs."
         return int(share < 0.5), words
 
-    question = "What do you see of the whole text?"
+    question = f"All {n:,} words at once: what will the map look like?"
     return TryThis("fly out to the whole text", question, SHAPES, fly, outcome, "atlas_stage")
 
 

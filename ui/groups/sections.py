@@ -103,10 +103,9 @@ def how_keys_fit() -> None:
 def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int) -> None:
     """Draw what one head says of the locks, and whom the chosen guest looks at."""
     names, looks = NAMES[: len(numbers)], to_array(looks_of(trace, query))
-    shown = [f"{name} {number}" for name, number in zip(names, numbers, strict=True)] if SHOWS_NUMBERS.value else names
-    guests = guests_of(trace, numbers, shown)
-    n_opened, n_open, alarms = _count(guests)
-    st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened{alarms}</p>')
+    guests = guests_of(trace, numbers, [f"{name} {number}" for name, number in zip(names, numbers, strict=True)])
+    n_opened, n_open, _ = _count(guests)
+    st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened</p>')
     first, second = np.unravel_index(looks.argmax(), looks.shape)
     if first != second:
         keys = f"the keys of {names[first]} and {names[second]} together"
@@ -152,7 +151,15 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
         "Eight new guests: who opens every lock that can be opened?",
         ("Neither", *HEAD_WORDS.values(), "Both"),
     )
-    return TryThis("Invite eight new guests", question, options, invite, outcome, "groups_party")
+    return TryThis(
+        "Invite eight new guests",
+        question,
+        options,
+        invite,
+        outcome,
+        "groups_party",
+        hides=".st-key-groups_party [data-testid=stColumn]",
+    )
 
 
 def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
@@ -193,7 +200,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
 
 def all_weights(trace: AttentionTrace, numbers: list[int]) -> None:
     """Draw the n x n x n weights as one small square per guest."""
-    st.caption("One square for each guest who looks. Down and across: two others. Last: nobody.")
+    st.caption("One square for each guest who looks. Row and column are two other guests; the last means nobody.")
     squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
     ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()))
     chart = contact_sheet(squares, NAMES[: len(numbers)], ramp, title="weight", columns=4, size=150)

@@ -179,7 +179,7 @@ def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, wa
         asks, key = text[0][:60], asked.records.keys[keys[now]][:40]
         return now, f"{words} Letters in common: {_letters_in_common(asks, key)}, {_letters_in_common(key, asks)}."
 
-    question = f"Only {other} then counts. What does *{error_markdown(text[0][:60])}* find?"
+    question = f"Now compare by {other} only. What does *{error_markdown(text[0][:60])}* find?"
     act = partial(BY.take, other)
     try_this(NAME, TryThis(f"compare by {other}", question, names, act, outcome, "lookup_answer"))
 

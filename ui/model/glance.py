@@ -73,6 +73,7 @@ HEAD = Field[HeadChoice | None](
 TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
 FRAMED = Field[HeadChoice | None](NAME, "framed", None)
 """The head that is framed on the first screen."""
+PRONOUNS = {"it", "he", "she", "they", "him", "her", "them"}
 FAR_LOOK_OF = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
 
@@ -83,6 +84,9 @@ def open_on_a_far_look(run: ModelRun) -> None:
     if FAR_LOOK_OF.value not in ("", this):
         HEAD.forget_preset()
         TOKEN.forget_preset()
+        found = [place for place, label in enumerate(run.tokens) if label.strip().lower() in PRONOUNS]
+        if found or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
+            TOKEN.value = found[-1] if found else None
     FAR_LOOK_OF.value = this
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return

@@ -139,6 +139,7 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
         second.widget(st.text_area, SECOND[kind], height=68)
     else:
         text.widget(st.text_area, "Text", height=96)
+    st.button("Apply", f"{name}_apply")  # on a touch screen, which has no Ctrl + Enter
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
             st.button(label, key=f"{name}_example_{label}", on_click=_take, args=(name, kind, *example))

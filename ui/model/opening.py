@@ -4,6 +4,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.explain.heads import is_of_itself
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, TextInput, special_keys
@@ -38,12 +39,20 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
     """
     now, layers = chosen_layers(run)
     trace = layers[now.layer]
-    weights = trace.weights(now.head, [now.query])[0]
-    key = int(weights.argmax())
+    weights = trace.weights(now.head, [now.query])[0].tolist()
+    rest = special_keys(run, trace) | ({now.query} if is_of_itself(trace) else set())
+    if is_of_itself(trace) and now.query in run.special:
+        rest = frozenset()
+    words = [place for place, weight in enumerate(weights) if weight and place not in rest]
+    key = max(words or range(len(weights)), key=weights.__getitem__)
     labels = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
     asks, looked_at = (error_markdown(label.strip() or EMPTY) for label in labels)
     read = asked.given.text if asked is not None and asked.key == PACKAGE and isinstance(asked.given, TextInput) else ""
-    told = f"*{looked_at}*: {as_percent(float(weights[key]))}"
+    told = f"*{looked_at}*: {as_percent(weights[key])}"
+    for place in rest:
+        if weights[place] > weights[key]:
+            more = "itself" if place == now.query else error_markdown(trace.story.key_axis.labels[place])
+            told += f", more at {more}: {as_percent(weights[place])}"
     if read == SECOND_TEXT and asks == ASKS and not is_changed:
         both = zip(
             CANDIDATES, *(_shares(one, now) for one in (run_of(PACKAGE, TextInput(FIRST_TEXT)), run)), strict=True
@@ -76,13 +85,13 @@ def _surprise(run: ModelRun, trace: AttentionTrace, now: Selection) -> TryThis:
         weights = trace.weights(now.head, [run.tokens.index(ASKS)])[0]
         marks = float(weights[sorted(special_keys(run, trace))].sum())
         shares = [street, animal, marks]
-        words = f"*street* gets {as_percent(street)}, *animal* {as_percent(animal)}, the marks at the ends "
-        return shares.index(max(shares)), f"{words}{as_percent(marks)}. A large weight is not yet understanding."
+        words = f"*street* gets {as_percent(street)}, *animal* {as_percent(animal)}, [CLS] and [SEP] "
+        return shares.index(max(shares)), f"{words}{as_percent(marks)}."
 
     return TryThis(
         "Say *wide* instead of *tired*",
-        "Now *it* can only be the street. Where does this head look?",
-        ("At the street", "Still at the animal", "At the marks at the ends, as at nothing"),
+        "Say *wide* instead of *tired*: *it* is now the street. Where does this head look?",
+        ("At the street", "Still at the animal", "At [CLS] and [SEP], that is, nowhere"),
         act,
         outcome,
         "model_opening",

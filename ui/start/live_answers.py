@@ -34,8 +34,8 @@ def roles_line() -> str:
     query, key, value = (role_word(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
     return (
         f'<p class="who">A {query} asks: a French word, a question. The better a {key} fits, an English word or a '
-        f"place in the drawing, the more of its {value} is handed over. That share is its "
-        f"{role_word(Role.WEIGHTS, 'weight')}, not a parameter of the model.</p>"
+        f"place in the drawing, the more of its {value} is handed over: its "
+        f"{role_word(Role.WEIGHTS, 'weight')}.</p>"
     )
 
 
