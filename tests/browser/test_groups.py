@@ -37,7 +37,7 @@ def test_a_click_on_a_guest_asks_for_their_lock(visit, app_url):
     page = visit(f"{app_url}/groups")
     page.get_by_text("Ben tries the keys of Cleo and Finn together").wait_for()
     party = page.locator("[class*=st-key-groups_party_triples]").first
-    party.get_by_text("Cleo", exact=True).wait_for()
+    party.get_by_text("Cleo 16", exact=True).wait_for()
     box = party.locator("svg.marks, canvas").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2 + 100 * box["width"] / 420, box["y"] + box["height"] / 2)
     page.get_by_text("Cleo tries the keys of Ben and Finn together").wait_for()

@@ -21,7 +21,7 @@ class LearningFilm extends Film {
     super.play(done);
   }
 
-  get seconds() { return this.slider.max / PICTURES_A_SECOND; }
+  get seconds() { return window.lecture?.on ? 10 : this.slider.max / PICTURES_A_SECOND; }
 
   get at() { return Number(this.slider.value); }
 

@@ -66,7 +66,9 @@ class ScorePlane extends Plane {
     });
     const agree = winners.every((best) => best === winners[0]);
     const [longer, nearer] = winners.map((best) => keyName(best + 1));  // where they disagree, that is always why
-    this.verdict.textContent = agree ? `Now they agree on ${longer}.` : `They disagree: ${longer} is longer, ${nearer} is nearer.`;
+    const [byDot, byDistance] = winners.map((best) => this.facts[best].cosine);
+    const stake = byDistance > byDot ? " So a long key can win over the one that points the right way." : "";
+    this.verdict.textContent = agree ? `Now they agree on ${longer}.` : `They disagree: ${longer} is longer, ${nearer} is nearer.${stake}`;
     this.verdict.classList.toggle("disagree", !agree);
     this.drawAngle(q, keys[active], this.facts[active]);
     this.equations.replaceChildren(...[...new Set([active, winners[0]])].sort().map((place) => this.equation(place)));

@@ -38,7 +38,7 @@ MODELS = (PACKAGE, "sentence-transformers/all-MiniLM-L6-v2")
 """Names of the same sentence encoder: as a package, and in the hub's cache."""
 AT_ONCE = 16  # texts that are read before the next visitor has the turn
 FITS = 800  # letters of records that are seen without scrolling
-NEAR = 0.25  # cosine below which a query resembles nothing
+NEAR = 0.25  # cosine below which a query resembles nothing; twice that where no weight is large
 
 
 def query_part(asked: LookupRequest) -> int:
@@ -125,10 +125,11 @@ def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
 
 def remark_on_nothing_near(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Say that the weights sum to 100% all the same where a query resembles no key."""
-    if float(step_of(trace, "scores").value()[query].max()) >= NEAR:
+    nearest, largest = (float(step_of(trace, name).value()[query].max()) for name in ("scores", "weights"))
+    if nearest >= (2 * NEAR if largest < 0.5 else NEAR):
         return
     note(
-        f"{literal(asked.queries[query], 40)} resembles no key, yet its weights sum to 100%: a softmax cannot "
+        f"{literal(asked.queries[query], 40)} resembles no key much, yet its weights sum to 100%: a softmax cannot "
         "answer “nothing fits”."
     )
 

@@ -208,7 +208,8 @@ def _two_bars(text: str, known: WordKnowledge) -> None:
         f"<b>{as_percent(float(share))}</b>"
         for name, share in shares.items()
     )
-    st.html(f'<div class="two-bars">{rows}</div>')
+    framed = f".st-key-memory_long .word:nth-child({place + 1}) {{ outline: 3px solid currentcolor }}"
+    st.html(f'<style>{framed}</style><div class="two-bars">{rows}</div>')
 
 
 def _said(text: str) -> tuple[Translation, list[str], list[int]]:

@@ -106,7 +106,9 @@ def _translated(text: str) -> dict[str, Any]:
 
 def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
     looks = ", ".join(f"*{as_markdown(french)}* looks at *{as_markdown(english)}*" for french, english in only)
-    lost = "the cat is lost." if text == SENTENCE else "everything passes through one vector."
+    gone = ", ".join(dict.fromkeys(f"*{as_markdown(english)}*" for _, english in only))
+    lost = f"lost or said otherwise: {gone}." if gone else "the same words come out."
+    lost = "the cat is lost." if text == SENTENCE else lost
     return f"**Without attention** {lost}", f"**With attention** {looks or 'the words are the same this time'}."
 
 
