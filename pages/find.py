@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.data.canvases import CanvasRemark
 from ui.canvas import last_drawn
-from ui.digits import all_ten
+from ui.digits import WORTH, all_ten
 from ui.doubts import find_doubts
 from ui.find import first_screen as screen
 from ui.find.tabs import STEPS, change_section, find_steps
@@ -36,7 +36,7 @@ with beside:
     lost, words = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
     with lost.container(key="tells_find"):
         screen.equal_mask(reading)
-    words.caption(screen.worth())
+    words.container(key=WORTH).caption(screen.worth())
     try_this(screen.NAME, all_ten(screen.both_ways, screen.PAD, "tells_find"))
 for part in ("find_said", "tells_find"):
     grey_out(part, is_stale)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad, last_drawn
-from ui.digits import all_ten, inked, prepared, verdict
+from ui.digits import WORTH, all_ten, inked, prepared, verdict
 from ui.doubts import pixel_doubts
 from ui.layout import grey_out, last_on_phone
 from ui.pixels import first_screen as screen
@@ -39,7 +39,7 @@ with beside:
     with lost.container(key="pixels_read"):
         if not is_stale:
             screen.equal_map(reading)
-    worth.caption(screen.worth_words(screen.LAYER.value))
+    worth.container(key=WORTH).caption(screen.worth_words(screen.LAYER.value))
     try_this(screen.NAME, all_ten(screen.both_ways, screen.PAD, "pixels_first"))
     with st.container(key="desk_pixels_layer"), st.popover("Another map or layer"):
         screen.layer_section()

@@ -35,8 +35,8 @@ elif text and source:
     two_orders(experiment)
     with st.container(key="desk_transformer_numbers"):
         st.caption(
-            "Under each word: 24 of its 192 numbers; the % says how much all changed. On the left its positions are "
-            "switched off; trained without, it could not tell the orders apart either."
+            "Under each word: 24 of its 192 numbers; the % says how much all changed. Under *Without positions* "
+            "they are switched off; trained without, it could not tell the orders apart either."
         )
     try_this(NAME, surprise(text))
 

@@ -13,6 +13,8 @@ from ui.computed import by_model, cached_computation
 from ui.layout import ink_ramp
 from ui.try_this import TryThis
 
+WORTH = "digits_worth"
+"""The key of what tells how well a digit is read without attention, which answers the surprise's question."""
 FRAME = (200, 205, 211)
 read_image = by_model(pixels.ask)
 """What a model reads in one picture, float (28, 28)."""
@@ -65,7 +67,8 @@ def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll
 
     question = "With every weight equal, how many of ten drawn digits will it read?"
     options = ("Nearly all", "About half", "Three at most")
-    return TryThis("Read all ten digits both ways", question, options, lambda: None, outcome, scroll_to, tiles)
+    asked = "Read all ten digits both ways", question, options, lambda: None, outcome, scroll_to, tiles
+    return TryThis(*asked, hides=f".st-key-{WORTH}")
 
 
 def _row(name: str, digits: np.ndarray) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui.state import following
 
-HIDDEN = "{ filter: blur(1rem) grayscale(1) opacity(0.2); pointer-events: none; }"
+HIDDEN = "{ opacity: 0; pointer-events: none; }"
 """The look of what gives a guess away."""
 
 
@@ -17,6 +17,7 @@ def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, o
     st.segmented_control(question, list(options), format_func=options.__getitem__, **follows)
 
 
-def show_verdict(guess: str, is_right: bool, outcome: str) -> None:
-    """Show what was guessed beside what came out, both Markdown."""
-    (st.success if is_right else st.info)(f"{guess} {'**Right**: ' if is_right else ''}{outcome}")
+def show_verdict(guess: str, is_right: bool | None, outcome: str) -> None:
+    """Show what was guessed, None = nothing was, beside what came out, both Markdown."""
+    said = "" if is_right is None else "**Right**: " if is_right else "**Not so:** "
+    (st.success if is_right else st.info)(f"{guess} {said}{outcome}")

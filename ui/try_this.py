@@ -86,11 +86,10 @@ def _ask(page: str, surprise: TryThis) -> None:
 
     if surprise.hides:
         st.html(f"<style>{surprise.hides} {HIDDEN}</style>")
-    hint = " Its answer is hidden until you guess." if surprise.hides else ""
+    hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
     ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
-    if surprise.hides:
-        _close_button(page)
+    _close_button(page)
     if LECTURE.value:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 
@@ -103,7 +102,7 @@ def _answer(page: str, surprise: TryThis) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
             if TRIED[page].value == REVEALED:
-                show_verdict(f"**{surprise.options[right]}**.", False, outcome)
+                show_verdict(f"**{surprise.options[right]}**.", None, outcome)
             else:
                 option = min(int(TRIED[page].value), len(surprise.options) - 1)
                 show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)

@@ -94,12 +94,17 @@ def _last_sentence(name: str) -> Field[str]:
 
 def report_unknown_words(words: Sequence[str], known: Sequence[bool]) -> bool:
     """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
-    is_known = [known for word, known in zip(words, known, strict=True) if any(map(str.isalnum, word))]
-    n_known, n = sum(is_known), len(is_known)
-    if n_known < n:
+    n = sum(any(map(str.isalnum, word)) for word in words)
+    unknown = [
+        word for word, is_known in zip(words, known, strict=True) if not is_known and any(map(str.isalnum, word))
+    ]
+    n_known = n - len(unknown)
+    if unknown:
+        names = ", ".join(literal(word, 24) for word in unknown[:4]) + (" …" if len(unknown) > 4 else "")
         guess = "" if n_known else " Of other words it sees only letters."
         tell = st.caption if n_known > n / 2 else st.info
-        tell(f"Unknown to the model: {n - n_known} of {n} word{'s' * (n > 1)}. It knows common English alone.{guess}")
+        how_many = f"{len(unknown)} of {n} word{'s' * (n > 1)}"
+        tell(f"Unknown to the model: {names} ({how_many}). It knows common English alone.{guess}")
     return n_known > 0 and n_known >= n / 2
 
 

@@ -64,7 +64,7 @@ QUERY = Text(
     "query",
     "The learned query",
     "q",
-    r"q \in \mathbb{R}^{$width} \quad \text{learned, the same for every sentence}",
+    r"q \in \mathbb{R}^{$width} \qquad \text{learned, the same for every sentence}",
     "query = q.view(1, -1)  # a parameter, like any weight matrix",
     "Nobody in the sentence asks. The query is a constant that was learned together with everything else; it amounts "
     "to the question “what here tells praise from blame?”.",

@@ -77,7 +77,7 @@ def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
         page.button(key="matter_try").click().run()
         page.button(key="matter_try_close").click().run()
         assert not page.exception
-        assert not any("blur" in html.proto.body for html in page.get("html"))
+        assert not any("opacity: 0;" in html.proto.body for html in page.get("html"))
         assert page.button(key="matter_try")
 
 
@@ -85,11 +85,11 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
     cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
     assert page.text_input(key=TEXT).value == PRESETS["A comma"]
-    (hides,) = (html.proto.body for html in page.get("html") if "blur" in html.proto.body)
+    (hides,) = (html.proto.body for html in page.get("html") if "opacity: 0;" in html.proto.body)
     assert all(f".st-key-matter_{part}" in hides for part in ("answer", "told", "words"))
     guess = page.segmented_control(key="matter_try_guess")
-    assert guess.options == ["the comma", "*warm*", "*and*", "*funny*"]
-    guess.set_value(0)
+    assert guess.options == ["*Not*", "*bad*", "the comma", "*warm*"]
+    guess.set_value(2)
     settled(page)
     assert page.text_input(key=TEXT).value == PRESETS["A comma"]
     drawn = data_of(page, "matter_weighed")
@@ -202,11 +202,11 @@ def test_whatever_is_typed_is_read_or_told(page, text, remark):
 @pytest.mark.parametrize(
     ("text", "told", "judged"),
     [
-        ("asdf qwer zxcv uiop", "Unknown to the model: 4 of 4 words. It knows common English alone.", False),
-        ("这部电影很好看", "Unknown to the model: 1 of 1 word. It knows common English alone.", False),
+        ("asdf qwer zxcv uiop", "Unknown to the model: `asdf`, `qwer`, `zxcv`, `uiop` (4 of 4 words).", False),
+        ("这部电影很好看", "Unknown to the model: `这部电影很好看` (1 of 1 word). It knows", False),
         (
             "Der Film war wirklich sehr schön.",
-            "Unknown to the model: 3 of 6 words. It knows common English alone.",
+            "(3 of 6 words). It knows common English alone.",
             True,
         ),
         ("A dull, stupid mess.", "", True),

@@ -32,7 +32,7 @@ def test_surprise_asks_first_and_then_shows_what_came_out_beside_the_guess():
     page.button(key="start_try").click().run()
     assert page.markdown[-1].value == "off", "nothing happens before the guess"
     page.get("button_group")[0].set_value(0).run()
-    assert page.info[0].value == "You guessed: off. The light is on."
+    assert page.info[0].value == "You guessed: off. **Not so:** The light is on."
     assert page.markdown[-1].value == "on"
     page.session_state["start_tried"] = "1"
     page.run()

@@ -188,7 +188,7 @@ def answer_part(
                 big_answer(answered)
             with st.container(width="content", gap="xsmall", key="ask_other"):
                 other = answer_in_words(best_answer(own if is_alike else alike)[0])
-                st.markdown(f"{'Free to choose' if is_alike else 'If it may not choose where to look'}: **{other}**")
+                st.markdown(f"{'Free to choose' if is_alike else 'Forced to look everywhere alike'}: **{other}**")
                 set_widget("ask_uniform", is_alike)
                 st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(ALIKE,))
         if len(edits) > is_alike:

@@ -151,6 +151,7 @@ class Lecture {
   rest() {
     clearTimeout(this.calm);
     this.calm = setTimeout(() => {
+      this.makeRoom();
       this.leaveCorner();
       document.documentElement.style.setProperty("--fitted", "visible");
       if (document.querySelector(RUNS)) this.rest(); else this.fits = MOST_FITS;
@@ -161,6 +162,7 @@ class Lecture {
     const { style } = document.documentElement, isAlone = Boolean(this.block.querySelector(".screen") && !this.block.querySelector(STEPPER));
     const left = (zoom) => {
       style.setProperty("--zoom", zoom);
+      this.makeRoom();
       const { parentElement: { scrollTop, scrollWidth, clientWidth }, firstElementChild } = this.block;
       return scrollWidth > clientWidth ? -1 : window.innerHeight - STRIP - scrollTop - firstElementChild.getBoundingClientRect().bottom;
     };
@@ -172,6 +174,12 @@ class Lecture {
     }
     const room = left(low);
     if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low}px`);
+  }
+
+  // For an open question of Try this, or its answer, which lies over the page's own question.
+  makeRoom() {
+    const asked = document.querySelector('[class*="_try_this"]:has([class*="_try_close"])'), place = document.querySelector(".st-key-page_question");
+    if (asked && place) document.documentElement.style.setProperty("--asked", `${boxOf(asked).bottom - boxOf(place).top + 12}px`);
   }
 
   clear() {

@@ -144,8 +144,8 @@ def worth() -> str:
     cards = card_or_empty(MODEL), card_or_empty(PLAIN)
     attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
     return (
-        f"**It looks in the right place.** A network *trained* with every weight equal does nearly as well: it "
-        f"misreads {equal} of test digits in clutter, this one {attends}."
+        f"**Switch its attention off and it fails.** Train it without, and it misreads {equal} of digits in clutter, "
+        f"almost as good as this one: {attends}."
     )
 
 

@@ -108,9 +108,8 @@ def surprise() -> TryThis:
     """Return the page's surprise: a word that decides a sentence without having much weight."""
     words = read_sentence(GUESSED).words
     weights, changes = attention_trace(GUESSED).weights()[0].tolist(), removed(GUESSED).tolist()
-    by_weight = sorted(range(len(words)), key=weights.__getitem__)
-    decides, heaviest = max(by_weight, key=lambda place: abs(changes[place])), by_weight[-1]
-    options = sorted({decides, *by_weight[-3:]})
+    decides, heaviest = (max(range(len(words)), key=size.__getitem__) for size in ([*map(abs, changes)], weights))
+    options = sorted({0, 1, decides, heaviest})  # the first two words seem to decide
     names = {place: "the comma" if words[place] == "," else f"*{words[place]}*" for place in options}
 
     def act() -> None:
@@ -126,8 +125,8 @@ def surprise() -> TryThis:
         )
 
     question = (
-        f"*{GUESSED}* Attention gives {names[heaviest]} most, {weights[heaviest]:.0%}. What, deleted, moves the answer "
-        "most?"
+        f"*{GUESSED}* Attention gives {names[heaviest]} most, {weights[heaviest]:.0%}. Which one, if "
+        "deleted, moves the answer most?"
     )
     hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{SHOWN})"
     return TryThis("guess which word decides", question, [*names.values()], act, outcome, SHOWN, hides=hides)

@@ -164,15 +164,11 @@ def equal_map(reading: Reading) -> None:
 
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
-    other, without = "one *trained* so that each pixel takes from itself alone", _share(SELF)
-    helps = "hardly helps"
-    if layer == GUIDED:
-        other, without = "one without attention", _share("ffn-classifier")
-    elif layer == INK_ONLY:
-        helps = "does not help"
+    without = _share("ffn-classifier" if layer == GUIDED else SELF)
+    worth = "better than" if layer == INK_ONLY else "almost as good as"
     return (
-        f"**The weights show where it looks.** This network reads {_share(layer)} of MNIST's test digits, {other} "
-        f"{without}. So attention can be seen here, but it {helps}."
+        "**Switch its attention off and it fails.** Train it so that no pixel looks at others, and it reads "
+        f"{without} of MNIST's test digits, {worth} with attention: {_share(layer)}."
     )
 
 

@@ -152,7 +152,7 @@ def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
         return (1, words) if read == rest else (0 if read == whole else 2, f"It reads *{read}*.")
 
     return TryThis(
-        "Begin with a later question",
+        f"Pretend the {whole[0]} is already read" if whole else "Pretend the first digit is already read",
         "Pretend it has already read the first digit. What will it read?",
         (f"{whole} again", f"Only {rest}", "Something else"),
         begin_later,
@@ -194,7 +194,9 @@ def look_by_look(drawing: ReadDrawing) -> None:
 def _words_of_look(label: str) -> str:
     if label == "end":
         return "**The end**: nothing tells it how many digits there are."
-    return f"The map says where **{label}** was read, not why. Withholding the glimpse (*Try*) is the stronger test."
+    return (
+        f"The map says where **{label}** was read, not why. Cover this spot (*Try*) and see whether it is still read."
+    )
 
 
 def another_question(drawing: ReadDrawing) -> None:

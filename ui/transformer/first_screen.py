@@ -127,7 +127,7 @@ def surprise(text: str) -> TryThis:
     def outcome() -> tuple[int, str]:
         source = read_source(text)
         _, other, _ = _other_order(source)
-        heap = " ".join(other.words).replace(" .", ".")
+        heap = " ".join(other.words).removesuffix(" .")
         (typed, moved), (_, known) = (
             said(Experiment(text, {}), source, other, with_positions=given) for given in WAYS.values()
         )

@@ -76,7 +76,8 @@ def longer_sentence() -> TryThis:
         without, attentive = (translation(name, LONGER).text for name in FIRST.values())
         keeps = CAT in without, CAT in attentive
         option = [(True, False), (False, True), (True, True), (False, False)].index(keeps)
-        return option, f"One vector: *{without}*{_back(without)} Attention: *{attentive}*{_back(attentive)}"
+        lost = "One vector forgets the cat:" if keeps == (False, True) else "One vector:"
+        return option, f"{lost}{_back(without)} *{without}* Attention:{_back(attentive)} *{attentive}*"
 
     return TryThis(
         "a longer sentence",
