@@ -55,10 +55,19 @@ def test_an_item_asks_its_question_and_then_tells(visit):
     page.toggle(key="vectors_step_guess").set_value(True).run()
     assert "Reveal" in [button.label for button in page.button]
     page.button(key="lecture_item_ask").click().run()
-    assert item.question in said(page)
+    asked = page.segmented_control(key="lecture_try_guess")
+    assert (asked.label, tuple(asked.options)) == (item.question, item.answers)
     assert "Reveal" not in [button.label for button in page.button], "a hall has one question at a time"
     page.button(key="lecture_item_reveal").click().run()
     assert f"**{item.answers[item.right]}.**" in said(page)
+
+
+def test_a_lecture_ends_with_what_to_keep_and_goes_back_to_its_last_item(visit):
+    page = visit("atlas", guided="15", item="7", lecture="1")
+    page.button(key="item_after").click().run()
+    assert "A large weight is not yet an explanation." in said(page)
+    page.button(key="lecture_item_back").click().run()
+    assert item_of("15", 7).sentence in said(page)
 
 
 def upload(page, content: bytes, name: str = "mine.txt"):

@@ -239,8 +239,9 @@ class Lecture {
   // A training is played before it is left. On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed. Then the
   // next step, or word, of what is visible; after the last one the next screen; after the last screen the next page. Of a guided
   // lecture, the question of its item takes the place of Try this and is taken back before the first step, its answer gives way
-  // to the item's sentence at the next step, and after the last step comes its next item.
+  // to the next step's own title, and after the last step comes its next item.
   go(way) {
+    if (document.querySelector(".st-key-lecture_end")) return way === "previous" && press(".st-key-lecture_item_back button");
     if (way === "next" && window.training?.isUnplayed) return window.training.play();
     const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
     const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;

@@ -1,5 +1,6 @@
 """A guided lecture goes through its items: each is a page as its link has it, with a sentence for the hall."""
 
+import os
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +10,7 @@ from attention_core.bounds import IN_SENTENCES, as_markdown
 from attention_core.data.lecture import GuidedLecture, LectureItem, read_lecture
 from attention_core.files import find_file
 from ui.component import component
+from ui.guess import ask_guess
 from ui.hall.corner import ITEM_ASKS
 from ui.labels import error_markdown
 from ui.lecture import LECTURE
@@ -22,8 +24,9 @@ GUIDED = Field(APP, "guided", "", address="guided", parse=one_of((*BUNDLED, OWN)
 NUMBER = Field(APP, "item", 0, address="item", parse=whole_number)
 """Of its item, from 1 on; 0 = it is still to begin."""
 OWN_TEXT = Field(APP, "own_lecture", "")
-STAGE, ASKED, REVEALED = Field(APP, "item_stage", ""), "ask", "reveal"
-"""Whether the item's question has been asked, and its answer revealed."""
+STAGE, ASKED, REVEALED, ENDED = Field(APP, "item_stage", ""), "ask", "reveal", "end"
+"""Whether the item's question has been asked, its answer revealed, or the lecture has come to its end."""
+END = "Without attention: one vector. With it: a look back for every word. A large weight is not yet an explanation."
 _notes = component(KEY)
 
 
@@ -74,29 +77,38 @@ def page_question(question: str) -> None:
         return
     ITEM_ASKS.value = bool(item.question and STAGE.value)
     with st.container(key="lecture_asks" if item.question else "lecture_item", gap=None):
-        if not item.question or not STAGE.value:
+        st.html(f'<span class="item-place">{NUMBER.value} of {len(present[0].items)}</span>')
+        if STAGE.value == ENDED:
+            _end_of_lecture()
+        elif not item.question or not STAGE.value:
             st.markdown(_words(item.sentence))
         else:
             _ask(item)
-        if item.question and STAGE.value != REVEALED:
+        if item.question and STAGE.value in ("", ASKED):
             then = ASKED if not STAGE.value else REVEALED
             st.button("Go on", key=f"lecture_item_{then}", on_click=STAGE.take, args=(then,))
         if STAGE.value:
             st.button("Back", key="lecture_item_back", on_click=STAGE.take, args=("",))
 
 
+def _end_of_lecture() -> None:
+    from ui.hall.routes import URL, opened_at  # here: as in _ask
+
+    with st.container(key="lecture_end"):
+        st.markdown(f"{END}\n\nTake your own sentences and drawings to {os.environ.get(URL) or opened_at()}")
+
+
 def _ask(item: LectureItem) -> None:
     from ui.hall.questions import ask_hall, hall_verdict  # here: Start is shown without them
 
     if STAGE.value == ASKED:
-        st.markdown(f"**{_words(item.question)}** {' · '.join(map(_words, item.answers))}")
-        ask_hall(_words(item.question), tuple(map(_words, item.answers)))
+        question, answers = _words(item.question), [*map(_words, item.answers)]
+        ask_guess(question, dict(enumerate(answers)), "lecture_try_guess", None, lambda _: STAGE.take(REVEALED))
+        ask_hall(question, answers)
     else:
         answer = _words(item.answers[item.right]).rstrip(".")
         with st.container(key="lecture_answer"):
             st.markdown(f"{_words(item.question)} **{answer}.** {hall_verdict(item.right)}")
-        with st.container(key="lecture_after"):  # seen once the steps go on, see lecture.js
-            st.markdown(_words(item.sentence))
 
 
 def _words(text: str) -> str:
@@ -111,8 +123,8 @@ def lecture_controls() -> None:
     present = _present()
     n = len(present[0].items) if present else 0
     for where, number in (("before", NUMBER.value - 1), ("after", NUMBER.value + 1)):
-        is_end, given = not 0 < number <= n, (GUIDED.value, number)
-        st.button(f"Item {where}", key=f"item_{where}", on_click=begin, args=given, disabled=is_end)
+        go, given = (begin, (GUIDED.value, number)) if number <= n else (STAGE.take, (ENDED,))
+        st.button(f"Item {where}", key=f"item_{where}", on_click=go, args=given, disabled=not number)
     _notes(key=KEY, data=_for_notes(*present) if present else {}, on_restore_change=_restore)
 
 
