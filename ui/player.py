@@ -107,10 +107,10 @@ class Player(Generic[Value]):
             **look,
         )
 
-    def play_button(self, values: Sequence[Value]) -> None:
+    def play_button(self, values: Sequence[Value], says: str = "Play") -> None:
         """Draw the button that starts and stops going on by itself."""
         st.button(
-            "Pause" if self.plays else "Play",
+            "Pause" if self.plays else says,
             key=f"{self.name}_play",
             icon=":material/pause:" if self.plays else ":material/play_arrow:",
             on_click=self._toggle,
@@ -253,6 +253,12 @@ class Stepper(Player[str]):
         else:
             self._draw_guess(step, head, row, picture)
         return None
+
+    def _toggle(self, values: Sequence[str]) -> None:
+        now = self.field.value
+        super()._toggle(values)
+        if self.plays and self.field.value == now:
+            self.go(values, 1)  # what is there already may stand still
 
     def _draw_guess(self, step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
         colour, (rows, columns) = role_colour(step.role), step.shape

@@ -4,8 +4,10 @@ import re
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
+from attention_core.attention.scores import Additive
 from attention_core.attention.steps import steps_of
 from attention_core.attention.trace import AttentionTrace, at_least_float32
 from attention_core.attention.types import Role, Step
@@ -54,6 +56,11 @@ def origin_of(trace: AttentionTrace, step: Step, head: int = 0) -> Origin:
         return Origin(next((kind for kind, call in kinds.items() if call in step.code), "change"), before=before)
     if step.role is Role.SCORES and step.shape == (trace.n_queries, trace.n_keys):
         queries, keys = (_numbers(one) for one in (trace.query[head], trace.key_of(head)))
+        if isinstance(trace.score, Additive) and len(queries) == 1:
+            score, query, key = trace.score, trace.query[head], trace.key_of(head)
+            hidden = torch.tanh(query @ score.W_q.T + key @ score.W_k.T)
+            factors = Factor("v", Role.SCORES, _numbers(score.v[None])), Factor("tanhᵀ", Role.KEY, _numbers(hidden.T))
+            return Origin("product", factors)
         if queries.shape[1] and queries.shape[1] == keys.shape[1]:
             return Origin("pairs", (Factor("Q", Role.QUERY, queries), Factor("Kᵀ", Role.KEY, keys.T)))
     return Origin()

@@ -209,7 +209,7 @@ def test_words_and_steps_have_one_clock(page):
     press(page, "translate_at_play")
     press(page, "translate_step_play")
     assert page.session_state["playing"] == "translate_step"
-    assert page.button(key="translate_at_play").label == "Play"
+    assert page.button(key="translate_at_play").label == "Play the words"
     press(page, "translate_at_play")
     assert page.session_state["playing"] == "translate_at"
     assert page.button(key="translate_step_play").label == "Play"

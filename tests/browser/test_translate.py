@@ -131,7 +131,7 @@ def test_the_words_play_by_themselves_and_take_the_steps_along(visit, app_url):
     button.click()
     expect(words).to_contain_text("word 4 of")
     button.click()
-    expect(button).to_contain_text("Play")
+    expect(button).to_contain_text("Play the words")
     settle(page)
     paused = words.inner_text()
     page.wait_for_timeout(2500)

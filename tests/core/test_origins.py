@@ -13,6 +13,7 @@ from attention_core.attention.origins import origin_of
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.types import Role
 from attention_core.attention.view.pack import LARGEST_ORIGIN, LARGEST_SIDE, matrix_data, step_data
+from attention_core.topics.matter.sentences import explain, read_sentence
 from attention_core.topics.vectors import PRESETS, trace_of
 from tests.traces import random_trace
 
@@ -54,6 +55,15 @@ def test_other_scores_let_each_query_meet_each_key():
     origin = origin_of(trace, step_of(trace, "scores"))
     assert origin.kind == "pairs"
     assert [factor.values.shape for factor in origin.factors] == [(3, 2), (2, 3)]
+
+
+def test_a_lone_query_meets_its_keys_in_a_product_of_its_additive_score():
+    trace = explain(load("sentence-attention", "cpu"), read_sentence("Not a bad film."))
+    step = step_of(trace, "scores")
+    origin = origin_of(trace, step)
+    left, right = origin.factors
+    assert (origin.kind, left.symbol, left.values.shape[0]) == ("product", "v", 1)
+    np.testing.assert_allclose(left.values @ right.values, step.value().numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["pixel-notes", "pixel-classifier"])

@@ -128,14 +128,17 @@ def learned_mask(reading: FindReading, paper: str) -> None:
 
 def equal_mask(reading: FindReading) -> None:
     """Draw the drawing under equal weights, with what is read."""
+    own, equal, _ = reading.probabilities
+    is_unsure = own.argmax() == equal.argmax() and equal.max() < 0.5 < own.max()
     with st.container(key="find_said_equal", gap="xsmall"):
-        verdict("Every weight equal:", reading.probabilities[1])
-        st.markdown("The same network, but no place stands out.")
-    _draw_mask("equal", "Every weight equal", reading.canvas, reading.masks[1])
+        verdict("Every weight equal:", equal)
+        told = f"The same digit both ways, but now hardly sure: {equal.max():.0%}." if is_unsure else ""
+        st.markdown(told or "The same network, but no place stands out.")
+    _draw_mask("equal", "Every weight equal", reading.canvas, reading.masks[1], high=float(reading.masks[2].max()))
 
 
-def _draw_mask(key: str, title: str, canvas: np.ndarray, mask: np.ndarray) -> None:
-    chart = overlay(canvas, mask, size=SHOWN, opacity=0.85, bar=False)
+def _draw_mask(key: str, title: str, canvas: np.ndarray, mask: np.ndarray, high: float | None = None) -> None:
+    chart = overlay(canvas, mask, size=SHOWN, opacity=0.85, bar=False, high=high)
     draw_chart(chart, width="content", key=f"find_{key}", alt=f"{title}: the mask over the drawing")
 
 

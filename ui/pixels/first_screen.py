@@ -158,7 +158,8 @@ def equal_map(reading: Reading) -> None:
         verdict("Every weight equal:", reading.equal.probabilities)
         st.markdown("Same network, but no pixel stands out.")
     trace = reading.equal.traces[0]
-    chart = _over_ink(to_array(trace.weights(0, [0])[0]), reading.drawing.image, size=SHOWN, bar=False)
+    look = {"size": SHOWN, "bar": False, "high": float(reading.trace.weights(0, [reading.query]).abs().max())}
+    chart = _over_ink(to_array(trace.weights(0, [0])[0]), reading.drawing.image, **look)
     draw_chart(chart, width="content", key="pixels_equal_map", alt="Where one pixel looks with every weight equal")
 
 

@@ -222,7 +222,7 @@ def _word_controls(rows: Sequence[int]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
         WORDS.previous_button(rows, "Previous word")
         WORDS.next_button(rows, "Next word")
-        WORDS.play_button(rows)
+        WORDS.play_button(rows, "Play the words")
 
 
 def list_translations(text: str) -> None:
