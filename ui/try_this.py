@@ -69,12 +69,17 @@ def take_back(page: str) -> bool:
     before = BEFORE.value.pop(page, None)
     if before is None or TRIED[page].value == NOT_TRIED:
         return False
-    OPENED_SESSION.value = before | {"tab": encode_fields(page)["tab"]}
+    OPENED_SESSION.value = before | {name: text for name, text in encode_fields(page).items() if name == "tab"}
     return True
 
 
 def _close_button(page: str) -> None:
-    st.button("Close", key=f"{page}_try_close", on_click=TRIED[page].take, args=(NOT_TRIED,))
+    st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page,))
+
+
+def _close(page: str) -> None:
+    if TRIED[page].value != ASKED or not take_back(page):
+        TRIED[page].value = NOT_TRIED
 
 
 def _ask(page: str, surprise: TryThis) -> None:

@@ -192,13 +192,22 @@ def test_the_surprise_is_a_question_of_three_looks_about_the_first_scene(page):
     page.button(key=f"{NAME}_preset_Threes").click().run()
     page.toggle(key=f"{NAME}_uniform").set_value(True).run()
     page.button(key=f"{NAME}_try").click().run()
-    assert "<style>:is(.st-key-ask_answer, .st-key-ask_glow) { opacity: 0" in bodies(page), "what tells it is hidden"
+    assert ".st-key-ask_glow, .st-key-ask_tabs [role=tabpanel]) { opacity: 0" in bodies(page), "what tells it is hidden"
     page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
     assert answers(page) == ["orange"]
     assert "Look 3" in bodies(page)
     assert "**Right**: After three looks it says *orange*" in page.success[0].value
     alike = re.search(r"forced to look everywhere alike, \*(.+)\*", page.success[0].value)[1]
     assert f"Forced to look everywhere alike: **{alike}**" in said(page)
+
+
+def test_closing_the_unanswered_surprise_brings_the_scene_back(page):
+    page.button(key=f"{NAME}_preset_Threes").click().run()
+    page.text_input(key=f"{NAME}_text").set_value("what colour is the 7?").run()
+    page.button(key=f"{NAME}_try").click().run()
+    assert page.session_state[f"{NAME}_preset"] != "Threes"
+    page.button(key=f"{NAME}_try_close").click().run()
+    assert page.session_state["session_opened"] == {"q": "what colour is the 7?", "scene": "Threes"}
 
 
 def test_an_old_link_with_every_weight_alike_still_opens(visit):
@@ -213,7 +222,7 @@ def test_a_question_of_two_steps_has_three_looks_and_is_that_of_the_shirt(page):
     page.button(key=f"{NAME}_example_1").click().run()
     assert answers(page)[0] == "8"
     assert "Look 3" in bodies(page)
-    assert "the shirt of the person kicking the ball" in said(page)
+    assert "first the ball, then the person, then the shirt" in said(page)
     peaks = [np.argmax(look["weights"]) for look in data_of(page, "ask_glow_looks")["looks"]]
     places = [(one.x, one.y) for one in SCENES["Five colours"]]
     nearest = [np.hypot(*(np.array(places) - (peak % 16 / 16, peak // 16 / 16)).T).argmin() for peak in peaks]

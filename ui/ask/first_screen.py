@@ -230,7 +230,7 @@ def _three_looks() -> TryThis:
         act,
         outcome,
         "ask_answer",
-        hides=":is(.st-key-ask_answer, .st-key-ask_glow)",
+        hides=":is(.st-key-ask_answer, .st-key-ask_glow, .st-key-ask_tabs [role=tabpanel])",
     )
 
 

@@ -1,6 +1,6 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
-const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150, MARK = "#ff7f50";
+const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150, MARK = "#ffffff";
 
 class MapDrawing extends MapView {
   readTheme() {

@@ -41,7 +41,7 @@ const drawBars = (root, data) => {
   const { blocks, ticks } = root.parts;
   functions.forEach(({ scores, weights }, place) => scores.forEach((score, number) => {
     const { row, score: left, weight: right } = blocks[place][number];
-    row.className = number === weights.indexOf(Math.max(...weights)) ? "best" : "";
+    row.className = weights[number] * weights.length > 1.01 && weights[number] === Math.max(...weights) ? "best" : "";
     const share = Math.min(1, Math.abs(score) / limit) * 50, from = score < 0 ? 50 - share : 50;
     left.bar.style.left = `${from}%`;
     left.bar.style.width = `${share}%`;

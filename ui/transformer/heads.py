@@ -110,11 +110,11 @@ def transformer_steps(experiment: page.Experiment) -> None:
     head, trace, query = _choose_head(experiment)
     if not (step := STEPS.draw(trace, query, head.head)):
         return
-    with st.container(key="desk_transformer_arcs"):
-        section("Click a word: where does it look?", Role.QUERY)
-        _arcs(trace, head, query)
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
+        with st.container(key="desk_transformer_arcs"):
+            section("Click a word: where does it look?", Role.QUERY)
+            _arcs(trace, head, query)
         asks = literal(trace.story.query_axis.labels[query])
         habit = describe_head(summarise(trace, head.head, _end(head, trace)))
         st.caption(f"Query: {asks}. What this head does on average: {habit}.")
