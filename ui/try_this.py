@@ -73,12 +73,12 @@ def take_back(page: str) -> bool:
     return True
 
 
-def _close_button(page: str) -> None:
-    st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page,))
+def _close_button(page: str, takes_back: bool = False) -> None:
+    st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, takes_back))
 
 
-def _close(page: str) -> None:
-    if TRIED[page].value != ASKED or not take_back(page):
+def _close(page: str, takes_back: bool) -> None:
+    if not takes_back or not take_back(page):
         TRIED[page].value = NOT_TRIED
 
 
@@ -94,7 +94,7 @@ def _ask(page: str, surprise: TryThis) -> None:
     hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
     ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
-    _close_button(page)
+    _close_button(page, takes_back=bool(surprise.hides))
     if LECTURE.value:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 
