@@ -202,7 +202,7 @@ class MapDrawing extends MapView {
   }
 
   writeLabels(pen, part, x0, y0) {
-    const { hovered, cell } = this, size = clamp((cell * 0.62) / this.large, 9.5, 14), isFlat = cell >= 40;
+    const { hovered, cell } = this, size = clamp((cell * 0.62) / this.large, 9.5, 14), isFlat = cell >= 64 * this.large;
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
     pen.textAlign = "right";
     for (let row = Math.floor(part.top); row < part.bottom; row++) {

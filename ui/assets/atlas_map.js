@@ -76,7 +76,7 @@ class AtlasMap extends MapDrawing {
   // Go where Python sends the map.
   go({ number, mark, column, row, across, slowly }) {
     this.awaits = null;
-    this.said.textContent = "";
+    this.said.textContent = slowly ? "Flying …" : "";
     this.gone = number;
     [this.mark, this.isLit] = [mark, slowly && mark];
     this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
@@ -104,6 +104,7 @@ class AtlasMap extends MapDrawing {
     this.awaits = stayed && header.go.slowly && !flownIn.has(header.atlas) && !wantsLessMotion() ? header.go : null;
     flownIn.add(header.atlas);
     if (this.awaits) [this.across, this.mark] = [null, null];
+    this.said.textContent = this.awaits ? "The whole text. Flying in …" : "";
     this.resize();
   }
 

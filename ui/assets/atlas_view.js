@@ -9,8 +9,8 @@ class MapView {
     if (!width || !this.cache) return;
     const narrow = width < 520;
     this.large = window.lecture?.on ? 1.4 : 1;  // letters that a hall reads
-    this.left = narrow ? 74 : 92 * this.large;
-    this.top = narrow ? 58 : 68 * this.large;
+    this.left = (narrow ? 74 : 92) * this.large;
+    this.top = (narrow ? 70 : 86) * this.large;
     const zoom = this.stage.currentCSSZoom ?? 1, square = width - this.left + this.top;
     const room = `var(--map, 60vh) / var(--zoom, 1)`;  // of the window, however much a lecture enlarges
     this.canvas.style.height = `clamp(300px, min(${square}px, ${room}), 780px)`;

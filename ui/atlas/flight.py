@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.topics.atlas import Echo, LongText, strongest_echo
 from ui.atlas import NAME
-from ui.atlas.map import REST, arrive_at, go_to
+from ui.atlas.map import GO, REST, arrive_at, go_to
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
 from ui.labels import as_percent, error_markdown
 from ui.lecture import LECTURE
@@ -88,14 +88,21 @@ def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
     text, trace, head = source.text, shared.atlas.trace, shared.atlas.head
     if text is None or (echo := _found(source, shared)) is None:
         return
-    if STOP.value < LAST_STOP:
-        stop = stops_of(source, shared)[STOP.value]
-        st.html(f'<p class="echo"><b>{stop.title}</b></p><div class="echo told">{stop.words}</div>')
-        return
 
     def words(start: int, end: int) -> str:
         return " ".join(html.escape(label.strip()) for label in text.labels[start:end])
 
+    if GO.value and GO.value["mark"] and not GO.value["slowly"]:  # a word that was jumped to
+        row = GO.value["mark"][0]
+        weights = trace.weights(head, [row])[0]
+        most, share = int(weights.argmax()), as_percent(float(weights.max()))
+        at, found = words(row, row + 1), words(most, most + 1)
+        st.html(f'<p class="echo"><b>At “{at}” it looks most at “{found}”, word {most + 1:,}: {share}</b></p>')
+        return
+    if STOP.value < LAST_STOP:
+        stop = stops_of(source, shared)[STOP.value]
+        st.html(f'<p class="echo"><b>{stop.title}</b></p><div class="echo told">{stop.words}</div>')
+        return
     asks, found = (words(place, place + 1) for place in (echo.query, echo.followed))
     share = as_percent(float(trace.weights(head, [echo.query])[0, echo.followed]))
     st.html(

@@ -91,6 +91,9 @@ def score_fields(
         band = np.floor(ramp.position(field) * (BANDS - 1e-9))
         urls.append(palette_png(band / (BANDS - 1), ramp, 10**6))
     ends = [f"{ramp.low:.3g} to {ramp.high:.3g}".replace("-", "−") for ramp in ramps]
+    ends = [
+        "the same everywhere" if not np.ptp(field) else end for field, end in zip(fields.values(), ends, strict=True)
+    ]
     frame = {**places, "url": urls, "name": list(fields), "ends": ends}
     vectors = np.array([query, *keys], float)
     spots = FIELD / 2 * (1 + vectors * (1, -1) / extent)
