@@ -78,8 +78,9 @@ def _close_button(page: str, takes_back: bool = False) -> None:
 
 
 def _close(page: str, takes_back: bool) -> None:
-    if not takes_back or not take_back(page):
-        TRIED[page].value = NOT_TRIED
+    if takes_back:
+        take_back(page)
+    TRIED[page].value = NOT_TRIED
 
 
 def _ask(page: str, surprise: TryThis) -> None:
