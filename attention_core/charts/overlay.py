@@ -48,9 +48,7 @@ def overlay(
     if marked is not None:
         layers.append(vl.outlined(vl.rectangles(marked % columns, marked // columns), vl.CORNERS, 2))
     if bar:
-        layers.append(
-            vl.colour_bar_layer(ramp, f"weight (equal weights: {1 / weights.size:.2g})", min(width - 20, 260))
-        )
+        layers.append(vl.colour_bar_layer(ramp, f"weight (all equal: {1 / weights.size:.2g})", min(width - 20, 260)))
     return vl.fixed_size([*layers, *position_cells(weights, select, "weight", ".2%")], width, height)
 
 

@@ -38,7 +38,7 @@ OUTPUT = Text(
     "output",
     "Answer",
     "ŷ",
-    r"\hat y = \mathrm{softmax}(W_2\, \mathrm{relu}(W_1 c + b_1) + b_2)",
+    r"h = \mathrm{relu}(W_1 c + b_1) \qquad \hat y = \mathrm{softmax}(W_2 h + b_2)",
     "probabilities = classify(context).softmax(-1)",
     "A small network reads the digit from the one vector that the mask let through.",
     Role.OUTPUT,

@@ -122,7 +122,7 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
     for part in ("read_looks", "read_answer"):
         grey_out(part, not is_present)
     with st.container(key="read_answer"):
-        section("Looking digit by digit" + (", changed under Try" if now.is_changed else ""), Role.WEIGHTS)
+        section("Looking digit by digit" + (", changed" if now.is_changed else ""), Role.WEIGHTS)
         st.html(cards(reading, now.withheld, now.left_out(drawing)))
         n = len(reading.digits)
         how = f"in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"

@@ -24,6 +24,7 @@ from attention_core.topics.scoring.compare import EXTENT, VECTOR_PRESETS, Vector
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
+from ui.guided.items import GUIDED
 from ui.labels import note, paragraph
 from ui.layout import figures_table
 from ui.scoring import controls
@@ -169,10 +170,11 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
 
 def scale_tab() -> None:
     """Draw one row of weights at a chosen d_k, and variance and gradient over d_k, with and without the division."""
-    paragraph(
-        "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
-        "vanishes. Divided by √dₖ, scores keep their size."
-    )
+    if not GUIDED.value:  # which asks what it answers
+        paragraph(
+            "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
+            "vanishes. Divided by √dₖ, scores keep their size."
+        )
     row, *places = st.columns([1.15, 1, 1], gap="medium")
     with row:
         _one_row()

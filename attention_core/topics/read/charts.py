@@ -20,7 +20,7 @@ def columns_chart(columns: np.ndarray, labels: Sequence[str], size: int, *, left
     columns = np.vstack([np.zeros((left_out, columns.shape[1])), columns])
     labels = [*["no look"] * left_out, *labels]
     n, n_columns = columns.shape
-    row_height = 24
+    row_height = 27
     looks, places = np.divmod(np.arange(columns.size), n_columns)
     names = [labels[look] for look in looks]
     ramp = glow_ramp(n_columns, float(columns.max()))
