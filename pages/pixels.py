@@ -14,7 +14,7 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(screen.NAME, "Point at a pixel: pink shows which others it reads. With equal weights, the first 7 reads as 8.")
+page_frame(screen.NAME, "Point at a pixel: pink shows which others it reads. With equal weights, the first 7 is an 8.")
 
 last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
 with st.container(key="pixels_first"):
