@@ -44,7 +44,7 @@ def drag_to(page, place, x, y):
 def shares(page):
     """The shares that the dot product gives, in per cent."""
     texts = page.locator("table[aria-label^='Dot product'] td.wide span").all_inner_texts()
-    return [float(text.rstrip(" %")) for text in texts]
+    return [0.0 if text == "almost nothing" else float(text.rstrip(" %")) for text in texts]
 
 
 def show_all(page):
