@@ -65,7 +65,8 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
     marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
     if marks:
         with st.container(key="desk_model_marks"):
-            st.caption(f"{', '.join(map(error_markdown, marks))}: marks that the model puts around the text.")
+            names = ", ".join(map(error_markdown, marks))
+            st.caption(f"{names}: marks that the model puts around the text. A large weight is not yet understanding.")
     if read in (FIRST_TEXT, SECOND_TEXT):
         try_this(NAME, _surprise(run, trace, now))
 
