@@ -48,12 +48,12 @@ if source:
     follow_address(shared.atlas)
     with tools:
         search_part(shared)
-    with in_words:
-        framed_words(source, shared)
     with story:
         flight(source, shared)
         if guess := surprise(source, shared):
             try_this(NAME, guess)
+    with in_words:
+        framed_words(source, shared)  # after the flight, which moves the map
     is_surveyed = shared.atlas.is_surveyed
     with stage:
         live(atlas_map, shared, source.title, not is_surveyed)

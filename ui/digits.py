@@ -67,7 +67,7 @@ def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll
 
     question = "With every weight equal, how many of ten drawn digits will it read?"
     options = ("Nearly all", "About half", "Three at most")
-    asked = "Read all ten digits both ways", question, options, lambda: None, outcome, scroll_to, tiles
+    asked = "Read all ten digits both ways", question, options, None, outcome, scroll_to, tiles
     return TryThis(*asked, hides=f".st-key-{WORTH}")
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui.state import following
 
-HIDDEN = "{ opacity: 0; pointer-events: none; }"
+HIDDEN = "{ visibility: hidden; }"
 """The look of what gives a guess away."""
 
 

@@ -31,7 +31,7 @@ class TryThis(NamedTuple):
     button: str  # what will be done, Markdown
     question: str  # asked first, Markdown
     options: Sequence[str]  # two to four answers
-    act: Callable[[], None]  # brings it about by setting fields; called before the page runs again
+    act: Callable[[], None] | None  # brings it about by setting fields, before the page runs again; None = it is there
     # returns the number of the option that came true and a sentence that says what came out, of what the page shows
     # now; called only afterwards
     outcome: Callable[[], tuple[int, str]]
@@ -59,7 +59,7 @@ def try_this(page: str, surprise: TryThis) -> None:
 def _go_on(page: str, surprise: TryThis, stage: str) -> None:
     if TRIED[page].value == NOT_TRIED:
         BEFORE.value[page] = encode_fields(page)
-    if stage != ASKED or surprise.hides:
+    if surprise.act and (stage != ASKED or surprise.hides):
         surprise.act()
     TRIED[page].value = stage
 
@@ -95,7 +95,7 @@ def _ask(page: str, surprise: TryThis) -> None:
     hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
     ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
-    _close_button(page, takes_back=bool(surprise.hides))
+    _close_button(page, takes_back=bool(surprise.act and surprise.hides))
     if LECTURE.value:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 

@@ -92,9 +92,9 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
 
     recording, config = generation.recording, generation.pretrained.model.config
     own = [one for one in recording.traces if kind_of(one.story.name).endswith("decoder self") and one.value.numel()]
+    own = own[: len(own) - (getattr(config.get_text_config(decoder=True), "num_kv_shared_layers", 0) or 0)]
     if not own:
         return None
-    own = own[: len(own) - (getattr(config.get_text_config(decoder=True), "num_kv_shared_layers", 0) or 0)]
     last_rows = [one.allowed(0, [one.n_queries - 1]) for one in own]
     seen = [one.n_keys if row is None else int(row.sum()) for one, row in zip(own, last_rows, strict=True)]
     # of a window the last tokens but one: the next brings its own

@@ -89,6 +89,10 @@ def test_a_file_of_ones_own_is_given_and_a_faulty_one_changes_nothing(app):
     assert app.session_state["page_shown"] == "matter"
     assert "*Not* decides." in said(app)
     assert app.query_params["guided"] in ("own", ["own"])
+    assert app.button(key="matter_try")
+    app.button(key="item_after").click().run()
+    assert "The end" in said(app)
+    assert "matter_try" not in [button.key for button in app.button], "it would lie over the end"
 
 
 def test_the_handout_has_pictures_questions_and_links_of_the_app():

@@ -153,8 +153,9 @@ class NinePairs extends Plane {
     const at = (row) => mixOf(row, handed).map((value, axis) => (axis ? this.y(value) : this.x(value)));
     set(this.outs, { d: (handed ? weights : []).map((row) => `M${at(row)}m-10 0l10 -10l10 10l-10 10Z`).join("") });
     this.numbers.forEach((number, row) => {
-      number.style.display = handed ? "" : "none";
-      if (handed) set(number, { x: at(weights[row])[0], y: at(weights[row])[1] });
+      const isDrawn = handed && weights[row];
+      number.style.display = isDrawn ? "" : "none";
+      if (isDrawn) set(number, { x: at(weights[row])[0], y: at(weights[row])[1] });
     });
   }
 

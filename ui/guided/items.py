@@ -1,6 +1,5 @@
 """A guided lecture goes through its items: each is a page as its link has it, with a sentence for the hall."""
 
-import os
 from functools import lru_cache
 from typing import Any
 
@@ -75,7 +74,7 @@ def page_question(question: str) -> None:
     if present is None or (item := present[1]).page != PAGE.value:
         st.markdown(question)
         return
-    ITEM_ASKS.value = bool(item.question and STAGE.value)
+    ITEM_ASKS.value = STAGE.value == ENDED or bool(item.question and STAGE.value)
     with st.container(key="lecture_asks" if item.question else "lecture_item", gap=None):
         st.html(f'<span class="item-place">{NUMBER.value} of {len(present[0].items)}</span>')
         if STAGE.value == ENDED:
@@ -92,10 +91,13 @@ def page_question(question: str) -> None:
 
 
 def _end_of_lecture() -> None:
-    from ui.hall.routes import URL, opened_at  # here: as in _ask
+    from ui.hall.routes import app_address  # here: as in _ask
 
+    words = [END] if GUIDED.value in BUNDLED else ["The end"]
+    if address := app_address():
+        words.append(f"Take your own sentences and drawings to {address}")
     with st.container(key="lecture_end"):
-        st.markdown(f"{END}\n\nTake your own sentences and drawings to {os.environ.get(URL) or opened_at()}")
+        st.markdown("\n\n".join(words))
 
 
 def _ask(item: LectureItem) -> None:
@@ -122,9 +124,9 @@ def lecture_controls() -> None:
         return
     present = _present()
     n = len(present[0].items) if present else 0
-    for where, number in (("before", NUMBER.value - 1), ("after", NUMBER.value + 1)):
+    for where, number in (("before", NUMBER.value - (STAGE.value != ENDED)), ("after", NUMBER.value + 1)):
         go, given = (begin, (GUIDED.value, number)) if number <= n else (STAGE.take, (ENDED,))
-        st.button(f"Item {where}", key=f"item_{where}", on_click=go, args=given, disabled=not number)
+        st.button(f"Item {where}", key=f"item_{where}", on_click=go, args=given, disabled=not (present and number))
     _notes(key=KEY, data=_for_notes(*present) if present else {}, on_restore_change=_restore)
 
 

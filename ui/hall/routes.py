@@ -134,9 +134,15 @@ NOWHERE = (
 
 def phones_address(code: str) -> str | None:
     """Return the address of a room for phones; None where none is known."""
+    root = app_address()
+    return f"{root}/{FOLDER}/{code}" if root else None
+
+
+def app_address() -> str | None:
+    """Return the address by which others reach the app; None where none is known."""
     base = st.get_option("server.baseUrlPath").strip("/")
     root = os.environ.get(URL) or _opened() or _of_network(base)
-    return f"{root.rstrip('/')}/{FOLDER}/{code}" if root else None
+    return root.rstrip("/") if root else None
 
 
 def opened_at() -> str:

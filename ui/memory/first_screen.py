@@ -105,7 +105,8 @@ def read_by_both(text: str, among: Sequence[str]) -> None:
         words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
         if text == among[-1]:
             words += '<p class="below">Below each word: its share of the one vector, in per cent.'
-            words += " Coloured French: words that one translation alone says.</p>" if "<mark>" in said else "</p>"
+            is_marked = 'class="read-back" lang' in said and "<mark>" in said
+            words += " Coloured French: words that one translation alone says.</p>" if is_marked else "</p>"
     st.html(f'<div class="short-and-long"><b>{counted(n_words(text), "words")}</b>{words}{said}</div>')
 
 

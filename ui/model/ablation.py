@@ -32,7 +32,7 @@ MAX_BITS = 6
 EVERY_HEAD = Field(glance.NAME, "out_every", False, address="every")
 CHANGE_AT = Field[int | None](glance.NAME, "out_change_at", None, address="change_at", parse=whole_number)
 TRYING = Field(glance.NAME, "out_trying", False)
-"""Tells the input on which every head was tried."""
+"""Whether every head is being tried."""
 
 
 def _without(group: str, layer: int, head: int, model: str = "") -> by_hand.ListedEdit:
@@ -135,8 +135,8 @@ def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(
-        f"Most needed here: layer {layer + 1}, head {head + 1}. Two heads that can replace each other both seem "
-        "unnecessary. Click one."
+        f"Most needed {'so far' if len(tried) < len(traces) else 'here'}: layer {layer + 1}, head {head + 1}. "
+        "Two heads that can replace each other both seem unnecessary. Click one."
     )
 
 

@@ -51,7 +51,9 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
     told = f"*{looked_at}*: {as_percent(weights[key])}"
     for place in rest:
         if weights[place] > weights[key]:
-            more = "itself" if place == now.query else error_markdown(trace.story.key_axis.labels[place])
+            more = (
+                "itself" if place == now.query else error_markdown(trace.story.key_axis.labels[place].strip() or EMPTY)
+            )
             told += f", more at {more}: {as_percent(weights[place])}"
     if read == SECOND_TEXT and asks == ASKS and not is_changed:
         both = zip(

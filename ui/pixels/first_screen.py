@@ -166,10 +166,12 @@ def equal_map(reading: Reading) -> None:
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
     without = _share("ffn-classifier" if layer == GUIDED else SELF)
+    end = ": it does not help" if layer == INK_ONLY else ""
     worth = "better than" if layer == INK_ONLY else "almost as good as"
+    other = "A network without attention" if layer == GUIDED else "Trained so that no pixel looks at others, it"
     return (
-        "**Switch its attention off and it fails.** Train it so that no pixel looks at others, and it reads "
-        f"{without} of MNIST's test digits, {worth} with attention: {_share(layer)}."
+        f"{'' if layer == NO_SOFTMAX else '**Switch its attention off and it fails.** '}{other} reads "
+        f"{without} of MNIST's test digits, {worth} with attention, {_share(layer)}{end}."
     )
 
 

@@ -24,7 +24,7 @@ from attention_core.topics.scoring.compare import EXTENT, VECTOR_PRESETS, Vector
 from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
-from ui.guided.items import GUIDED
+from ui.guided.items import GUIDED, REVEALED, STAGE
 from ui.labels import note, paragraph
 from ui.layout import figures_table
 from ui.scoring import controls
@@ -170,7 +170,7 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
 
 def scale_tab() -> None:
     """Draw one row of weights at a chosen d_k, and variance and gradient over d_k, with and without the division."""
-    if not GUIDED.value:  # which asks what it answers
+    if not GUIDED.value or STAGE.value == REVEALED:  # a lecture asks what it answers
         paragraph(
             "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
             "vanishes. Divided by √dₖ, scores keep their size."
