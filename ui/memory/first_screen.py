@@ -18,7 +18,7 @@ from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
 from ui.computed import cached_computation, model_or_none
-from ui.labels import error_markdown
+from ui.labels import error_markdown, note
 from ui.layout import end_here
 from ui.player import Walk, counted
 from ui.read_back import IN_ENGLISH, read_back
@@ -143,4 +143,4 @@ def draw_lengths(text: str) -> None:
             marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
             chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
-            st.caption("Both after five passes. BLEU: 100 would be word for word as a person translated it.")
+            note("Both after five passes. BLEU: 100 would be word for word as a person translated it.")

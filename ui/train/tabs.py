@@ -61,10 +61,11 @@ def did_attention_work(training: Training, text: str) -> None:
         st.markdown("The looks were kept: only what comes after them was learned.")
     elif looks := screen.LOOKS.value.get((id(run), text)):
         first, last = looks[0].passed, looks[-1].passed
-        st.expander("Can the map still change?").markdown(
-            "**The sharper a map, the less it can still change**: in your input the softmax passed "
-            f"{first:.0%} of a gradient at first, and passes {last:.1%} now (1 − Σw² of a row, on average)."
-        )
+        with st.expander("Can the map still change?"):
+            paragraph(
+                "**The sharper a map, the less it can still change**: in your input the softmax passed "
+                f"{first:.0%} of a gradient at first, and passes {last:.1%} now (1 − Σw² of a row, on average)."
+            )
     st.caption("Right: of 500 examples that it never learns from. Loss: on those that it learns from.")
 
 
