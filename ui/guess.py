@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui.state import following
 
-HIDDEN = "{ visibility: hidden; }"
+HIDDEN = "{ opacity: 0; visibility: hidden; }"
 """The look of what gives a guess away."""
 
 

@@ -192,7 +192,7 @@ def test_the_surprise_is_a_question_of_three_looks_about_the_first_scene(page):
     page.button(key=f"{NAME}_preset_Threes").click().run()
     page.toggle(key=f"{NAME}_uniform").set_value(True).run()
     page.button(key=f"{NAME}_try").click().run()
-    assert ".st-key-ask_glow, .st-key-ask_tabs [role=tabpanel]) { visibility: hidden" in bodies(page), (
+    assert ".st-key-ask_glow, .st-key-ask_tabs [role=tabpanel]) { opacity: 0; visibility: hidden" in bodies(page), (
         "what tells it is hidden"
     )
     page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()

@@ -77,7 +77,7 @@ def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
         page.button(key="matter_try").click().run()
         page.button(key="matter_try_close").click().run()
         assert not page.exception
-        assert not any("visibility: hidden;" in html.proto.body for html in page.get("html"))
+        assert not any("opacity: 0; visibility: hidden;" in html.proto.body for html in page.get("html"))
         assert page.button(key="matter_try")
 
 
@@ -85,7 +85,7 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
     cut(say(page, "The plot is dull."), 3)
     page.button(key="matter_try").click().run()
     assert page.text_input(key=TEXT).value == PRESETS["A comma"]
-    (hides,) = (html.proto.body for html in page.get("html") if "visibility: hidden;" in html.proto.body)
+    (hides,) = (html.proto.body for html in page.get("html") if "opacity: 0; visibility: hidden;" in html.proto.body)
     assert all(f".st-key-matter_{part}" in hides for part in ("answer", "told", "words"))
     guess = page.segmented_control(key="matter_try_guess")
     assert guess.options == ["*Not*", "*bad*", "the comma", "*warm*"]
