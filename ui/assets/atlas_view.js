@@ -1,7 +1,6 @@
 // What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square, but for those of
 // a matrix so thin that nothing of it would be seen. Pixels are CSS pixels; x and y are the column and row in the middle.
 const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600;
-const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class MapView {
   resize() {

@@ -38,7 +38,7 @@ class LearningFilm extends Film {
     this.bar.style.visibility = last ? "visible" : "hidden";
     this.saver.hidden = data.live;
     this.show(follows ? 1 : at / last || 0);
-    if (isOther && this.isUnplayed && !window.lecture?.on && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play();
+    if (isOther && this.isUnplayed && !window.lecture?.on && !wantsLessMotion()) this.play();
   }
 
   draw() {

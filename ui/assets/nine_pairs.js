@@ -52,7 +52,7 @@ class NinePairs extends Plane {
 
   glide(from, [rest, way]) {
     this.goal = null;
-    if (!from || String(from) === String(this.arrows) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (!from || String(from) === String(this.arrows) || wantsLessMotion()) return;
     const goal = (this.goal = this.arrows), began = performance.now() + rest;
     const go = (now) => {
       if (this.goal !== goal) return;

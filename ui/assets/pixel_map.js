@@ -26,7 +26,7 @@ class PixelMap {
       if (event.key === "Enter") this.answer({ query: this.query });
     };
     this.small = create("canvas", { width: SIDE, height: SIDE });
-    const moves = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const moves = !wantsLessMotion();
     this.clocks = [setInterval(() => this.attach(root), 100), moves && setInterval(() => this.wander(), PACE)];
   }
 

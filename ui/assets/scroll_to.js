@@ -3,6 +3,6 @@ export default ({ data, parentElement }) => {
   const root = parentElement.querySelector(".root");
   if (root.dataset.key === data.key) return;
   root.dataset.key = data.key;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const calm = wantsLessMotion();
   document.querySelector(`.st-key-${data.key}`)?.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
 };

@@ -57,7 +57,7 @@ class TwoOrders {
   }
 
   move(words, from) {
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (wantsLessMotion()) return;
     for (const node of words.children) {
       const now = boxOf(node), was = from.get(node.dataset.word);
       if (!was || !now.width) continue;

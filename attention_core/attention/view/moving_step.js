@@ -107,7 +107,7 @@ class MovingStep extends Film {
     if (!goesOn) this.column = data.column === null ? this.strongest() : Math.floor((data.column * grid.m) / data.whole[1]);
     const about = `${data.title}: ${data.whole[0]} ${data.names[0]} by ${data.whole[1]} ${data.names[1]}`;
     set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
-    const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches, moves = Boolean(data.kind) || data.grid;
+    const quiet = wantsLessMotion(), moves = Boolean(data.kind) || data.grid;
     this.bar.hidden = !moves;
     if (goesOn) return;
     this.stop();

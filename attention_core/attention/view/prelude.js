@@ -25,6 +25,8 @@ const asPercent = (share) => {
   return `${isSmall ? Number((100 * share).toPrecision(1)) : (100 * share).toFixed(share === 0 || size >= 0.0995 ? 0 : 1)}%`;
 };
 
+const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 const minus = (text) => text.replace("-", "−");
 
 // What the browser measures is in pixels of the screen, what is drawn in the page's own, which lecture mode enlarges.
