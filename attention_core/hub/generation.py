@@ -7,7 +7,6 @@ what it has read (its KV cache) and run the new token alone: what that takes is 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from inspect import signature
 from typing import Any, NamedTuple
 
 import torch
@@ -60,8 +59,7 @@ def generate(
     tokens = torch.tensor([list(ids)], device=pretrained.model.device)
     alone = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
     inputs: dict[str, Any] = {**source, "decoder_input_ids": tokens} if source else alone
-    if "use_cache" in signature(pretrained.model.forward).parameters:
-        inputs["use_cache"] = False
+    inputs |= pretrained.without_cache()
     with models.as_model_errors(pretrained, "write on", UnsupportedError):
         recording, output = run_model(pretrained.model, inputs)
     made = Generation(pretrained, tuple(ids), output.logits[0], recording)

@@ -64,6 +64,10 @@ class Pretrained:
         takes = "logits_to_keep" in inspect.signature(self.model.forward).parameters
         return {"logits_to_keep": max(1, most // vocabulary)} if takes and n_positions * vocabulary > most else {}
 
+    def without_cache(self) -> dict[str, bool]:
+        """Return what the model is called with to keep nothing of a text for the next token."""
+        return {"use_cache": False} if "use_cache" in inspect.signature(self.model.forward).parameters else {}
+
 
 MAX_MEGABYTES = "ATTENTION_MOST_MODEL_MB"
 """The variable that bounds what may be downloaded for one model, in millions of bytes."""

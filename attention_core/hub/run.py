@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -216,9 +215,8 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     model = pretrained.model
     inputs: dict[str, Any] = {name: value.to(model.device) for name, value in prepared.inputs.items()}
     inputs |= {"output_hidden_states": True} | pretrained.fewer_logits(_n_outputs(prepared), MAX_LOGITS)
-    writes = pretrained.kind in (ModelKind.DECODER, ModelKind.ENCODER_DECODER)
-    if writes and "use_cache" in signature(model.forward).parameters:
-        inputs["use_cache"] = False
+    if pretrained.kind in (ModelKind.DECODER, ModelKind.ENCODER_DECODER):
+        inputs |= pretrained.without_cache()
     with as_model_errors(pretrained, "be run with this input", UnsupportedError):
         recording, output = run_model(model, inputs, edits=edits)
     if pretrained.kind is ModelKind.VISION:
