@@ -6,17 +6,19 @@ One player of a page plays at a time.
 import math
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+import torch
 
 from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz
 from attention_core.attention.recording import Recording
-from attention_core.attention.steps import cell_formula, row_table, steps_of
+from attention_core.attention.steps import cell_formula, row_table, step_of, steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
@@ -451,16 +453,29 @@ def show_step_chart(
         elif asks and step.row_axis is trace.story.query_axis:
             asks.value = int(chosen["row"])
 
-    names, sent = [one.name for one in steps_of(trace)], {}
-    place, is_ahead = names.index(step.name), stepper and not stepper.guesses.value
-    for at, one in enumerate(steps_of(trace)):
+    steps, sent = {one.name: one for one in steps_of(trace)} | {step.name: step}, {}
+    names, is_ahead = [*steps], stepper and not stepper.guesses.value
+    place = names.index(step.name)
+    for at, one in enumerate(steps.values()):
         most = MOST_BESIDE if abs(at - place) == 1 else MOST_AHEAD
         is_sent = at == place or (is_ahead and math.prod(one.shape) <= most and not _has_bars(one))
         if is_sent and (seen := look(one)):
             sent[one.name] = step_data(trace, one, head, seen.query) | seen._asdict()
     data = {"now": step.name, "names": names, "steps": sent, "parts": share_parts(sent.values())}
-    data |= {"stepper": stepper and stepper.name, "stops": stops_of(steps_of(trace), step.name)}
+    data |= {"stepper": stepper and stepper.name, "stops": stops_of(steps.values(), step.name)}
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
+
+
+def show_numbers(
+    trace: AttentionTrace, values: np.ndarray, name: str, look: StepLook, about: Mapping[str, Any], **more: Any
+) -> None:
+    """Draw other numbers as a trace's weights are drawn; about are the fields of Step that differ from theirs.
+
+    More: see show_step_chart.
+    """
+    numbers = torch.as_tensor(values)
+    step = replace(step_of(trace, "weights"), code="", compute=lambda *_: numbers, **about)
+    show_step_chart(trace, step, 0, lambda _: look, name, **more)
 
 
 def _has_bars(step: Step) -> bool:

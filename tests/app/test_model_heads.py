@@ -19,6 +19,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun
+from tests.app.tools import charts
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
@@ -123,7 +124,7 @@ def now(at: AppTest) -> str:
 )
 def test_every_kind_of_run_is_drawn(name):
     at = opened(name, head="encoder.1.self:0")
-    assert len(at.get("vega_lite_chart")) >= 3
+    assert len(charts(at)) >= 3
     assert not at.error
 
 

@@ -9,7 +9,7 @@ from attention_core.hub.outputs import token_text
 from attention_core.links import pack
 from attention_core.topics.model import load_model
 from tests import tiny_hub
-from tests.app.tools import frames, put, said, settled
+from tests.app.tools import charts, frames, put, said, settled
 
 SCRIPT = """
 import streamlit as st
@@ -77,7 +77,7 @@ def listed(page):
 
 
 def n_charts(page):
-    return len(page.get("vega_lite_chart"))
+    return len(charts(page))
 
 
 def test_a_decoder_writes_on_goes_back_and_starts_again(opened):

@@ -27,6 +27,7 @@ from attention_core.study.heads import NAMES
 from ui.chart import draw_chart
 from ui.job_queue import queued_result
 from ui.labels import error_markdown, literal, paragraph
+from ui.layout import figures_table
 from ui.model import glance
 from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.input import choose_input
@@ -69,9 +70,9 @@ def heads_in_numbers(run: ModelRun) -> None:
         st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled)
         own = found[now.layer][now.head]
         st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {describe_head(own)}")
-        numbers = [_number(field, getattr(own, field)) for field in known]
+        numbers = [(METRICS[field], _number(field, getattr(own, field))) for field in known]
         with st.container(key="desk_model_numbers"):
-            st.dataframe({"": [METRICS[one] for one in known], "this head": numbers}, hide_index=True, width="stretch")
+            figures_table(("", "this head"), *numbers)
             _most_alike(run, now, layers)
 
 

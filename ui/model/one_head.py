@@ -12,9 +12,9 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.attention.view.page import pieces, tiles_of
 from attention_core.charts.heads import masked
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart
+from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import overlay
-from attention_core.charts.vega import ROLE_COLOURS, VIRIDIS, Chart, Ramp, weights_ramp
+from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
 from attention_core.explain.heads import PatchGrid, describe_head, is_of_itself, norm_based_weights, without_keys
@@ -26,7 +26,7 @@ from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
 from ui.model import glance
 from ui.model.glance import chosen
-from ui.player import at_query, export_bar, query_row, show_step_chart, show_words
+from ui.player import StepLook, at_query, export_bar, query_row, show_numbers, show_step_chart, show_words
 from ui.state import Field, component_message, following, one_of, single_choice
 
 _chips = component("token_chips")
@@ -242,7 +242,7 @@ def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
 
 
 def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) -> None:
-    """Draw a head's matrix as a person wants it; a click on a cell of a small one makes its row the query."""
+    """Draw a head's matrix as a person wants it; a click on a cell makes its row the query."""
     if max(trace.n_queries, trace.n_keys) > MAX_DRAWN:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
         return
@@ -258,25 +258,9 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     elif shown == "rest":
         values = without_keys(values, special)
     values = masked(values, trace.allowed(head))
-    select = "cell" if max(values.shape) <= MAX_RECT_SIDE else None
-
-    largest = float(np.nanmax(values, initial=0))
-    ramp = Ramp(VIRIDIS, 0, max(largest, 1e-12)) if shown == "length" else weights_ramp(trace.n_keys, largest)
-    glance.clickable_chart(
-        weights_chart(
-            trace,
-            values,
-            query,
-            title=SHOWN_AS[shown].lower(),
-            size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE,
-            ramp=ramp,
-            select=select,
-        ),
-        f"model_matrix_{trace.story.name}_{trace.n_queries}_{trace.n_keys}",
-        f"Head {head + 1}: queries down, keys across",
-        select,
-        lambda cell: glance.choose(query=int(cell["row"])),
-    )
+    about = {"title": SHOWN_AS[shown], "role": Role.CONTEXT if shown == "length" else Role.WEIGHTS}
+    look = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
+    show_numbers(trace, values, "model_matrix", look, about, asks=glance.TOKEN)
 
 
 def weights_chart(trace: AttentionTrace, values: np.ndarray, query: int, **look: Any) -> Any:

@@ -22,6 +22,7 @@ from attention_core.study.sources import Stream
 from attention_core.study.why import N_LARGEST, explain_score
 from ui.chart import click, draw_chart
 from ui.labels import as_percent, error_markdown, literal, number
+from ui.layout import figures_table
 from ui.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
 from ui.model.heads import heads_of
 from ui.model.input import TEXT
@@ -85,9 +86,8 @@ def why_there(run: ModelRun, asked: LatestRun) -> None:
         st.multiselect, "Take apart, too", options, format_func=in_words, placeholder="What a head took, from where"
     )
     with st.expander(f"The {N_LARGEST} largest products"):
-        largest = [(in_words(query), in_words(key), value) for query, key, value in opened.largest()]
-        columns = zip(("of the query", "of the key", "adds"), zip(*largest, strict=True), strict=True)
-        st.dataframe(dict(columns), hide_index=True)
+        largest = [(in_words(query), in_words(key), number(value)) for query, key, value in opened.largest()]
+        figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
         f"The score, {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of each source of the "
         f"query with each of the key; rounding leaves {opened.residue:.1g}. Feed-forward is what a layer makes of each "

@@ -80,7 +80,7 @@ def pack_head(trace: AttentionTrace, head: int, most_bytes: int | None = None) -
 
 def text_of(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
     """Return bytes as the text in which they travel: deflated, base64."""
-    deflate = zlib.compressobj(9, strategy=strategy)
+    deflate = zlib.compressobj(6, strategy=strategy)  # 9 takes ten times as long for a hundredth less
     return base64.b64encode(deflate.compress(data) + deflate.flush()).decode()
 
 
