@@ -3,7 +3,8 @@
 import asyncio
 import time
 import weakref
-from functools import wraps
+from collections import deque
+from functools import partial, wraps
 from inspect import unwrap
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -18,6 +19,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException as StopException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -55,6 +57,27 @@ def _open_counted(self: UploadedFile, record: Any, file_urls: Any) -> None:
     weakref.finalize(self, _OPEN.pop, id(self), None).atexit = False
 
 
+LONGEST = 0.1
+"""Seconds that the messages of a run wait at most."""
+
+
+def _hand_on_together(self: Any, sender: Any, event: ScriptRunnerEvent, **about: Any) -> None:
+    """Queue what a run says when it ends: for each message alone the server's loop would interrupt the script."""
+    held = vars(self).setdefault("held", deque())
+    held.append(partial(self._handle_scriptrunner_event_on_event_loop, sender, event, **about))
+
+    def give() -> None:
+        while held:
+            held.popleft()()
+
+    if event == ScriptRunnerEvent.SCRIPT_STARTED:
+        self.held_until = time.monotonic() + LONGEST
+        self._call_soon_on_event_loop(lambda: self._event_loop.call_later(LONGEST, give))
+    elif event != ScriptRunnerEvent.ENQUEUE_FORWARD_MSG or time.monotonic() > self.held_until:
+        self._call_soon_on_event_loop(give)
+
+
+AppSession._on_scriptrunner_event = _hand_on_together  # type: ignore[method-assign]
 DataEditorSerde.deserialize = _read_bounded_edits  # type: ignore[method-assign]
 UploadedFile.__init__ = _open_counted  # type: ignore[method-assign]
 

@@ -51,7 +51,9 @@ class ChosenStep extends MovingStep {
     clearTimeout(this.later);
     this.asked = asked;
     this.later = setTimeout(() => this.wait(), LATEST);
-    if (!document.querySelector(`.st-key-${stepper}_guess input:checked`)) this.go(asked);
+    if (document.querySelector(`.st-key-${stepper}_guess input:checked`)) return;
+    const go = () => { if (this.asked === asked) this.go(asked); };
+    if (this.said.steps[asked]) requestAnimationFrame(go); else go();  // what takes its time once Streamlit has sent the click
   }
 }
 

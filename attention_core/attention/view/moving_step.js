@@ -61,6 +61,15 @@ class Grid {
     this.pixel = (value) => ramp[Math.round(255 * this.share(value))];
   }
 
+  // Its colours from the lowest to the highest number, side by side.
+  get scale() {
+    if (!this.ramp) {
+      this.ramp = create("canvas", { width: 256, height: 1 });
+      putPixels(this.ramp, Uint32Array.from({ length: 256 }, (_, step) => this.pixel(between(this.low, this.high, step / 255))));
+    }
+    return this.ramp;
+  }
+
   at(row, column) { return this.values[row * this.m + column]; }
 
   // Red, green, blue and opacity, from 0 to 1.
@@ -408,10 +417,7 @@ class MovingStep extends Film {
   drawBar(y) {
     const { grid, pen, data } = this, x = data.grid ? 0 : this.at.x, width = Math.min(220, this.width - x - 60);
     if (data.ink || width < 60) return;
-    for (let step = 0; step < width; step++) {
-      pen.fillStyle = `rgba(${grid.colour(between(grid.low, grid.high, step / (width - 1)))})`;
-      pen.fillRect(x + step, y, 1, 8);
-    }
+    pen.drawImage(grid.scale, x, y, width, 8);
     this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16);
     this.write(minus(`${+grid.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
     if (grid.uniform && grid.uniform < 0.8 * grid.high) {

@@ -249,6 +249,8 @@ LARGEST_SIDE, LARGEST_ORIGIN = 392, 196
 strongest is kept."""
 FINE, COARSE = 65534, 254
 """Steps between the lowest and the highest number; of a matrix in blocks only its colours can be seen."""
+AS_THEY_ARE = 16_384
+"""Bytes of a matrix that are not deflated, up to so many: a browser would inflate them some frames later."""
 
 
 def step_data(
@@ -302,9 +304,10 @@ def matrix_data(values: np.ndarray, side: int) -> dict[str, Any]:
     if steps == COARSE and low >= 0:
         share, power = np.sqrt(share), 2
     coded = np.where(finite, 1 + np.rint(steps * share), 0)
-    data = text_of(planes(coded.ravel()))
+    data = planes(coded.ravel())
+    text = text_of(data) if len(data) > AS_THEY_ARE else f"={base64.b64encode(data).decode()}"
     scale = {"low": low, "high": high, "steps": steps, "power": power}
-    return {"shape": list(values.shape), "whole": list(whole), **scale, "data": data}
+    return {"shape": list(values.shape), "whole": list(whole), **scale, "data": text}
 
 
 def axis_labels(axis: Axis, side: int, size: int) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 // Heads as Python packed them (see pack.py): the weights are computed here, row by row, when somebody looks.
 
-// Numbers of 16 bits, whose lower bytes come before the upper ones.
+// Numbers of 16 bits, whose lower bytes come before the upper ones; few came as they are, after an equals sign.
 const numbersOf = async (text) => {
-  const bytes = await inflate(bytesOf(text)), n = bytes.length / 2;
+  const bytes = text[0] === "=" ? bytesOf(text.slice(1)) : await inflate(bytesOf(text)), n = bytes.length / 2;
   return Uint16Array.from({ length: n }, (_, at) => bytes[at] | (bytes[n + at] << 8));
 };
 
