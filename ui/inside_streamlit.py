@@ -61,6 +61,7 @@ LONGEST = 0.1
 """Seconds that the messages of a run wait at most."""
 
 
+@wraps(AppSession._on_scriptrunner_event)  # a run that has begun goes on with that one
 def _hand_on_together(self: Any, sender: Any, event: ScriptRunnerEvent, **about: Any) -> None:
     """Queue what a run says when it ends: for each message alone the server's loop would interrupt the script."""
     held = vars(self).setdefault("held", deque())
