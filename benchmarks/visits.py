@@ -176,7 +176,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("pixels_preset_*"),
         CANVAS,
         NEXT,
-        Action("vega_lite_chart", "pixels_pick*"),
+        Action("bidi_component", "pixels_pick", press("chosen", "cell", "numbers")),
         STEP,
         TAB,
         pressed("pixels_preset_*"),

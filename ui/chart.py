@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -20,9 +20,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.concurrency import BoundedCache
 from ui import served
+from ui.component import component
 from ui.inside_streamlit import MAIN
 from ui.lecture import LECTURE
-from ui.state import APP, Field, chart_selection
+from ui.state import APP, Field, chart_selection, component_message
 from ui.vary import with_row
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ IN_A_LECTURE, MIN_LETTERS = 1.4, 12
 HALL_HEIGHT = 340
 """Pixels of a chart there, letters and all, up to which a lower one grows."""
 LETTERED = ("axis", "header", "legend")
+_layers = component("layers")
 
 
 def draw_chart(
@@ -69,6 +71,39 @@ def draw_chart(
         selection_mode=selection_mode,
         alt=alt,
     )
+
+
+def draw_layers(
+    chart: Callable[[], Chart],
+    layers: Sequence[bytes],
+    values: np.ndarray,
+    key: str,
+    alt: str,
+    *,
+    size: int,
+    smooth: bool = False,
+    axis: str = "",
+    tells: str = "",
+    chosen: int | None = None,
+    take: Callable[[int], object] = lambda cell: None,
+) -> None:
+    """Draw pictures over one another, PNGs, the top one first, so wide; the chart is made only to be saved.
+
+    It is much quicker than the chart. The pointer tells the value of a cell, of (rows, columns), at {} in `tells`, and
+    lights it as a place of an axis. A chosen one has a frame, and `take` gets another that is clicked.
+    """
+    note_picture(chart, alt)
+    rows, columns = values.shape
+
+    def on_chosen() -> None:
+        cell = (component_message(key, "chosen") or {}).get("cell")
+        if type(cell) is int and 0 <= cell < rows * columns:
+            take(cell)
+
+    data = {"rows": rows, "columns": columns, "size": size, "smooth": smooth, "chosen": chosen, "about": alt}
+    data |= {"layers": [*map(picture_address, layers)], "axis": axis, "tells": tells}
+    data["numbers"] = [float(f"{value:.3g}") for value in values.ravel()] if tells else []
+    _layers(key=key, data=data, default={"chosen": None}, on_chosen_change=on_chosen)
 
 
 def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

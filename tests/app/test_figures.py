@@ -30,7 +30,7 @@ COMPONENTS = {
     ),
     **dict.fromkeys(("aligned_words", "next_words", "token_chips", "atlas_map"), 1),
     **dict.fromkeys(("vector_plane", "score_bars", "two_orders", "weighed_words"), 1),
-    **dict.fromkeys(("nine_pairs", "pixel_map", "moving_step"), 1),
+    **dict.fromkeys(("nine_pairs", "pixel_map", "moving_step", "layers"), 1),
     **dict.fromkeys(("token_view", "start_scene", "score_plane"), 2),
 }
 """Names of components, and how many pictures each has: a text and its weights, or two looks, are two."""

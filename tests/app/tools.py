@@ -99,9 +99,15 @@ def there_and_back(page: AppTest) -> AppTest:
 
 
 def charts(page: AppTest) -> list[Any]:
-    """Return the page's charts, and the steps that are drawn as numbers that move."""
-    moving = [one for one in page.get("bidi_component") if one.proto.component_name.endswith("moving_step")]
-    return [*page.get("vega_lite_chart"), *moving]
+    """Return the page's charts, the steps that are drawn as numbers that move, and pictures in layers."""
+    ours = [one for one in page.get("bidi_component") if one.proto.component_name.endswith(("moving_step", "layers"))]
+    return [*page.get("vega_lite_chart"), *ours]
+
+
+def numbers_of(page: AppTest, key: str) -> list[float]:
+    """Return what a picture in layers holds, row by row."""
+    picture = next(one.proto for one in page.get("bidi_component") if one.proto.id.endswith(f"-{key}"))
+    return json.loads(picture.json or picture.mixed.json)["numbers"]
 
 
 def frames(page: AppTest) -> Iterator[pd.DataFrame]:

@@ -8,10 +8,12 @@ from playwright.sync_api import expect
 from tests.browser.tools import CHIP, IDLE, draw, open_tab, wait_for_change
 from tests.browser.tools import settle as run_to_the_end
 
-PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].map(chart => {
+PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart], [data-testid=stBidiComponentIsolated]')]
+  .filter(one => !one.shadowRoot || one.shadowRoot.querySelector('.picture')).map(chart => {
     const svg = chart.querySelector('svg.marks'), canvas = chart.querySelector('canvas.marks');
+    if (chart.shadowRoot) return chart.shadowRoot.querySelector('.picture').outerHTML;
     return svg ? svg.outerHTML.replace(/(gradient|clip)[_\\w-]*\\d+/g, '') : canvas ? canvas.toDataURL() : '';
-})"""
+  })"""
 STALE = re.compile("0.35")
 """The opacity of what was read before, while the pad is empty."""
 READ = ".st-key-pixels_said"
@@ -129,7 +131,7 @@ def test_learned_and_equal_weights_answer_side_by_side_in_all_ten_drawings(visit
 
 def test_click_on_a_pixel_makes_it_the_query(visitor):
     before = paintings(visitor)
-    picture = visitor.locator(".st-key-pixels_pick svg.marks, .st-key-pixels_pick canvas.marks")
+    picture = visitor.locator(".st-key-pixels_pick .picture")
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
     visitor.mouse.click(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.3)

@@ -12,7 +12,7 @@ from torch import Tensor
 from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
-from attention_core.charts.overlay import CLEARNESS, strongest_weight
+from attention_core.charts.overlay import CLEARNESS, glow_ramp, image_png, map_png, strongest_weight
 from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
@@ -20,7 +20,7 @@ from attention_core.faithfulness.subjects import ink_mask
 from attention_core.topics.pixels import Answer
 from attention_core.topics.pixels.readout import figure_range, pack_looks, product_means
 from ui.canvas import PAPER, Pad, PadState, digit_presets
-from ui.chart import draw_chart, note_picture
+from ui.chart import draw_layers, note_picture
 from ui.component import component, script_of
 from ui.computed import cached_computation, card_or_empty
 from ui.digits import inked, prepared, read_image, verdict
@@ -157,10 +157,14 @@ def equal_map(reading: Reading) -> None:
     with st.container(key="pixels_said_equal", gap="xsmall"):
         verdict("Every weight equal:", reading.equal.probabilities)
         st.markdown("Same network, but no pixel stands out.")
-    trace = reading.equal.traces[0]
-    look = {"size": SHOWN, "bar": False, "high": float(reading.trace.weights(0, [reading.query]).abs().max())}
-    chart = _over_ink(to_array(trace.weights(0, [0])[0]), reading.drawing.image, **look)
-    draw_chart(chart, width="content", key="pixels_equal_map", alt="Where one pixel looks with every weight equal")
+    weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
+    high = float(reading.trace.weights(0, [reading.query]).abs().max())
+    chart = partial(_over_ink, weights, image, size=SHOWN, bar=False, high=high)
+    map_of = weights.reshape(image.shape)
+    layers = map_png(map_of, glow_ramp(weights.size, high), False), image_png(inked(LIGHT_INK * image))
+    told = {"size": SHOWN, "axis": "pixels", "tells": "weight {}%"}
+    words = "Where one pixel looks with every weight equal"
+    draw_layers(chart, layers, 100 * map_of, "pixels_equal_map", words, **told)
 
 
 def worth_words(layer: str) -> str:

@@ -1,6 +1,7 @@
 """The tabs and sections below the first screen: steps, what was learned, what ink is worth, what a change does."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import VIRIDIS, Ramp, overlay, overlay_strip, picture
+from attention_core.charts.overlay import image_png
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
@@ -18,7 +20,7 @@ from attention_core.models.digit_vit import NAME as MODEL
 from attention_core.topics import pixels
 from attention_core.topics.pixels import Answer, likeness_beyond, readout
 from attention_core.weights import WeightsError
-from ui.chart import click, draw_chart
+from ui.chart import draw_chart, draw_layers
 from ui.computed import by_model, card_or_empty, load_snapshots
 from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
@@ -266,11 +268,11 @@ def pixels_steps(reading: screen.Reading) -> None:
     with left:
         drawn, hint = st.columns([1, 1.1], vertical_alignment="center")
         with drawn:
-            chart = picture(
-                reading.drawing.image, ink_ramp(), title="ink", size=168, marked=query, select="pixel", bar=False
-            )
-            looks = click("pixels_pick", "pixel", lambda pixel: screen.QUERY.take(int(pixel["position"])))
-            draw_chart(chart, **looks, width="content", alt="The drawing in 28 x 28 pixels; click one to let it ask")
+            ink, words = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
+            chart = partial(picture, ink, ink_ramp(), title="ink", size=168, marked=query, bar=False)
+            told = {"axis": "pixels", "tells": "ink {}"}
+            layer, take = image_png(inked(ink)), screen.QUERY.take
+            draw_layers(chart, [layer], ink, "pixels_pick", words, size=168, chosen=query, take=take, **told)
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")

@@ -1,0 +1,59 @@
+// A picture in layers. What a cell holds is told under the pointer, which lights it in other views; where one can be chosen,
+// by a click or by arrow keys and Enter, it has a frame.
+class Layers {
+  constructor(root) {
+    this.picture = make(root, "div", "picture");
+    this.frame = make(this.picture, "i");
+    this.pointed = pointedIn(root, (places) => this.light(placeOn(places, this.data.axis)));
+    this.picture.onpointermove = (event) => this.look(this.under(event));
+    this.picture.onpointerleave = this.picture.onblur = (event) => this.pointed.leave(event);
+    this.picture.onclick = (event) => this.choose(this.under(event));
+    this.picture.onkeydown = (event) => {
+      const way = arrowOf(event), { rows, columns } = this.data, [row, column] = this.placeOf(this.at ?? 0);
+      if (way) this.look(clamp(row + way[1], 0, rows - 1) * columns + clamp(column + way[0], 0, columns - 1));
+      if (event.key === "Enter") this.choose(this.at);
+    };
+  }
+
+  adopt(data, tell) {
+    Object.assign(this, { data, tell });
+    const { rows, columns, size, layers, smooth, about, chosen, tells } = data, isChosen = chosen !== null;
+    set(this.picture, { "aria-label": about, role: isChosen ? "application" : "img", tabindex: isChosen ? 0 : -1 });
+    Object.assign(this.picture.style, {
+      width: `${size}px`,
+      aspectRatio: `${columns} / ${rows}`,
+      background: layers.map((layer) => `url("${layer}") 0 0 / 100% 100%`).join(", "),
+      imageRendering: smooth ? "auto" : "pixelated",
+      cursor: isChosen ? "pointer" : "default",
+      pointerEvents: tells ? "auto" : "none",
+    });
+    this.light(placeOn(this.pointed.places(), data.axis));
+  }
+
+  placeOf(cell) { return [Math.floor(cell / this.data.columns), cell % this.data.columns]; }
+
+  under(event) {
+    const { rows, columns } = this.data, [x, y] = pointIn(this.picture, event), { width, height } = boxOf(this.picture);
+    const at = (share, n) => clamp(Math.floor(n * share), 0, n - 1);
+    return at(y / height, rows) * columns + at(x / width, columns);
+  }
+
+  look(cell) {
+    const { axis, tells, numbers } = this.data, [row, column] = this.placeOf(cell);
+    this.picture.title = `row ${row + 1}, column ${column + 1}: ${tells.replace("{}", numbers[cell])}`;
+    this.pointed.look([[axis, cell]]);
+  }
+
+  light(cell) {
+    const { rows, columns, chosen } = this.data;
+    this.at = cell ?? chosen;
+    this.frame.hidden = this.at === null;
+    const [row, column] = this.placeOf(this.at);
+    const shares = { left: column / columns, top: row / rows, width: 1 / columns, height: 1 / rows };
+    for (const side in shares) this.frame.style[side] = `${100 * shares[side]}%`;
+  }
+
+  choose(cell) { if (this.data.chosen !== null) this.tell({ cell }); }
+}
+
+export default shownBy(Layers, "chosen");
