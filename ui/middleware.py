@@ -88,7 +88,7 @@ _STYLE += b"""<script>{
   const timer = setInterval(() => {
     const app = document.querySelector("[data-test-script-state=notRunning]:has(h1)");
     rested = app && !app.querySelector("[data-testid=stSkeleton]") ? rested + 1 : 0;
-    if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").remove());
+    if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").disabled = true);
   }, 150);
 }</script>""" % (1000 * SECONDS)
 _LECTURE = b'<style id="lecture-style">%s</style>' % (_FOLDER / LATER).read_bytes()

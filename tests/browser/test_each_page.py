@@ -61,7 +61,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.get_by_role("tab").first.wait_for()
     settle(page, 600)
     assert "?" not in page.url, "plain arrival must leave the address alone"
-    page.wait_for_selector("#opening", state="detached", timeout=4000)  # it makes every change of the page dear
+    page.wait_for_function("document.getElementById('opening').disabled", timeout=4000)  # it makes every change dear
     shifts = page.evaluate("window.shifts")
     assert sum(value for value, *_ in shifts) < 0.1, shifts
     labels = page.get_by_role("tab").all_inner_texts()
