@@ -42,16 +42,17 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
-from attention_core.charts.bars import before_after_chart
+from attention_core.charts.bars import BEFORE_AFTER, bar_table
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.heatmap import MAX_RECT_SIDE, matrix_chart, pair_map
-from attention_core.charts.vega import Chart, Ramp, weights_ramp
+from attention_core.charts.heatmap import MAX_RECT_SIDE, pair_axes
+from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
-from ui.chart import click, draw_chart
+from ui.chart import draw_chart, note_picture
 from ui.labels import as_percent, distinct, error_markdown, number
-from ui.layout import figures_table
+from ui.layout import bar_rows, figures_table
 from ui.lecture import LECTURE
+from ui.player import StepLook, show_numbers
 from ui.state import Field, following, set_widget, widget_value
 
 NAMES = ("as learned", "changed")
@@ -385,29 +386,26 @@ def matrix_editor(
     attention no map is drawn.
     """
     page, trace, axes = row.edits.page, row.trace, (row.trace.story.query_axis, row.trace.story.key_axis)
-    key, labels = f"{page}_weights_{trace.n_queries}_{trace.n_keys}", axes[1].labels
+    labels = axes[1].labels
     words = words or {(place,): labels[place].strip() or labels[place] for place in row.seen}
     at, chosen = row.chosen(words)
     keys_of = {place: keys for keys in words for place in keys}
 
-    def take(cell: dict[str, Any]) -> None:
-        place = int(cell["col"])
+    def take(asks: int, place: int) -> None:
         if member:
-            place += int(cell["row"]) * len(member)
+            place += asks * len(member)
         else:
-            choose(int(cell["row"]))
+            choose(asks)
         set_widget(at, keys_of.get(place, (place,)))
 
     if max(trace.n_queries, len(member or labels)) <= MAX_RECT_SIDE:
-        look: dict = {"ramp": weights_ramp(trace.n_keys), "title": "weight", "size": 250, "select": "cell"}
         each = np.stack([masked_weights(trace, head) for head in row.heads])
         mean = np.where(np.isnan(each).all(0), np.nan, np.nan_to_num(each).mean(0))
+        look, about = StepLook(row.asks[0], chosen[0], 250), {}
         if member:
-            look |= dict(zip(("marked_row", "marked_col"), divmod(chosen[0], len(member)), strict=True))
-            chart = pair_map(mean[row.asks[0]].reshape(len(member), -1), member, Role.WEIGHTS, **look)
-        else:
-            chart = matrix_chart(mean, *axes, Role.WEIGHTS, marked_row=row.asks[0], marked_col=chosen[0], **look)
-        draw_chart(chart, width="content", alt="The weights; click one", **click(key, "cell", take))
+            mean, look = mean[row.asks[0]].reshape(len(member), -1), StepLook(*divmod(chosen[0], len(member)), 250)
+            about = dict(zip(("row_axis", "col_axis"), pair_axes(member), strict=True))
+        show_numbers(trace, mean, f"{page}_weights", look, about, on_choose=take)
     if trace.n_queries > 1 and not member:  # for who has no pointer
         names, follows = dict(enumerate(distinct(axes[0].labels))), following(f"{page}_asks", row.asks[0], choose)
         st.selectbox("Row", list(names), format_func=names.get, width=190, **follows)
@@ -436,8 +434,16 @@ def show_outcome(
     one, other = (np.asarray(probabilities, float) for probabilities in (before, after))
     st.markdown(what_changed(labels, one, other))
     shown = sorted(np.argsort(-np.maximum(one, other))[:N_SHOWN].tolist())
-    chart = before_after_chart([labels[place] for place in shown], one[shown], other[shown], names=names)
-    draw_chart(chart, key=f"{page}_outcome", alt="The answer's probabilities as learned and changed")
+    words, *both = [labels[place] for place in shown], one[shown].tolist(), other[shown].tolist()
+    alt = "The answer's probabilities as learned and changed"
+    note_picture(lambda: bar_table(words, dict(zip(names, both, strict=True)), BEFORE_AFTER), alt)
+    legend = "".join(f'<u style="--line:{line}">{name}</u>' for name, line in zip(names, BEFORE_AFTER, strict=True))
+    lines = (
+        line
+        for word, *shares in zip(words, *both, strict=True)
+        for line in zip((word, ""), shares, BEFORE_AFTER, strict=True)
+    )
+    st.html(f"{legend}{bar_rows(lines)}")
 
 
 def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -> str:
@@ -466,13 +472,17 @@ def show_weights_difference(page: str, before: AttentionTrace, after: AttentionT
     """Draw where weight came and went in a head, once there is an edit."""
     if after.edits:
         change, colours = difference(*(to_array(trace.weights(head)) for trace in (before, after)))
-        axes = after.story.query_axis, after.story.key_axis
-        chart = matrix_chart(change, *axes, Role.WEIGHTS, title="change", size=330, ramp=colours)
-        show_difference(page, chart, change, after.n_queries)
+        about = {"title": "Change", "role": Role.CONTEXT}
+        show_numbers(after, change, f"{page}_difference", StepLook(size=330, reach=colours.high), about)
+        _say_moved(change, after.n_queries)
 
 
-def show_difference(page: str, chart: Chart, change: np.ndarray, n_queries: int = 1) -> None:
+def show_difference(page: str, chart: Chart, change: np.ndarray) -> None:
     """Draw where weight came and went, and say how much of it moved."""
     draw_chart(chart, width="content", key=f"{page}_difference", alt="How much each weight changed")
+    _say_moved(change)
+
+
+def _say_moved(change: np.ndarray, n_queries: int = 1) -> None:
     moved = float(np.abs(change).sum()) / 2 / n_queries
     st.caption(f"Orange gained weight, blue lost it: {as_percent(moved)} of the attention moved.")

@@ -1,7 +1,7 @@
 """What pages look like: words in colours of their roles, small tables, an answer in grey, what is last on a phone."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import streamlit as st
@@ -9,6 +9,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
 from ui.inside_streamlit import StopException
+from ui.labels import as_percent
 
 WIDEST_PHONE = 640
 """CSS pixels up to which Streamlit puts columns below one another."""
@@ -114,6 +115,15 @@ def section(title: str, role: Role | None = None) -> None:
         st.subheader(title, anchor=False)
     else:
         st.html(f'<h3 style="color:{role_colour(role)};font-size:1rem;padding:0;margin:0">{title}</h3>')
+
+
+def bar_rows(lines: Iterable[tuple[str, float, str]]) -> str:
+    """Return HTML of bars below each other, each with its name, its share of the whole and its colour."""
+    rows = (
+        f'<span>{html.escape(name)}</span><i style="--share:{share}; --line:{colour}"></i><b>{as_percent(share)}</b>'
+        for name, share, colour in lines
+    )
+    return f'<div class="bars">{"".join(rows)}</div>'
 
 
 def figures_table(*rows: Sequence[str]) -> None:

@@ -411,6 +411,7 @@ class StepLook(NamedTuple):
     query: int | None = None  # the row with a frame
     column: int | None = None  # whose numbers move first, None = of the largest one in the row
     size: int = STEP_SIZE  # screen pixels that the longer side has at most
+    reach: float = 0.0  # a number that has the strongest colour where none is larger
 
 
 def at_query(trace: AttentionTrace, query: int) -> Callable[[Step], StepLook]:

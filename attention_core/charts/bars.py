@@ -7,6 +7,7 @@ from attention_core.charts import vega as vl
 from attention_core.faithfulness.attribution import Curve
 
 SERIES = ("#1B6CA8", "#A9B4BF", "#D55E00", "#009E73")
+BEFORE_AFTER = ("#A9B4BF", vl.ROLE_COLOURS[Role.CONTEXT])
 
 
 def probability_bars(
@@ -57,23 +58,6 @@ def bars(
     data, tooltip = {"label": labels, "value": values}, ("label:N", ("value:Q", title, ".4g"))
     look = dict(color=colour, cornerRadiusEnd=1) | (vl.pointer_style(select) if select else {})
     return vl.clickable(vl.mark("bar", data, space, *tooltip, **look), select, "label").properties(height=height)
-
-
-def before_after_chart(
-    labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, names: tuple[str, str]
-) -> vl.Chart:
-    """Draw probabilities of the same things before and after a change, by their names, as pairs of horizontal bars."""
-    data = vl.long_form(("when", "place", "probability"), dict(zip(names, (before, after), strict=True)))
-    data["label"] = list(labels) * 2
-    axis = dict(labelExpr=vl.label_expression(labels), ticks=False, labelLimit=130, labelOverlap=False)
-    space = {
-        "color": vl.series_colour("when", names, ("#A9B4BF", vl.ROLE_COLOURS[Role.CONTEXT]), offset=2),
-        "y": vl.field("place:O", title=None, axis=axis),
-        "yOffset": vl.field("when:N", sort=list(names)),
-        "x": vl.field("probability:Q", title=None, axis=dict(format="~%", tickCount=4)),
-    }
-    tooltip = "label:N", "when:N", ("probability:Q", "", ".3%")
-    return vl.mark("bar", data, space, *tooltip, cornerRadiusEnd=1).properties(height=34 * len(labels) + 70)
 
 
 def bar_table(

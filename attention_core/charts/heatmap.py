@@ -296,9 +296,14 @@ def pair_map(
 
     The axis says what one member of a pair can be; framed pairs are framed in both orders. More: see matrix_chart.
     """
-    first, second = (Axis(f"{place} of the {single.name}", single.labels) for place in ("first", "second"))
     both = sorted({pair for row, col in framed for pair in ((row, col), (col, row))})
-    return matrix_chart(values, first, second, role, framed=both, **more)
+    return matrix_chart(values, *pair_axes(single), role, framed=both, **more)
+
+
+def pair_axes(single: Axis) -> tuple[Axis, Axis]:
+    """Return the axes of a map of pairs, see pair_map: of the first member down, of the second across."""
+    first, second = (Axis(f"{place} of the {single.name}", single.labels) for place in ("first", "second"))
+    return first, second
 
 
 def _cells(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):

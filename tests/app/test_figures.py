@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_core.charts import figure
-from tests.app.tools import open_tab, opened, settled, shown_words
+from tests.app.tools import bodies, open_tab, opened, settled, shown_words
 from ui.chart import WIDTHS, file_name
 from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
@@ -45,8 +45,12 @@ def pictures_of(page):
 
 
 def pictures_of_components(page) -> int:
-    """Return how many pictures those components have that are drawn now; one that is not known has none to be saved."""
-    return sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
+    """Return how many pictures those components have that are drawn now, and bars of before and after.
+
+    A component that is not known has none to be saved.
+    """
+    n_bars = bodies(page).count("</u><div")
+    return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 
 def tabs_of(name: str, root) -> list[str]:

@@ -78,8 +78,8 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
     opens = float(model.read_out(torch.cat((own, context))).softmax(-1)[1])
     assert "Ben no longer looks at" in page.checkbox[-1].label
     assert outcome(page)[1] == pytest.approx([1 - opens, opens], abs=1e-5)
-    change = [number for number in changes_of_weights(page) if number]
-    assert change == pytest.approx(sorted((weights / weights.sum() - learned)[learned > 0].tolist()), abs=1e-5)
+    change, moved = changes_of_weights(page), (weights / weights.sum() - learned).tolist()
+    assert change == pytest.approx(sorted([*moved, *[0.0] * (len(change) - len(moved))]), abs=2e-5)
     if head == "triples":
         assert opened_locks(page) == [(0, 3), (2, 3)]
         assert "The answer was opens and is now stays shut" in said(page)

@@ -1,8 +1,10 @@
 """What tests of pages do again and again."""
 
+import base64
 import html
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
@@ -111,12 +113,32 @@ def numbers_of(page: AppTest, key: str) -> list[float]:
 
 
 def frames(page: AppTest) -> Iterator[pd.DataFrame]:
-    """Yield the data of the page's charts."""
+    """Yield the data of the page's charts, and of what is drawn like one: bars of before and after, matrices."""
     import pyarrow as pa
 
     for chart in page.get("vega_lite_chart"):
         for dataset in chart.proto.datasets:
             yield pa.ipc.open_stream(dataset.data.data).read_pandas()
+    for body in (part.proto.body for part in page.get("html") if "<u " in part.proto.body):
+        names, labels = re.findall(r"<u [^>]*>([^<]+)", body), re.findall("<span>([^<]+)", body)
+        shares = [float(share) for share in re.findall("--share:([^;]+);", body)]
+        lines = [(names[at], label, shares[2 * row + at]) for at in (0, 1) for row, label in enumerate(labels)]
+        yield pd.DataFrame(lines, columns=["when", "label", "probability"])
+    for chart in charts(page):
+        if chart.type == "bidi_component":
+            yield pd.DataFrame({"value": numbers_of_step(chart), "row_label": ""})
+
+
+def numbers_of_step(moving: Any) -> np.ndarray:
+    """Return the numbers of the matrix that a component shows, row by row."""
+    data = json.loads(moving.proto.json or moving.proto.mixed.json)
+    step = data["steps"][data["now"]]
+    text = data["parts"][step["data"]]
+    packed = base64.b64decode(text[1:]) if text[0] == "=" else zlib.decompress(base64.b64decode(text))
+    low, high = np.frombuffer(packed, np.uint8).reshape(2, -1)
+    codes = low + 256.0 * high
+    share = ((codes - 1) / step["steps"]) ** step["power"]
+    return np.where(codes, step["low"] + share * (step["high"] - step["low"]), np.nan)
 
 
 def outcome(page: AppTest) -> list[list[float]]:

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.tools import open_tab, settle
+from tests.browser.tools import moving_cell, open_tab, settle
 from ui.navigation import PAGES
 
 OTHER = next(entry.title for entry in PAGES if entry.name == "start")
@@ -47,8 +47,8 @@ def test_a_click_in_the_map_chooses_the_pair_whose_weight_is_set(visit, app_url)
     page = visit(f"{app_url}/groups?tab=try")
     chosen = page.locator(".st-key-groups_weight_of input")
     expect(chosen).to_have_value(re.compile("Cleo and Finn"))
-    cells = page.locator("[class*=st-key-groups_weights_] svg.marks g.mark-rect path")
-    cells.nth(3 * 9 + 4).click()  # Dan down, Eva across
+    canvas = page.locator(".st-key-groups_weights_moving_step canvas")
+    canvas.click(position=moving_cell(canvas, 3, 4))  # Dan down, Eva across
     expect(chosen).to_have_value(re.compile("Dan and Eva"))
     settle(page)
     weight = page.locator(".st-key-groups_weight input")

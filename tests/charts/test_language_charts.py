@@ -2,16 +2,17 @@
 
 import pytest
 
-from attention_core.charts.bars import before_after_chart
+from attention_core.charts.bars import BEFORE_AFTER, bar_table
 from attention_core.charts.heads import layer_head_map
 from tests.charts.tools import rows_of, valid
 
 
 def test_probabilities_before_and_after_stand_side_by_side_also_under_equal_labels():
-    chart = before_after_chart(["a", "a", "b"], [0.5, 0.2, 0.1], [0.4, 0.3, 0.1], names=("every head", "without"))
+    shares = {"every head": [0.5, 0.2, 0.1], "without": [0.4, 0.3, 0.1]}
+    chart = bar_table(["a", "a", "b"], shares, BEFORE_AFTER)
     valid(chart)
     rows = rows_of(chart)
-    assert [row["probability"] for row in rows] == [0.5, 0.2, 0.1, 0.4, 0.3, 0.1]
+    assert [row["number"] for row in rows] == [0.5, 0.2, 0.1, 0.4, 0.3, 0.1]
     assert [row["place"] for row in rows] == [0, 1, 2] * 2
 
 

@@ -26,7 +26,7 @@ from ui.chart import draw_chart
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.labels import as_percent, distinct, error_markdown, literal, note, paragraph
-from ui.layout import figures_table, section, shaded_word
+from ui.layout import bar_rows, figures_table, section, shaded_word
 from ui.lecture import LECTURE
 from ui.memory import first_screen as screen
 from ui.player import Walk
@@ -203,13 +203,9 @@ def look_back(text: str) -> TryThis:
 def _two_bars(text: str, known: WordKnowledge) -> None:
     place = int(known.weights.argmax())
     shares = {screen.ATTENTIVE: known.context[place], screen.WITHOUT: screen.vector_shares(text)[place]}
-    rows = "".join(
-        f'<span>{screen.SAYS[name]}</span><i style="--share:{float(share):.4f}; --line:{TRANSLATOR_COLOURS[name]}"></i>'
-        f"<b>{as_percent(float(share))}</b>"
-        for name, share in shares.items()
-    )
+    bars = bar_rows((screen.SAYS[name], float(share), TRANSLATOR_COLOURS[name]) for name, share in shares.items())
     framed = f".st-key-memory_long .word:nth-child({place + 1}) {{ outline: 3px solid currentcolor }}"
-    st.html(f'<style>{framed}</style><div class="two-bars">{rows}</div>')
+    st.html(f"<style>{framed}</style>{bars}")
 
 
 def _said(text: str) -> tuple[Translation, list[str], list[int]]:

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.vega import weights_ramp
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
 from attention_core.explain.heads import (
@@ -24,15 +23,15 @@ from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, patches_of
 from attention_core.study import Heads, Study
 from attention_core.study.heads import NAMES
-from ui.chart import draw_chart
 from ui.job_queue import queued_result
-from ui.labels import error_markdown, literal, paragraph
+from ui.labels import error_markdown, explain, literal, paragraph
 from ui.layout import figures_table
 from ui.model import glance
 from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.input import choose_input
-from ui.model.one_head import patch_view, weights_chart
+from ui.model.one_head import patch_view
 from ui.model_runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
+from ui.player import StepLook, show_numbers
 from ui.state import Field, named, one_of, single_choice
 
 EXPLAINED = {
@@ -67,7 +66,7 @@ def heads_in_numbers(run: ModelRun) -> None:
     with right:
         n_queries, n_counted = layers[0].n_queries, len(summarised_queries(layers))
         sampled = "" if n_counted == n_queries else f" Over {n_counted:,} of {n_queries:,} queries, evenly spaced."
-        st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled)
+        st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*METRICS.values()))
         own = found[now.layer][now.head]
         st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {describe_head(own)}")
         numbers = [(METRICS[field], _number(field, getattr(own, field))) for field in known]
@@ -181,14 +180,12 @@ def rolled_out(run: ModelRun) -> None:
         return
     query = min(now.query, trace.n_queries - 1)
     rolled, last = (to_array(matrix.nan_to_num()) for matrix in (found.rolled, found.last))
-    ramp = weights_ramp(trace.n_keys, max(float(np.quantile(matrix, 0.999)) for matrix in (rolled, last)))
+    look = StepLook(query, size=MATRIX_SIZE, reach=float(max(rolled.max(), last.max())))
     titles = {"After all layers": rolled, "The last layer alone": last}
     for place, (title, matrix) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
         with place:
             st.markdown(f"**{title}**")
-            chart = weights_chart(trace, matrix, query, title="share", size=MATRIX_SIZE, ramp=ramp)
-            words = f"{title}: rows are positions after the layers, columns positions of the input"
-            draw_chart(chart, width="content", alt=words)
+            show_numbers(trace, matrix, f"model_rolled_{title.split()[-1]}", look, {"title": title})
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
         patch_view(run, patches, query, rolled[query])

@@ -263,12 +263,6 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     show_numbers(trace, values, "model_matrix", look, about, asks=glance.TOKEN)
 
 
-def weights_chart(trace: AttentionTrace, values: np.ndarray, query: int, **look: Any) -> Any:
-    """Return a picture of a matrix with the trace's queries and keys, one query marked; see matrix_chart."""
-    axes = trace.story.query_axis, trace.story.key_axis
-    return matrix_chart(values, *axes, Role.WEIGHTS, marked_row=query, **look)
-
-
 def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
     """Draw where the tokens of a head look; a click on one makes it the query."""
     query = min(chosen(run).query, trace.n_queries - 1)

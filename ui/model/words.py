@@ -11,7 +11,6 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.vega import weights_ramp
 from attention_core.concurrency import BoundedCache, ComputedValue
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, cache_of, end_tokens, generate, most_positions
@@ -19,12 +18,12 @@ from attention_core.hub.model import ModelError, ModelKind, in_units, readable
 from attention_core.hub.outputs import NextTokens, expected, pick, token_text
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
-from ui.chart import draw_chart
 from ui.job_queue import heavy_run
 from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, chosen, head_name, portion, run_again
-from ui.model.one_head import chips, shaded, weights_chart
+from ui.model.one_head import chips, shaded
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
+from ui.player import StepLook, show_numbers
 from ui.state import Field, between
 from ui.words import chosen_piece, word_bars
 
@@ -312,12 +311,8 @@ def _growing(run: ModelRun, made: Generation) -> None:
     trace, words = made.recording[number], _head_words(made.recording, number, head)
     n_rows = trace.n_queries
     st.markdown(f"A row for each token: {words}.")
-    values, ramp = masked_weights(trace, head), weights_ramp(trace.n_keys)
-    draw_chart(
-        weights_chart(trace, values, n_rows - 1, title="weight", size=300, ramp=ramp),
-        key=f"model_says_growing_{number}_{head}_{n_rows}",
-        width="content",
-        alt=f"Weights of {words}, of the text so far; the newest row is framed",
+    show_numbers(
+        trace, masked_weights(trace, head), "model_says_growing", StepLook(n_rows - 1, size=300), {"title": "Weights"}
     )
     how = "The next token adds a row: one new query. Of the earlier ones the model needs only their keys and values."
     st.caption(f"{how}\n\n{kept_in_words(made)}")

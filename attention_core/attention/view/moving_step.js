@@ -26,15 +26,15 @@ const numbered = (n, whole) => {
 
 // Numbers with their colours.
 class Grid {
-  constructor({ shape, whole, low, high, steps, power, role, ink }, codes) {
+  constructor({ shape, whole, low, high, steps, power, role, ink, reach: least = 0 }, codes) {
     [this.n, this.m] = shape;
     this.values = Float64Array.from(codes, (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN));
-    Object.assign(this, { low, high, picture: create("canvas", { width: this.m, height: this.n }) });
+    Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) return this.tint(ink);
     if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
     else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
-      const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
+      const reach = Math.max(Math.abs(low), Math.abs(this.high)) || 1;
       [this.low, this.high] = [-reach, reach];
       this.pixel = (value) => RAMPS.signed[Math.round(127.5 * (1 + value / reach))];
     }
@@ -195,6 +195,7 @@ class MovingStep extends Film {
     else if (time < 1 && this.before) this[{ softmax: "squeeze", mask: "fall" }[this.data.kind] ?? "slide"](at);
     else this.cells(grid, at);
     if (time === 1 && this.data.query !== null && grid.n > 1) this.frame(at, grid, this.row, null, MARK.query);
+    if (!this.data.kind && this.data.column !== null) this.frame(at, grid, this.row, this.column, this.ink);
     if (this.cell) this.cross(at);
   }
 

@@ -300,6 +300,8 @@ def matrix_data(values: np.ndarray, side: int) -> dict[str, Any]:
         values, steps = _strongest(_strongest(values, 0, side), 1, side), COARSE
     finite = np.isfinite(values)
     low, high = (float(edge(values[finite])) if finite.any() else 0.0 for edge in (np.min, np.max))
+    if low < 0 < high:
+        low, high = min(low, -high), max(-low, high)  # so that 0 stays 0
     share, power = np.divide(np.where(finite, values, low) - low, (high - low) or 1.0), 1
     if steps == COARSE and low >= 0:
         share, power = np.sqrt(share), 2
