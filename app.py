@@ -2,7 +2,6 @@
 
 import os
 import time
-from contextlib import suppress
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads for one visitor starve the next (before torch is imported)
 
@@ -11,16 +10,16 @@ from starlette.middleware import Middleware
 
 import ui.chart
 import ui.component
-from ui.faults import show_faults, show_lost_gpu, show_restart_notice
+from ui.faults import show_lost_gpu, show_restart_notice
 from ui.guided.items import follow_lecture
 from ui.hall.routes import routes
-from ui.inside_streamlit import StopException
+from ui.lecture import LECTURE
 from ui.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
-from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
-from ui.skeleton import foot, page_head, sidebar
-from ui.state import read_address, show_link_faults, write_address
+from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, run_page, show_opened_file
+from ui.skeleton import foot, guarded, page_head, sidebar
+from ui.state import read_address, show_link_faults
 from ui.take_along import go_to_session
-from ui.uploads import UploadBounds, show_refusal
+from ui.uploads import UploadBounds
 from ui.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
@@ -42,15 +41,13 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     was_warm = is_warm()
     if was_warm:
         sidebar()
-    with suppress(StopException), show_faults():  # a page may end early; its foot and its address do not
-        page.run()
+    body = guarded(run_page)
+    (body if LECTURE.value or entry.name == "model" else st.fragment(body))(page)  # its runs make way for a click
     if not was_warm:  # what it needs is imported after Start is painted
         sidebar()
     foot(entry)
-    write_address()
     show_link_faults()
     show_lost_gpu()
-    show_refusal()
 else:
     own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
     files = [ui.chart.route(), ui.component.route()]

@@ -19,6 +19,7 @@ from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.state import PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import OPEN_MENU, reset_take_along, take_along_menu
 from ui.try_this import take_back
+from ui.uploads import show_refusal
 from ui.warm_up import is_warm
 
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
@@ -68,11 +69,8 @@ def page_head(heading: str, question: str) -> None:
         page_question(question)
 
 
-def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = (), beat: float | None = None) -> None:
-    """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
-
-    Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not.
-    """
+def guarded(part: Callable[..., None]) -> Callable[..., None]:
+    """Return what draws a part of the app whatever happens in it, notes its pictures and writes the address."""
     place = new_part()
 
     @wraps(part)
@@ -80,9 +78,18 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = 
         with suppress(StopException), noted_in(place), show_faults():
             part(*given)
         write_address()
+        show_refusal()
 
+    return run
+
+
+def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = (), beat: float | None = None) -> None:
+    """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
+
+    Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not.
+    """
     seconds = next((player.seconds for player in players if player.plays), beat)
-    st.fragment(run, run_every=seconds)(*given)
+    st.fragment(guarded(part), run_every=seconds)(*given)
 
 
 def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Ticking, ...] = ()) -> None:
