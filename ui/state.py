@@ -68,7 +68,10 @@ class Field(Generic[Value]):
 
     @property
     def value(self) -> Value:
-        return st.session_state[self.key]
+        try:  # most have one: a look into the session takes time, and a run has a hundred
+            return st.session_state[self._key]
+        except KeyError:
+            return st.session_state[self.key]
 
     @value.setter
     def value(self, value: Value) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import torch
@@ -65,7 +65,7 @@ class Sentence:
             texts_read.append(" + ".join(parts) if len(parts) > 1 else "")
         return texts_read
 
-    @property
+    @cached_property
     def unknown_words(self) -> list[int]:
         """Positions of the words with letters or signs that the vocabulary lacks, such as those of other alphabets."""
         return torch.nonzero((self.pieces == UNKNOWN).any(-1)).flatten().tolist()
