@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role
 from attention_core.charts import vega as vl
-from attention_core.charts.heatmap import matrix_chart, palette_png
+from attention_core.charts.heatmap import palette_png
 from attention_core.device import to_array
 from attention_core.explain.heads import MAX_NUMBERS, whole_rows
 
@@ -192,43 +191,3 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     beside["text"] = said[1]
     style: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR, "baseline": "bottom"}
     return [vl.texts(above, space, **style), vl.texts(beside, space, angle=270, **style)]
-
-
-HEAD_CELL = 38  # screen pixels of a cell where there is room: its number can be read
-WIDEST = 560
-
-
-def layer_head_map(
-    values: Sequence[Sequence[float]],
-    *,
-    title: str,
-    chosen: tuple[int, int],
-    select: str | None = None,
-    high: float | None = None,
-    exponent: float = 1.0,
-) -> vl.Chart:
-    """Draw one number per head, layers downwards, heads to the right, and frame the chosen (layer, head).
-
-    Layers may differ in heads; nan = no number. The highest possible number, else the largest, ends the colours, which
-    have two sides where a number is below 0; an exponent below 1 spreads small numbers. A point selection over heads
-    has the fields row and col.
-    """
-    n_heads = max(map(len, values))
-    matrix = np.full((len(values), n_heads), np.nan)
-    for layer, row in enumerate(values):
-        matrix[layer, : len(row)] = row
-    largest = float(np.nanmax(matrix)) if np.isfinite(matrix).any() else 1.0
-    one_sided = vl.Ramp(vl.VIRIDIS, 0.0, high or largest or 1.0, exponent)
-    return matrix_chart(
-        matrix,
-        Axis.numbered("layer", len(values)),
-        Axis.numbered("head", n_heads),
-        Role.WEIGHTS,
-        title=title,
-        size=min(WIDEST, HEAD_CELL * max(matrix.shape)),
-        ramp=vl.signed_ramp(matrix) if (matrix < 0).any() else one_sided,
-        marked_row=chosen[0],
-        marked_col=chosen[1],
-        select=select,
-        font_size=10,
-    )

@@ -19,7 +19,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun
-from tests.app.tools import charts
+from tests.app.tools import charts, numbers_of_step
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
@@ -146,6 +146,20 @@ def test_another_run_keeps_as_much_of_the_choice_as_it_has():
     at.segmented_control(key="model_group").set_value("decoder cross").run()
     assert now(at).startswith("now ('decoder cross', 0, 0")
     assert not at.exception
+
+
+def uneven() -> None:
+    import sys
+
+    from ui.model.glance import Selection, head_map
+
+    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
+    head_map(runs["encoder"], "map", [[0.5], [0.25, 1.0]], Selection("encoder self", 1, 0, 0), "Share", 1.0)
+
+
+def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
+    (shown,) = charts(AppTest.from_function(uneven, default_timeout=60).run())
+    assert numbers_of_step(shown) == pytest.approx([0.5, np.nan, 0.25, 1.0], abs=1e-4, nan_ok=True)
 
 
 def test_layers_and_heads_are_chosen_with_the_keyboard_too():

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from tests import tiny_hub
 from tests.browser.conftest import serving
-from tests.browser.tools import assert_fits, settle
+from tests.browser.tools import assert_fits, moving_cell, settle
 
-MAP = "[class*='st-key-model_out_worth'] .marks"
+MAP = ".st-key-model_out_worth_moving_step canvas"
 
 
 @pytest.fixture(scope="session")
@@ -86,9 +86,7 @@ def test_a_head_on_the_map_of_what_matters_is_clicked(opened):
     page.get_by_text("Most needed here: layer").wait_for()
     settle(page)
     heads = page.locator(MAP)
-    heads.wait_for()
-    place = heads.bounding_box()
-    page.mouse.click(place["x"] + place["width"] * 0.5, place["y"] + place["height"] * 0.1)
+    heads.click(position=moving_cell(heads, 0, 1))
     page.wait_for_url("**head=encoder.0.self*")
     settle(page)
     expect(page.locator(".st-key-model_out")).to_contain_text("Encoder self, layer 1, head")

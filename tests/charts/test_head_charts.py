@@ -10,7 +10,7 @@ from PIL import Image
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import heads as heads_module
-from attention_core.charts.heads import UNIFORM_AT, heads_chart, layer_head_map, mosaic, own_ramp
+from attention_core.charts.heads import UNIFORM_AT, heads_chart, mosaic, own_ramp
 from attention_core.charts.heatmap import MASKED_COLOUR
 from tests.charts.tools import valid
 from tests.traces import of_weights, trace_of
@@ -115,11 +115,3 @@ def test_many_small_heads_are_numbered_sparsely():
     assert "head 1" not in texts
     assert {"1", "3", "31"} <= set(texts)
     assert "2" not in texts
-
-
-def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
-    spec = valid(layer_head_map([[0.5], [0.25, 1.0]], title="Share", chosen=(1, 0), select="cell", high=1.0))
-    rows = [row for data in spec["datasets"].values() for row in data if "masked" in row]
-    assert [row["value"] for row in rows[:4]] == [0.5, None, 0.25, 1.0]
-    assert spec["params"][0]["select"]["fields"] == ["row", "col"]
-    assert valid(layer_head_map([[float("nan")]], title="Distance", chosen=(0, 0)))["layer"]

@@ -127,11 +127,11 @@ def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
         return
     scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
     glance.head_map(
-        f"model_out_worth_{now.group}_{len(amounts)}_{len(amounts[0])}",
+        run,
+        "model_out_worth",
         (scale * amounts).tolist(),
         now,
-        title=f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
-        exponent=0.5,
+        f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
     )
     layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
     st.caption(

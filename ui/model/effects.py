@@ -9,10 +9,8 @@ import torch
 
 from attention_core.attention.types import Axis, Role
 from attention_core.bounds import EDITS, MODEL_TEXT_LETTERS
-from attention_core.charts import matrix_chart
 from attention_core.charts.bars import bars
-from attention_core.charts.heatmap import MAX_RECT_SIDE
-from attention_core.charts.vega import ROLE_COLOURS, signed_ramp
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.hub.model import ModelKind, predicts_words, readable
 from attention_core.hub.outputs import sentence_change, token_text
 from attention_core.hub.run import ModelRun, TextInput
@@ -24,9 +22,10 @@ from ui.component import component
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model.ablation import likeliest_tokens
-from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_text, clickable_chart, head_map
+from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_text, head_map
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
+from ui.player import StepLook, show_numbers
 from ui.state import Field, component_message, named, single_choice, whole_number
 
 N_PARTS, N_LIKELIEST = 8, 2
@@ -77,7 +76,7 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
         return
     left, right = st.columns([1.1, 1], gap="large")
     with left:
-        head_map("model_adds", found.heads.tolist(), chosen_in_text(run), title="adds to the logit")
+        head_map(run, "model_adds", found.heads.tolist(), chosen_in_text(run), "adds to the logit")
         st.caption(
             f"The logit, {number(found.value)}, is the sum of what all heads, all feed-forward layers and the word "
             f"itself add; rounding leaves {abs(found.residue):.1g}. {found.note} Click a head."
@@ -146,7 +145,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         "change, percentage points" if word is not None else "change of the cosine, hundredths",
     )
     if part == HEADS:
-        head_map("model_patched", values.tolist(), now, title=title)
+        head_map(run, "model_patched", values.tolist(), now, title)
     else:
         _state_map(run, values.tolist(), now, title)
 
@@ -223,19 +222,14 @@ def _in_units(value: float, word: Any, rather: Any = None) -> str:
 
 
 def _state_map(run: ModelRun, values: list[list[float]], now: Selection, title: str) -> None:
-    select = "cell" if max(map(len, values)) <= MAX_RECT_SIDE else None
-    layers = Axis("layers", [str(layer + 1) for layer in range(len(values))])
-    matrix = np.array(values)
-    look = {"title": title, "size": min(560, 34 * matrix.shape[1]), "ramp": signed_ramp(matrix), "select": select}
-    clickable_chart(
-        matrix_chart(
-            matrix, layers, Axis("tokens", run.tokens), Role.OUTPUT, marked_row=now.layer, marked_col=now.query, **look
-        ),
-        f"model_patched_states_{matrix.shape}",
-        f"{title}: layers down, words across",
-        select,
-        lambda cell: choose(layer=int(cell["row"]), head=now.head, group=now.group, query=int(cell["col"])),
-    )
+    rows = Axis("layers", [f"layer {layer + 1}" for layer in range(len(values))])
+    about = {"title": title, "role": Role.CONTEXT, "row_axis": rows, "col_axis": Axis("tokens", run.tokens)}
+    look = StepLook(now.layer, now.query, min(560, 90 + 34 * len(run.tokens)))
+
+    def take(layer: int, query: int) -> None:
+        choose(layer=layer, head=now.head, group=now.group, query=query)
+
+    show_numbers(run.groups[now.group][0], np.array(values), "model_patched_states", look, about, on_choose=take)
 
 
 def _position(run: ModelRun, asked: LatestRun) -> int:

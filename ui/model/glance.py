@@ -7,12 +7,13 @@ from math import isnan
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.heads import Mosaic, heads_chart, layer_head_map, mosaic
-from attention_core.charts.heatmap import MAX_RECT_SIDE
+from attention_core.attention.types import Axis, Role
+from attention_core.charts.heads import Mosaic, heads_chart, mosaic
 from attention_core.concurrency import BoundedCache, ComputedValue
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
@@ -20,7 +21,7 @@ from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import click, draw_chart
 from ui.job_queue import heavy_run
 from ui.layout import section
-from ui.player import Stepper
+from ui.player import StepLook, Stepper, show_numbers
 from ui.state import Field, following, whole_number
 
 NAME = "model"
@@ -207,6 +208,8 @@ WIDTH, HEIGHT = 700, 265
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
 LARGEST, LEGIBLE, SMALLEST = 150, 48, 12
 """Screen pixels of one picture; below the smallest the chart is scrolled."""
+HEAD_CELL, WIDEST = 38, 560
+"""Of one number for every head: of a cell where there is room, so that it can be read, and of all."""
 SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 
 
@@ -277,23 +280,24 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
 
 
 def head_map(
-    key: str,
-    values: Sequence[Sequence[float]],
-    framed: Selection,
-    *,
-    title: str,
-    **colours: Any,
+    run: ModelRun, key: str, values: Sequence[Sequence[float]], framed: Selection, title: str, high: float = 0.0
 ) -> None:
-    """Draw one number for every layer and head, see layer_head_map; a click chooses the head."""
-    small = max(len(values), *map(len, values)) <= MAX_RECT_SIDE  # larger charts are pictures, which take no click
-    frame, select = (framed.layer, framed.head), "cell" if small else None
+    """Draw one number for every layer and head, nan = none; a click chooses the head. High is what none is above."""
+    matrix = np.full((len(values), max(map(len, values))), np.nan)
+    for row, known in zip(matrix, values, strict=True):
+        row[: len(known)] = known
+    rows, columns = (
+        Axis(f"{name}s", [f"{name} {place + 1}" for place in range(n)])
+        for name, n in zip(("layer", "head"), matrix.shape, strict=True)
+    )
+    look = StepLook(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)
+    role = Role.OUTPUT if len(matrix) > 1 else Role.CONTEXT  # a single row of an output would be drawn as bars
+    about = {"title": title, "role": role, "row_axis": rows, "col_axis": columns}
 
-    def take(cell: dict[str, Any]) -> None:
-        choose(group=framed.group, layer=int(cell["row"]), head=int(cell["col"]))
+    def take(layer: int, head: int) -> None:
+        choose(group=framed.group, layer=layer, head=head)
 
-    words = f"{title} of every layer and head" + "; click one" * small
-    chart = layer_head_map(values, title=title, chosen=frame, select=select, **colours)
-    clickable_chart(chart, key, words, select, take)
+    show_numbers(run.groups[framed.group][0], matrix, key, look, about, on_choose=take)
 
 
 def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:

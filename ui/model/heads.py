@@ -61,8 +61,7 @@ def heads_in_numbers(run: ModelRun) -> None:
     values = [[getattr(head, metric) for head in layer] for layer in found]
     left, right = st.columns([1.35, 1], gap="large")
     with left:
-        key = f"model_numbers_{now.group}_{len(values)}_{len(values[0])}"
-        head_map(key, values, now, title=METRICS[metric], high=1.0 if metric in SHARES else None)
+        head_map(run, "model_numbers", values, now, METRICS[metric], float(metric in SHARES))
     with right:
         n_queries, n_counted = layers[0].n_queries, len(summarised_queries(layers))
         sampled = "" if n_counted == n_queries else f" Over {n_counted:,} of {n_queries:,} queries, evenly spaced."
@@ -141,7 +140,7 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
     KIND.widget(st.selectbox, "How far it is", kinds, format_func=lambda name: f"{name} ({NAMES[name]})", width=620)
     left, right = st.columns([1.35, 1], gap="large")
     with left:
-        head_map("model_named", found.map(kind).tolist(), now, title=f"{kind}, share", high=1.0)
+        head_map(run, "model_named", found.map(kind).tolist(), now, f"{kind}, share", 1.0)
     with right:
         own, margin = (float(one[kind][now.layer][now.head]) for one in (found.means, found.margins))
         called = found.name(now.layer, now.head)

@@ -258,7 +258,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     elif shown == "rest":
         values = without_keys(values, special)
     values = masked(values, trace.allowed(head))
-    about = {"title": SHOWN_AS[shown], "role": Role.CONTEXT if shown == "length" else Role.WEIGHTS}
+    about = {"title": SHOWN_AS[shown], "role": Role.OUTPUT if shown == "length" and len(values) > 1 else Role.WEIGHTS}
     look = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
     show_numbers(trace, values, "model_matrix", look, about, asks=glance.TOKEN)
 
