@@ -76,3 +76,4 @@ def test_the_browser_takes_messages_as_a_script_of_the_page_expects():
     assert re.search(r"binaryType=.arraybuffer.", after), words
     assert re.search(r"websocket\.addEventListener\(.message.", after), words
     assert "removeEventListener(`message" not in after, words
+    assert "stCommVersion" in own, words

@@ -13,3 +13,7 @@ WebSocket.prototype.addEventListener = function (kind, take, ...about) {
   };
   EventTarget.prototype.addEventListener.call(this, kind, kind === "message" && typeof take === "function" ? hold : take, ...about);
 };
+// Of what it shows it tells whoever frames the page, or else itself, and takes a millisecond to see that this is not for it.
+window.addEventListener("message", (event) => {
+  if (event.source === window && event.data?.stCommVersion) event.stopImmediatePropagation();
+}, true);
