@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.bounds import SENTENCE_LETTERS
-from attention_core.charts.bars import bar_table
+from attention_core.charts.bars import bar_table, bars
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import word_weights
 from attention_core.data.pieces import MAX_WORDS, SPACE, english_words, load_vocabulary, strip_space_mark
@@ -258,6 +258,21 @@ def word_bars(
         default={"chosen": None},
         on_chosen_change=on_choose,
     )
+
+
+def number_bars(
+    name: str, names: Sequence[str], values: Sequence[float], colour: str, title: str, on_choose: Callable[[], None]
+) -> None:
+    """Draw a bar that is a button for each number, to the left of 0 where it is below; its place: see chosen_piece."""
+    low = min(0.0, *values)
+    span = max(0.0, *values) - low or 1.0
+    note_picture(partial(bars, values, names, title=title, colour=colour, height=28 * len(names) + 40), title)
+    shown = [
+        {"piece": place, "text": text, "share": abs(value) / span, "from": (min(0, value) - low) / span, "value": value}
+        for place, (text, value) in enumerate(zip(names, values, strict=True))
+    ]
+    data = {"words": shown, "said": None, "after": [], "look": {"--output": colour, "--room": "55%"}}
+    _bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def piece_label(text: str, after_apostrophe: bool = False) -> str:

@@ -45,19 +45,14 @@ def bars(
     colour: str,
     height: int = 180,
     label_limit: int = 150,
-    select: str | None = None,
 ) -> vl.Chart:
-    """Draw one number per label as horizontal bars, in the order given; the title is that of the axis.
-
-    A point selection over bars has the field label.
-    """
+    """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
     space = {
         "y": vl.field("label:N", sort=list(labels), title=None, axis=dict(ticks=False, labelLimit=label_limit)),
         "x": vl.field("value:Q", title=title, axis=dict(tickCount=3, grid=True)),
     }
     data, tooltip = {"label": labels, "value": values}, ("label:N", ("value:Q", title, ".4g"))
-    look = dict(color=colour, cornerRadiusEnd=1) | (vl.pointer_style(select) if select else {})
-    return vl.clickable(vl.mark("bar", data, space, *tooltip, **look), select, "label").properties(height=height)
+    return vl.mark("bar", data, space, *tooltip, color=colour, cornerRadiusEnd=1).properties(height=height)
 
 
 def bar_table(

@@ -24,7 +24,7 @@ COMPONENTS = [(sheet.stem,) for sheet in ASSETS.glob("*.css") if sheet.stem != "
 def test_a_script_gets_the_parts_that_it_uses_and_what_these_use_and_no_other():
     script = script_of("next_words")
     parts = [name for name in NAMES if re.search(rf"^const {name} =", script, re.MULTILINE)]
-    assert parts == ["set", "make", "asPercent", "keepFocus"]
+    assert parts == ["set", "make", "asPercent", "minus", "keepFocus"]
     assert not re.search(r"^ *//", script, re.MULTILINE)
 
 

@@ -1,12 +1,14 @@
 """Why there?: the story of the bundled language model, a score's sources down to the word, and what has no reasons."""
 
+import json
+
 import pytest
 
 from attention_core.attention.edits import DropHead
 from attention_core.hub.run import text_inputs
 from attention_core.study import Study
 from attention_core.topics.model import own_model
-from tests.app.tools import frames, opened, put, said, settled
+from tests.app.tools import opened, put, said, settled
 
 PAGE, STORY = "pages/model.py", "Mary has a red car. Mary has a red"
 
@@ -30,9 +32,9 @@ def table():
 
 def bars_of(page):
     """Return what the two margins show, by the names of their bars; the query's first."""
-    return [
-        dict(zip(one.label, one.value, strict=True)) for one in frames(page) if {*one.columns} == {"label", "value"}
-    ]
+    drawn = (one.proto for one in page.get("bidi_component") if one.proto.component_name.endswith("next_words"))
+    found = [json.loads(one.json or one.mixed.json)["words"] for one in drawn]
+    return [{one["text"]: one["value"] for one in words} for words in found]
 
 
 def test_two_clicks_find_the_head_that_looks_one_word_back_and_a_third_breaks_the_copying(story):

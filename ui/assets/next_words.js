@@ -1,18 +1,20 @@
-// The likeliest next words as bars that are buttons: a click chooses the word.
+// The likeliest next words, or numbers under names, as bars that are buttons: a click chooses one.
 const likely = (share) => (share < 0.0005 ? "< 0.1%" : asPercent(share));
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".root");
   keepFocus(root, () => {
     root.replaceChildren();
+    for (const [name, value] of Object.entries(data.look ?? {})) root.style.setProperty(name, value);
     const list = make(root, "ol");
-    for (const { piece, text, share } of data.words) {
-      const said = piece === data.said;
-      const name = `${text}, ${likely(share)}${said ? ", the present choice" : ""}`;
+    for (const { piece, text, share, from = 0, value } of data.words) {
+      const said = piece === data.said, says = value === undefined ? likely(share) : minus(`${+value.toPrecision(3)}`);
+      const name = `${text}, ${says}${said ? ", the present choice" : ""}`;
       const button = make(make(list, "li"), "button", { "aria-pressed": said, "aria-label": name });
       make(button, "span", "word", text);
-      make(make(button, "span", "track"), "span", "bar").style.width = `${100 * share}%`;
-      make(button, "span", "share", likely(share));
+      const bar = make(make(button, "span", "track"), "span", "bar");
+      [bar.style.marginLeft, bar.style.width] = [from, share].map((part) => `${100 * part}%`);
+      make(button, "span", "share", says);
       button.onclick = () => setStateValue("chosen", { piece, after: data.after, at: Date.now() });
     }
   });

@@ -10,7 +10,6 @@ import streamlit as st
 
 from attention_core.attention.edits import drop_heads
 from attention_core.attention.types import Role
-from attention_core.charts.bars import bars
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.language_pieces import NAME as LLAMA
 from attention_core.hub.model import ModelError, ModelKind, readable
@@ -20,7 +19,6 @@ from attention_core.log import log
 from attention_core.study import Study, Why
 from attention_core.study.sources import Stream
 from attention_core.study.why import N_LARGEST, explain_score
-from ui.chart import click, draw_chart
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
@@ -28,6 +26,7 @@ from ui.model.heads import heads_of
 from ui.model.input import TEXT
 from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, whole_number
+from ui.words import chosen_piece, number_bars
 
 Cell = tuple[int, int, int, int]
 """A score, by the number of its trace, head, query and key."""
@@ -147,15 +146,14 @@ def _side(role: Role, place: str, margin: dict[str, float]) -> None:
     rest = [f"{len(margin) - len(names)} others together"] * (len(margin) > len(names))
     values += [sum(margin.values()) - sum(values)] * len(rest)
 
-    def take(bar: dict[str, Any]) -> None:
-        if bar["label"] in names:
-            OPENED.value = [*OPENED.value, f"{role}:{names[bar['label']]}"]
+    def take() -> None:
+        clicked = chosen_piece(f"model_why_{role}")
+        if clicked and clicked[0] < len(names):
+            OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][clicked[0]]}"]
 
     st.markdown(f"**On the {role}’s side**: what wrote at {place}")
-    look = {"colour": ROLE_COLOURS[role], "height": 28 * len(values) + 40, "label_limit": 210, "select": "bar"}
-    chart = bars(values, [*names, *rest], title="adds to the score", **look)
-    words = f"What each source of the {role} adds to the score; click one"
-    draw_chart(chart, alt=words, **click(f"model_why_{role}_{hash(tuple(names))}", "bar", take))
+    title = f"What each source of the {role} adds to the score"
+    number_bars(f"model_why_{role}", [*names, *rest], values, ROLE_COLOURS[role], title, take)
 
 
 def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why) -> None:
