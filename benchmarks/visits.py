@@ -193,7 +193,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
     "read": (
         typed("read_typed", ("2718", "90210", "365", "1905")),
         pressed("read_at_next"),
-        Action("vega_lite_chart", "read_film"),
         pressed("read_preset_*"),
         pressed("read_withhold_*"),
         CANVAS,

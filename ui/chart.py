@@ -81,6 +81,7 @@ def draw_layers(
     alt: str,
     *,
     size: int,
+    row: int | None = None,
     smooth: bool = False,
     axis: str = "",
     tells: str = "",
@@ -89,8 +90,9 @@ def draw_layers(
 ) -> None:
     """Draw pictures over one another, PNGs, the top one first, so wide; the chart is made only to be saved.
 
-    It is much quicker than the chart. The pointer tells the value of a cell, of (rows, columns), at {} in `tells`, and
-    lights it as a place of an axis. A chosen one has a frame, and `take` gets another that is clicked.
+    It is much quicker than the chart. Rows may have a height of their own, with a gap between them. The pointer tells
+    the value of a cell, of (rows, columns), at {} in `tells`, and lights it as a place of an axis. A chosen one has a
+    frame, and `take` gets another that is clicked.
     """
     note_picture(chart, alt)
     rows, columns = values.shape
@@ -100,8 +102,8 @@ def draw_layers(
         if type(cell) is int and 0 <= cell < rows * columns:
             take(cell)
 
-    data = {"rows": rows, "columns": columns, "size": size, "smooth": smooth, "chosen": chosen, "about": alt}
-    data |= {"layers": [*map(picture_address, layers)], "axis": axis, "tells": tells}
+    data = {"rows": rows, "columns": columns, "size": size, "row": row, "smooth": smooth, "about": alt}
+    data |= {"layers": [*map(picture_address, layers)], "axis": axis, "tells": tells, "chosen": chosen}
     data["numbers"] = [float(f"{value:.3g}") for value in values.ravel()] if tells else []
     _layers(key=key, data=data, default={"chosen": None}, on_chosen_change=on_chosen)
 

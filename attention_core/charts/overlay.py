@@ -103,15 +103,15 @@ def image_png(picture: np.ndarray) -> bytes:
 
 
 @cached_by_content
-def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool) -> bytes:
-    """Return a map as a PNG whose opacity grows with the weight: no weight is clear."""
+def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool, opacity: float = 1) -> bytes:
+    """Return a map as a PNG whose opacity grows with the weight up to the given one: no weight is clear."""
     share = ramp.position(weights).astype(np.float32)
     if smooth:
         scale = max(1, SMOOTH_SIDE // max(share.shape))
         size = share.shape[1] * scale, share.shape[0] * scale
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
     pixels = np.full((*share.shape, 4), (*getrgb(vl.PINK), 255), np.uint8)
-    pixels[..., 3] = np.rint(255 * share**CLEARNESS)
+    pixels[..., 3] = np.rint(255 * opacity * share**CLEARNESS)
     return png(Image.fromarray(pixels))
 
 

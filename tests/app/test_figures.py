@@ -45,11 +45,11 @@ def pictures_of(page):
 
 
 def pictures_of_components(page) -> int:
-    """Return how many pictures those components have that are drawn now, and bars of before and after.
+    """Return how many pictures those components have that are drawn now, and bars.
 
     A component that is not known has none to be saved.
     """
-    n_bars = bodies(page).count("</u><div")
+    n_bars = bodies(page).count('class="bars"')
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 

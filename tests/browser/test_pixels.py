@@ -8,12 +8,10 @@ from playwright.sync_api import expect
 from tests.browser.tools import CHIP, IDLE, draw, open_tab, wait_for_change
 from tests.browser.tools import settle as run_to_the_end
 
-PAINTINGS = """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart], [data-testid=stBidiComponentIsolated]')]
-  .filter(one => !one.shadowRoot || one.shadowRoot.querySelector('.picture')).map(chart => {
-    const svg = chart.querySelector('svg.marks'), canvas = chart.querySelector('canvas.marks');
-    if (chart.shadowRoot) return chart.shadowRoot.querySelector('.picture').outerHTML;
-    return svg ? svg.outerHTML.replace(/(gradient|clip)[_\\w-]*\\d+/g, '') : canvas ? canvas.toDataURL() : '';
-  })"""
+PAINTINGS = """() => [
+  ...[...document.querySelectorAll('.stBidiComponent, [data-testid^=stBidi]')].map(one => one.shadowRoot),
+  ...document.querySelectorAll('[data-testid=stHtml]'),
+].map(one => one?.querySelector('.picture, .bars')?.outerHTML).filter(Boolean)"""
 STALE = re.compile("0.35")
 """The opacity of what was read before, while the pad is empty."""
 READ = ".st-key-pixels_said"

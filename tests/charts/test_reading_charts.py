@@ -6,7 +6,7 @@ import pytest
 from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.charts.overlay import glow_ramp
 from attention_core.topics.ask.charts import nothing_weights
-from attention_core.topics.read.charts import columns_chart, region_chart
+from attention_core.topics.read.charts import region_chart
 from tests.charts.tools import rows_of, rows_with, valid
 
 GENERATOR = np.random.default_rng(0)
@@ -15,7 +15,6 @@ COLUMNS = GENERATOR.dirichlet(np.ones(48), 3)
 LABELS = ["1: 4", "2: 2", "3: end"]
 
 CHARTS = {
-    "columns": lambda: columns_chart(COLUMNS, LABELS, 600),
     "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
     "nothing": lambda: nothing_weights([0, 1], EMPTY, BARE, ["0", "1"]),
 }
@@ -24,14 +23,6 @@ CHARTS = {
 @pytest.mark.parametrize("name", CHARTS)
 def test_spec_follows_the_schema(name):
     valid(CHARTS[name]())
-
-
-def test_every_look_has_a_cell_for_every_column():
-    rows = rows_with(CHARTS["columns"](), "look", "column", "weight")
-    assert len(rows) == COLUMNS.size
-    row = next(row for row in rows if (row["look"], row["column"]) == (2, 17))
-    assert row["weight"] == pytest.approx(COLUMNS[2, 17])
-    assert row["label"] == "3: end"
 
 
 def test_region_shows_score_and_weight_of_every_look():

@@ -1,5 +1,8 @@
 // A picture in layers. What a cell holds is told under the pointer, which lights it in other views; where one can be chosen,
 // by a click or by arrow keys and Enter, it has a frame.
+const GAP = "var(--st-background-color)";
+const gaps = (row) => `repeating-linear-gradient(${GAP} 0 1px, transparent 0 ${row - 1}px, ${GAP} 0 ${row}px)`;
+
 class Layers {
   constructor(root) {
     this.picture = make(root, "div", "picture");
@@ -17,12 +20,12 @@ class Layers {
 
   adopt(data, tell) {
     Object.assign(this, { data, tell });
-    const { rows, columns, size, layers, smooth, about, chosen, tells } = data, isChosen = chosen !== null;
+    const { rows, columns, size, row, layers, smooth, about, chosen, tells } = data, isChosen = chosen !== null;
     set(this.picture, { "aria-label": about, role: isChosen ? "application" : "img", tabindex: isChosen ? 0 : -1 });
     Object.assign(this.picture.style, {
       width: `${size}px`,
-      aspectRatio: `${columns} / ${rows}`,
-      background: layers.map((layer) => `url("${layer}") 0 0 / 100% 100%`).join(", "),
+      aspectRatio: row ? `${size} / ${rows * row}` : `${columns} / ${rows}`,
+      background: (row ? [gaps(row)] : []).concat(layers.map((layer) => `url("${layer}") 0 0 / 100% 100%`)).join(", "),
       imageRendering: smooth ? "auto" : "pixelated",
       cursor: isChosen ? "pointer" : "default",
       pointerEvents: tells ? "auto" : "none",

@@ -1,23 +1,28 @@
 """The answer beside the drawing, and the tabs: look after look, another question, what changing looks does."""
 
+from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from attention_core.attention.edits import DropHead, Uniform
-from attention_core.attention.types import Role, Step
-from attention_core.charts import contact_sheet, overlay, probability_bars, ramp_for
+from attention_core.attention.types import Axis, Role, Step
+from attention_core.charts import contact_sheet, overlay, ramp_for
+from attention_core.charts.bars import SERIES, bar_table
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.overlay import GLOW, glow_ramp, image_png, map_png
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 from attention_core.topics.read import ReadDrawing, begins_at, column_weights, labels_of
-from attention_core.topics.read.charts import columns_chart, region_chart
-from ui.chart import click, draw_chart
+from attention_core.topics.read.charts import region_chart
+from ui.chart import click, draw_chart, draw_layers, note_picture
 from ui.computed import by_model, card_or_empty
 from ui.digits import ink_image, inked
 from ui.edits import EditList, ListedEdit, show_outcome
-from ui.layout import grey_out, section
+from ui.layout import bar_rows, grey_out, section
 from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
 from ui.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
 from ui.region import Region
@@ -109,11 +114,15 @@ def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
 
 def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
     """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
-    weights = to_array(column_weights(now.reading.trace))
-    with st.container(key="read_looks"):
-        labels = numbered(labels_of(now.reading))
-        chart = columns_chart(weights, labels, SIZE[1], left_out=now.left_out(drawing))
-        draw_chart(chart, width="content", alt="Where each of the looks goes")
+    weights, left_out = to_array(column_weights(now.reading.trace)), now.left_out(drawing)
+    weights = np.vstack([np.zeros((left_out, weights.shape[1])), weights])
+    labels, high = ["no look"] * left_out + numbered(labels_of(now.reading)), float(weights.max())
+    looks, columns = Axis("looks", labels), Axis("columns", [str(place + 1) for place in range(weights.shape[1])])
+    chart, layer = partial(matrix_chart, weights, looks, columns, Role.WEIGHTS), glow_ramp(weights.shape[1], high)
+    with st.container(key="read_looks", horizontal=True, gap="xsmall"):
+        layers, words = [map_png(weights, layer, False)], "Where each of the looks goes"
+        draw_layers(chart, layers, 100 * weights, "read_columns", words, size=SIZE[1], row=27, tells="{}%")
+        st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
 
 
 def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
@@ -178,17 +187,21 @@ def look_by_look(drawing: ReadDrawing) -> None:
     look = WALK.draw(drawing.labels)
     film, answer = st.columns(COLUMNS, gap="large")
     with film:
-        maps = maps_of(drawing.reading)
-        chart = overlay(drawing.canvas, maps[look], size=WIDTH, high=float(maps.max()))
-        with st.container(key="read_film"):
-            draw_chart(chart, width="content", alt="Where the chosen look goes, over the drawing")
+        maps, keys = maps_of(drawing.reading), drawing.reading.trace.story.key_axis
+        chart = partial(overlay, drawing.canvas, maps[look], size=WIDTH, high=float(maps.max()))
+        layers = map_png(maps[look], glow_ramp(len(keys), float(maps.max())), True, 0.75), image_png(drawing.canvas)
+        told, words = {"axis": keys.name, "tells": "weight {}%"}, "Where the chosen look goes, over the drawing"
+        draw_layers(chart, layers, 100 * maps[look], "read_film", words, size=WIDTH, smooth=True, **told)
+        bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
+        st.html(f'<p class="glow">0 {bar} {maps.max():.1%} of the weight (all equal: {1 / len(keys):.2%})</p>')
         st.markdown(_words_of_look(drawing.labels[look]))
         figures()
     with answer:
         section(f"Look {look + 1} says", Role.OUTPUT)
-        row = to_array(drawing.reading.probabilities[look])
-        chart = probability_bars({"the chosen look": row}, list(CLASSES), height=150, legend=False)
-        draw_chart(chart, key="read_said", alt="What the chosen look says")
+        shares = drawing.reading.probabilities[look].tolist()
+        note_picture(partial(bar_table, CLASSES, {"probability": shares}, SERIES), "What the chosen look says")
+        best = sorted(zip(CLASSES, shares, strict=True), key=lambda line: -line[1])[:5]
+        st.html(bar_rows((*line, SERIES[0]) for line in best))
 
 
 def _words_of_look(label: str) -> str:
