@@ -185,7 +185,7 @@ VISITS: dict[str, tuple[Action, ...]] = {
         pressed("find_preset_*"),
         CANVAS,
         pressed("find_scatter"),
-        Action("vega_lite_chart", "find_small"),
+        Action("bidi_component", "find_small", press("chosen", "cell", "numbers")),
         NEXT,
         STEP,
         TAB,

@@ -108,6 +108,18 @@ def draw_layers(
     _layers(key=key, data=data, default={"chosen": None}, on_chosen_change=on_chosen)
 
 
+def draw_map(
+    weights: np.ndarray, over: np.ndarray, key: str, alt: str, *, size: int, high: float | None = None, **more: Any
+) -> None:
+    """Draw a map of weights (rows, columns) over a picture; see charts.overlay, and draw_layers for more."""
+    from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay
+
+    chart = partial(overlay, over, weights, size=size, high=high, marked=more.get("chosen"), bar=False)
+    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
+    told = {"size": size, "axis": "regions", "tells": "weight {}%", "smooth": True} | more
+    draw_layers(chart, [map_png(weights, ramp, True), image_png(over)], 100 * weights, key, alt, **told)
+
+
 def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     """Return what hands on what is clicked in a chart of this key, the fields of its selection; for draw_chart."""
 

@@ -74,7 +74,8 @@ def read_doubts(drawing: ReadDrawing) -> Tab:
 def ask_doubts(drawing: ask.AskedDrawing, words: Sequence[str], answered: SceneAnswer) -> Tab:
     """Return the section on a question about a drawing: regions of the feature map are erased."""
     subject = partial(_subject, subjects.question_subject, ask.MODEL, drawing.picture, numbers_of(words))
-    draw, key = _over(drawing.canvas, ask.grid_of(answered.looks[0])), (to_array(drawing.picture).tobytes(), *words)
+    draw = _over(drawing.canvas, answered.looks[0].story.key_axis.grid)
+    key = to_array(drawing.picture).tobytes(), *words
     return faithfulness_tab(ask.NAME, ask.MODEL, key, subject, "regions", draw)
 
 

@@ -25,10 +25,11 @@ from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.overlay import overlay
-from attention_core.charts.vega import weights_ramp
+from attention_core.charts.overlay import image_png, overlay, strongest_weight
+from attention_core.charts.vega import Chart, Ramp, weights_ramp
+from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
-from ui.chart import click, draw_chart, file_name, note_picture, say_subject
+from ui.chart import click, draw_chart, file_name, note_picture, picture_address, say_subject
 from ui.component import component, script_of
 from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
@@ -412,6 +413,8 @@ class StepLook(NamedTuple):
     column: int | None = None  # whose numbers move first, None = of the largest one in the row
     size: int = STEP_SIZE  # screen pixels that the longer side has at most
     reach: float = 0.0  # a number that has the strongest colour where none is larger
+    shown: Sequence[int] | None = None  # the columns, None = all
+    over: np.ndarray | None = None  # picture below weights, or in place of ink, uint8 (height, width, 3 or 4)
 
 
 def at_query(trace: AttentionTrace, query: int) -> Callable[[Step], StepLook]:
@@ -438,7 +441,7 @@ def show_step_chart(
     """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     now = look(step) or StepLook()
-    chart = partial(step_chart, step, head, query=now.query, size=now.size, ink=ink_ramp())
+    chart = partial(_chart_of, step, head, now, ink_ramp())
     if _has_bars(step):
         draw_chart(chart(), width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
         return
@@ -461,7 +464,10 @@ def show_step_chart(
         most = MOST_BESIDE if abs(at - place) == 1 else MOST_AHEAD
         is_sent = at == place or (is_ahead and math.prod(one.shape) <= most and not _has_bars(one))
         if is_sent and (seen := look(one)):
-            sent[one.name] = step_data(trace, one, head, seen.query) | seen._asdict()
+            sent[one.name] = step_data(trace, one, head, seen.query, shown=seen.shown) | seen._asdict()
+            if seen.over is not None:
+                glow = one.role is Role.WEIGHTS and strongest_weight(one.shape[1], float(one.value(head).max()))
+                sent[one.name] |= {"over": picture_address(image_png(seen.over)), "glow": glow}
     data = {"now": step.name, "names": names, "steps": sent, "parts": share_parts(sent.values())}
     data |= {"stepper": stepper and stepper.name, "stops": stops_of(steps.values(), step.name)}
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
@@ -477,6 +483,16 @@ def show_numbers(
     numbers = torch.as_tensor(values)
     step = replace(step_of(trace, "weights"), code="", compute=lambda *_: numbers, **about)
     show_step_chart(trace, step, 0, lambda _: look, name, **more)
+
+
+def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Chart:
+    """Return what is saved of a step: its picture in the page's way."""
+    if look.over is None:
+        marked = {"query": look.query, "column": look.column}
+        return step_chart(step, head, **marked, size=look.size, ink=ink, shown=look.shown)
+    grid, is_map = step.picture[0] or (1, 1), step.role is not Role.INPUT
+    weights = is_map * to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)
+    return overlay(look.over, weights, size=look.size - 120, smooth=False, bar=is_map, marked=look.column)
 
 
 def _has_bars(step: Step) -> bool:

@@ -50,7 +50,8 @@ def origin_of(trace: AttentionTrace, step: Step, head: int = 0) -> Origin:
         if left and right and fits and (left.values.shape[0], right.values.shape[1]) == step.shape:
             return Origin("product", (left, right))
     for before in reversed(earlier):
-        if before.shape != step.shape or not re.search(rf"\b{before.assigns}\b", step.code):
+        assigned = "|".join([before.assigns, *re.findall(r"(\w+) = ", before.code.splitlines()[-1])])
+        if before.shape != step.shape or not re.search(rf"\b({assigned})\b", step.code):
             continue
         kinds = {"softmax": ".softmax(", "mask": "masked_fill("}
         return Origin(next((kind for kind, call in kinds.items() if call in step.code), "change"), before=before)

@@ -23,7 +23,8 @@ class Axis:
     Attributes:
         name: plural noun, such as "pixels", "source words", "dimensions".
         labels: one text per position.
-        grid: (rows, columns) when the positions came from a picture, so that charts can draw one.
+        grid: (rows, columns) when the positions came from a picture, so that charts can draw one; one more position may
+            follow, which lies in no picture.
         whole: the texts in full where the labels are shortened, for tables that leave the app; None = they are not.
     """
 
@@ -33,7 +34,7 @@ class Axis:
     whole: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        if self.grid and self.grid[0] * self.grid[1] != len(self.labels):
+        if self.grid and len(self.labels) - self.grid[0] * self.grid[1] not in (0, 1):
             raise ValueError(f"grid {self.grid} has {self.grid[0] * self.grid[1]} cells for {len(self.labels)} labels")
 
     def __len__(self) -> int:
@@ -157,6 +158,12 @@ class Step(Text):
     def shape(self) -> tuple[int, int]:
         """(n_rows, n_cols) of the whole matrix, known without computing it."""
         return len(self.row_axis), len(self.col_axis)
+
+    @property
+    def picture(self) -> tuple[tuple[int, int] | None, bool]:
+        """The grid of a picture whose places rows or columns are, None if neither or both; whether columns are."""
+        rows, columns = self.row_axis.grid, self.col_axis.grid
+        return (None if rows and columns else rows or columns), rows is None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

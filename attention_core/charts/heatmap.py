@@ -6,6 +6,7 @@ A matrix of 784 x 784 cells is one 8-bit palette image, which paints at once.
 import hashlib
 import io
 import json
+import math
 import struct
 import zlib
 from collections.abc import Callable, Sequence
@@ -398,26 +399,38 @@ STEP_SIZE = 500
 
 
 def step_chart(
-    step: Step, head: int = 0, *, query: int | None = None, size: int = STEP_SIZE, ink: vl.Ramp = vl.INK_RAMP
+    step: Step,
+    head: int = 0,
+    *,
+    query: int | None = None,
+    column: int | None = None,
+    size: int = STEP_SIZE,
+    ink: vl.Ramp = vl.INK_RAMP,
+    shown: Sequence[int] | None = None,
 ) -> vl.Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
-    The query is marked; the longer side has about so many screen pixels; `ink` is the ramp from paper to ink.
+    The query is marked, or in pictures of a row the column; the longer side has about so many screen pixels; `ink` is
+    the ramp from paper to ink; `shown` are the columns that are drawn, None = all.
     """
-    values = to_array(step.value(head).float())
-    grid, title = step.row_axis.grid, step.title.lower()
+    values, title = to_array(step.value(head).float()), step.title.lower()
+    grid, is_flat = step.picture
     if step.role == Role.OUTPUT and values.shape[0] == 1:
         return probability_bars({title: values[0]}, list(step.col_axis.labels), height=260).properties(width=size - 60)
     ramp = vl.ramp_for(step.role, values, len(step.col_axis))
-    if grid and step.col_axis.grid is None:
-        if step.role == Role.INPUT and values.shape[1] == 1:
-            return picture(values[:, 0].reshape(grid), ink, title="ink", size=size - 120, marked=query)
-        pictures = values.T.reshape(-1, *grid)
-        columns = 4 if len(pictures) <= 16 else 8
+    if grid:
+        axis, marked = (step.row_axis, column) if is_flat else (step.col_axis, query)
+        places = [*(range(len(axis)) if shown is None else shown)]
+        values = (values if is_flat else values.T)[places]
+        pictures, beside = values[:, : math.prod(grid)].reshape(-1, *grid), values[:, math.prod(grid) :]
+        if len(pictures) == 1:
+            ramp, title = (ink, "ink") if step.role == Role.INPUT else (ramp, title)
+            return picture(pictures[0], ramp, title=title, size=size - 120, marked=marked)
+        columns = 4 if len(pictures) <= 16 else 6 if len(pictures) <= 24 else 8
         side = (size - 10 * columns) // columns
-        symbol = "C" if step.role == Role.CONTEXT else step.formula[0]
-        labels = [f"{symbol}[:, {number}]" for number in range(len(pictures))]
-        return contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=side, marked=query)
+        numbers = [f"  ∅ {number[0]:.2g}" if len(number) else "" for number in beside]
+        labels = [f"{axis.labels[place]}{number}" for place, number in zip(places, numbers, strict=True)]
+        return contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=side, marked=marked)
     marked = query if len(step.row_axis) > 1 else None
     return matrix_chart(
         values, step.row_axis, step.col_axis, step.role, title=title, size=size, marked_row=marked, ramp=ramp

@@ -189,7 +189,7 @@ class SceneEncoder(RegionEncoder):
     @property
     def where(self) -> Axis:
         """What the keys stand for: the regions, then nothing."""
-        return Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY])
+        return Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY], self.grid)
 
     def encode_pictures(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values (batch, n_regions + 1, d_k), the empty ones last, of pictures (batch, 4, 64, 64)."""

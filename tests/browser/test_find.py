@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from tests.browser.tools import draw, settle, wait_for_change
 
 ANSWER = "() => [...document.querySelectorAll('.reads')].map(one => one.innerText).join()"
-MASK = """() => [...document.querySelectorAll('.st-key-tells_find svg.marks image')]
-    .map(image => image.getAttribute('href') ?? image.getAttribute('xlink:href') ?? '').join()"""
+MASK = """() => [...document.querySelectorAll('.st-key-find_equal *')].find(node => node.shadowRoot)
+    .shadowRoot.querySelector('.picture')?.style.background"""
 READ = ".reads b"
 
 
@@ -19,7 +19,7 @@ def visitor(visit, app_url):
     page = visit(f"{app_url}/find?step=key")
     page.locator("canvas.upper-canvas").wait_for()
     page.locator(READ).first.wait_for()
-    page.locator(".st-key-tells_find svg.marks image").first.wait_for()
+    page.locator(".st-key-find_equal .picture").wait_for()
     settle(page)
     page.locator("canvas.upper-canvas").scroll_into_view_if_needed()  # a link to a step opens on its tab
     return page
@@ -50,7 +50,7 @@ def test_stroke_changes_the_answer_and_the_mask(visitor):
 
 
 def test_click_on_a_region_chooses_and_frames_it(visitor):
-    small = visitor.locator(".st-key-find_small svg.marks")
+    small = visitor.locator(".st-key-find_small .picture")
     small.scroll_into_view_if_needed()
     box = small.bounding_box()
     visitor.mouse.click(box["x"] + 0.23 * box["width"], box["y"] + 0.9 * box["width"])

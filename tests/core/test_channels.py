@@ -7,6 +7,7 @@ import torch
 
 from attention_core.attention.edits import UNIFORM, BlockKeys
 from attention_core.attention.steps import step_of, steps_of
+from attention_core.attention.view.pack import step_data
 from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
 from attention_core.models.features import Layer
 from attention_core.topics import find
@@ -33,8 +34,13 @@ def trace(model, picture):
 
 def test_weighted_channels_add_up_to_the_scores(trace):
     whole = trace.scores()[0].reshape(5, 5)
-    assert find.channel_maps(trace).shape == (11, 5, 5)
-    torch.testing.assert_close((find.channel_maps(trace) * trace.query[0, 0, :, None, None]).sum(0), whole)
+    maps = trace.key[0].T.reshape(11, 5, 5)
+    torch.testing.assert_close((maps * trace.query[0, 0, :, None, None]).sum(0), whole)
+    data = step_data(trace, step_of(trace, "key"), shown=find.order_of(trace)[:3])
+    assert (data["shape"], data["grid"], data["flat"]) == ([25, 3], [5, 5], False)
+    assert data["columns"] == tuple(str(channel + 1) for channel in find.order_of(trace)[:3])
+    data = step_data(trace, step_of(trace, "scores"))
+    assert (data["kind"], data["shape"], data["grid"], data["flat"]) == ("product", [1, 25], [5, 5], True)
 
 
 def test_strongest_channel_comes_first_and_a_constant_one_pulls_nothing(trace):

@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Step
-from attention_core.charts import contact_sheet, overlay, overlay_strip, ramp_for
+from attention_core.attention.types import Role, Step
+from attention_core.charts import overlay_strip
 from attention_core.charts.overlay import strongest_weight
 from attention_core.data.presets import MOST
 from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, answer_in_words, write
@@ -16,12 +16,12 @@ from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
 from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
-from attention_core.models.scene_question import EMPTY, SceneAnswer
+from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask.charts import nothing_weights
 from attention_core.topics.variants import variants_of
-from ui.ask.first_screen import EDITS, MODEL, NAME, PRESETS, AskedDrawing, answer_one, grid_of, shaded_words
-from ui.chart import draw_chart
+from ui.ask.first_screen import EDITS, MODEL, NAME, PRESETS, AskedDrawing, answer_one, shaded_words
+from ui.chart import draw_chart, draw_map
 from ui.computed import by_model, card_or_empty
 from ui.digits import framed
 from ui.edits import show_outcome
@@ -89,7 +89,7 @@ def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
 def change_section(drawing: AskedDrawing, reading: ParsedQuestion, now: SceneAnswer) -> None:
     """Let a person brush a region and change all looks there, and draw what the answer becomes."""
     learned = answer_one(MODEL, drawing.picture, reading.words)
-    grid, last = grid_of(now.looks[-1]), reading.question.n_looks - 1
+    grid, last = now.looks[-1].story.key_axis.grid, reading.question.n_looks - 1
     before, after = (to_array(answered.looks[last].weights()[0, :-1]).reshape(grid) for answered in (learned, now))
     left, right = st.columns([1.65, 1], gap="large")
     with left:
@@ -105,15 +105,15 @@ def caption_tab(drawing: AskedDrawing) -> None:
     """Draw the sentence, the look of the present word, and the looks of all words."""
     teller = single_choice("The part that sees", ENCODER, ENCODERS)
     told = tell(teller, drawing.picture)
-    grid, labels = grid_of(told.trace), list(told.trace.story.query_axis.labels)
+    grid, labels = told.trace.story.key_axis.grid, list(told.trace.story.query_axis.labels)
     words = sentence(told.words)
     st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
     look = WALK.draw(labels)
     where, looks = st.columns([1, 2], gap="medium")
     with where:
         weights = to_array(told.trace.weights(0, [look])[0])
-        chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=260)
-        draw_chart(chart, width="content", key="ask_told", alt="Where this look goes, over the drawing")
+        words_of_map = "Where this look goes, over the drawing"
+        draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_told", words_of_map, size=260)
         st.caption(f"{weights[-1]:.0%} of this look goes to no place at all.")
         _next_word(told, look, labels)
     with looks:
@@ -172,62 +172,41 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
     number = chosen_glimpse(question)
     trace, names = answered.looks[number], {place: f"Look {place + 1}" for place in range(question.n_looks)}
     single_choice("Look", LOOK, names, label_visibility="collapsed")
-    if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.shown, grid_of(trace))):
-        weights, grid = to_array(trace.weights()[0]), grid_of(trace)
+    weights, grid = to_array(trace.weights()[0]), trace.story.key_axis.grid
+    if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.shown, grid)):
         heaviest, is_alike = int(weights.argmax()), np.allclose(weights, weights[0])
         words, picture = st.columns([0.82, 1], gap="large")
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
             with small:
-                chart = overlay(drawing.canvas, weights[:-1].reshape(grid), size=104, bar=False)
-                draw_chart(chart, width="content", key="ask_small", alt="The drawing with this look's map")
+                words = "The drawing with this look's map"
+                draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", words, size=104)
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
                 if is_alike:
                     st.caption("The weights are all alike.")
             show_words(trace, step, 0, 0)
         with picture:
-            _show(trace, step, drawing, grid, None if is_alike or heaviest == EMPTY_KEY else heaviest)
+            _show(trace, step, drawing, None if is_alike or heaviest == EMPTY_KEY else heaviest)
 
 
-def _show(
-    trace: AttentionTrace, step: Step, drawing: AskedDrawing, grid: tuple[int, int], heaviest: int | None
-) -> None:
-    if step.name == "picture":
-        pixels = drawing.seen.shown.repeat(5, 0).repeat(5, 1)
-        st.image(pixels, output_format="PNG", alt="The 64 x 64 picture that the model sees")
-        return
-    n_regions, title = grid[0] * grid[1], step.title.lower().split(":")[0]
+def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, heaviest: int | None) -> None:
+    telling = {}
+    for role, vectors in ((Role.KEY, trace.key), (Role.VALUE, trace.value)):
+        telling[role] = np.sort(np.argsort(-to_array(vectors[0, :EMPTY_KEY].std(0)))[:SHEET]).tolist()
+    looks = {"picture": StepLook(over=drawing.seen.shown), "weights": StepLook(column=heaviest, over=drawing.canvas)}
 
-    def look(step: Step) -> StepLook | None:
-        return None if step.name == "picture" or n_regions + 1 in step.shape else StepLook()
+    def look(step: Step) -> StepLook:
+        return looks.get(step.name, StepLook(column=heaviest))._replace(shown=telling.get(step.role))
 
-    if look(step):
-        show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
-        return
-    values = to_array(step.value().float())
+    show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
     if step.name == "weights":
-        chart = overlay(drawing.canvas, values[0, :-1].reshape(grid), size=350, smooth=False, marked=heaviest)
-        words = "The weight of every region, over the drawing"
-        draw_chart(chart, width="content", key="ask_weights", alt=words, step=step.name)
-        st.caption(f"{values[0, -1]:.0%} of this look goes to no place at all.")
-        return
-    if len(values) == 1:
-        labels, columns, size = [f"{EMPTY} {values[0, -1]:.3g}"], 1, 350
-        pictures, marked = values[:, :-1], heaviest
-    else:
-        telling = np.sort(np.argsort(-values[:-1].std(0))[:SHEET])
-        labels, columns, size = [f"{place}  ∅ {values[-1, place]:+z.1f}" for place in telling], 6, 64
-        pictures, marked = values[:-1, telling].T, None
-        st.caption(f"The {SHEET} of {values.shape[1]} dimensions that differ most; ∅: the empty key's number.")
-    ramp = ramp_for(step.role, pictures[np.isfinite(pictures)], n_regions + 1)
-    pictures = pictures.reshape(-1, *grid)
-    chart = contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=size, marked=marked)
-    words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
-    draw_chart(chart, width="content", key=f"ask_{step.name}", alt=words, step=step.name)
+        st.caption(f"{float(trace.weights()[0, -1]):.0%} of this look goes to no place at all.")
+    elif step.role in telling:
+        st.caption(f"The {SHEET} of {step.shape[1]} dimensions that differ most; ∅: the empty key's number.")
 
 
 def export_look(drawing: AskedDrawing, question: Question, answered: SceneAnswer) -> None:
     """Offer the chosen look as numbers, and as a page over the drawing."""
     look = answered.looks[chosen_glimpse(question)]
-    export_bar(look, NAME, query=0, picture=drawing.canvas, grid=grid_of(look))
+    export_bar(look, NAME, query=0, picture=drawing.canvas)

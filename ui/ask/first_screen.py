@@ -257,17 +257,11 @@ def big_answer(answered: SceneAnswer) -> None:
 
 def _glow_of(canvas: np.ndarray, answered: SceneAnswer, n_looks: int) -> None:
     looks = [to_array(look.weights()[0, :-1]) for look in answered.looks[:n_looks]]
-    grid = grid_of(answered.looks[0])
+    grid = answered.looks[0].story.key_axis.grid
     for number, weights in enumerate(looks, 1):
         note_picture(lambda weights=weights: overlay(canvas, weights.reshape(grid)), f"Look {number}, over the drawing")
     shown = [{"words": [], "weights": weights.tolist()} for weights in looks]
     _glow(key="ask_glow_looks", data={"looks": shown, "strokes": [], "said": [], "answered": 0, "over": True})
-
-
-def grid_of(look: AttentionTrace) -> tuple[int, int]:
-    """Return (rows, columns) of the regions."""
-    side = round((look.n_keys - 1) ** 0.5)
-    return side, side
 
 
 def shaded_words(words: AttentionTrace) -> str:

@@ -18,6 +18,8 @@ class ChosenStep extends MovingStep {
   }
 
   adopt(data, tell) {
+    const pictures = Object.values(data.steps).flatMap(({ over }) => over ?? []);
+    this.images = Object.fromEntries(pictures.map((src) => [src, this.images?.[src] ?? create("img", { onload: this.redraw, src })]));
     Object.assign(this, { said: data, tell });
     clearTimeout(this.later);
     if (!this.asked || this.asked === data.now) this.obey();

@@ -8,7 +8,6 @@ import streamlit as st
 
 from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts import overlay
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_between, hidden_digit
@@ -18,7 +17,7 @@ from attention_core.models.feature_mask import FeatureMask
 from attention_core.topics import find
 from attention_core.topics.find import n_for_share
 from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes
-from ui.chart import draw_chart
+from ui.chart import draw_map
 from ui.computed import by_model, cached_computation, card_or_empty
 from ui.digits import verdict
 from ui.edits import EditList
@@ -123,7 +122,7 @@ def learned_mask(reading: FindReading, paper: str) -> None:
     """Draw the mask for the pad below it: ink and mask alone."""
     ink = reading.canvas.copy()
     ink[~ink_of(ink, paper), 3] = 0
-    _draw_mask("hero", "The weights", ink, reading.masks[2])
+    draw_map(reading.masks[2], ink, "find_hero", "The weights: the mask over the drawing", size=SHOWN, tells="")
 
 
 def equal_mask(reading: FindReading) -> None:
@@ -134,12 +133,8 @@ def equal_mask(reading: FindReading) -> None:
         verdict("Every weight equal:", equal)
         told = f"The same digit both ways, but now hardly sure: {equal.max():.0%}." if is_unsure else ""
         st.markdown(told or "The same network, but no place stands out.")
-    _draw_mask("equal", "Every weight equal", reading.canvas, reading.masks[1], high=float(reading.masks[2].max()))
-
-
-def _draw_mask(key: str, title: str, canvas: np.ndarray, mask: np.ndarray, high: float | None = None) -> None:
-    chart = overlay(canvas, mask, size=SHOWN, opacity=0.85, bar=False, high=high)
-    draw_chart(chart, width="content", key=f"find_{key}", alt=f"{title}: the mask over the drawing")
+    words, high = "Every weight equal: the mask over the drawing", float(reading.masks[2].max())
+    draw_map(reading.masks[1], reading.canvas, "find_equal", words, size=SHOWN, high=high)
 
 
 def worth() -> str:

@@ -26,17 +26,20 @@ const numbered = (n, whole) => {
 
 // Numbers with their colours.
 class Grid {
-  constructor({ shape, whole, low, high, steps, power, role, ink, reach: least = 0 }, codes) {
+  constructor({ shape, whole, low, high, steps, power, role, ink, glow, reach: least = 0 }, codes) {
     [this.n, this.m] = shape;
     this.values = Float64Array.from(codes, (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN));
     Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) return this.tint(ink);
-    if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
+    if (glow) {
+      Object.assign(this, { low: 0, high: glow, uniform: 1 / whole[1] });
+      this.pixel = (value) => pixelOf(PINK, 255 * STRONGEST * clamp(value / glow, 0, 1) ** CLEARNESS);
+    } else if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
     else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
       const reach = Math.max(Math.abs(low), Math.abs(this.high)) || 1;
       [this.low, this.high] = [-reach, reach];
-      this.pixel = (value) => RAMPS.signed[Math.round(127.5 * (1 + value / reach))];
+      this.pixel = (value) => RAMPS.signed[Math.round(127.5 * (1 + clamp(value / reach, -1, 1)))];
     }
     this.paint();
   }
@@ -379,39 +382,68 @@ class MovingStep extends Film {
     this.write(second.symbol, right.x - 5, right.y + right.h - 8, { align: "right", colour: MARK[second.role] ?? this.ink, weight: "bold" });
   }
 
-  // Positions of a picture: one picture for each dimension.
+  // Positions of a picture: one picture for each dimension, or where they lie along the columns for each row. The number of
+  // a place behind them, which is in no picture, is written above it.
   laySheet() {
-    const { data, grid, width } = this, [tall, wide] = data.grid;
-    const across = grid.m === 1 ? 1 : grid.m <= 16 ? 4 : 8, name = grid.m === 1 ? 0 : 16;
-    const size = grid.m === 1 ? Math.min(data.size - 120, width) : (Math.min(data.size, width) - 8 * across) / across;
-    const scale = size / Math.max(tall, wide);
-    this.sheet = { across, name, w: wide * scale, h: tall * scale };
-    return Math.ceil(grid.m / across) * (tall * scale + 8 + name) + BAR;
+    const { data, grid, width } = this, [tall, wide] = data.grid, [n, count] = data.flat ? [grid.m, grid.n] : [grid.n, grid.m];
+    const isBeside = n > tall * wide, across = count === 1 ? 1 : count <= 16 ? 4 : count <= 24 ? 6 : 8, name = count === 1 && !isBeside ? 0 : 16;
+    const most = count === 1 ? data.size - 120 : data.size, gap = count === 1 ? 0 : 8;
+    const scale = (Math.min(most, width) / across - gap) / Math.max(tall, wide);
+    this.sheet = { count, isBeside, across, name, w: wide * scale, h: tall * scale };
+    return Math.ceil(count / across) * (tall * scale + 8 + name) + BAR;
   }
 
-  sheetPlace(column) {
+  sheetPlace(picture) {
     const { across, name, w, h } = this.sheet;
-    return { x: (column % across) * (w + 8), y: Math.floor(column / across) * (h + 8 + name) + name, w, h };
+    return { x: (picture % across) * (w + 8), y: Math.floor(picture / across) * (h + 8 + name) + name, w, h };
   }
 
+  placed(grid, picture, place) { return this.data.flat ? grid.at(picture, place) : grid.at(place, picture); }
+
+  picturesOf(grid, number = (picture, place) => this.placed(grid, picture, place)) {
+    const [height, width] = this.data.grid;
+    return Array.from({ length: this.sheet.count }, (_, picture) => {
+      const canvas = create("canvas", { width, height }), values = Float64Array.from({ length: height * width }, (_, place) => number(picture, place));
+      putPixels(canvas, Uint32Array.from(values, (value) => (Number.isNaN(value) ? MASK : grid.pixel(value))));
+      return canvas;
+    });
+  }
+
+  sheetName(picture) {
+    const { data, grid, sheet, pen } = this, side = data.flat ? 0 : 1, label = (data.flat ? data.rows : data.columns)[picture];
+    const beside = sheet.isBeside ? `  ∅ ${inCell(this.placed(grid, picture, data.grid[0] * data.grid[1]))}` : "", whole = `${data.names[side].replace(/s$/, "")} ${label}${beside}`;
+    pen.font = `${Math.max(12, this.least)}px ${this.font}`;
+    return data.flat || pen.measureText(whole).width > sheet.w ? `${label}${beside}` : whole;
+  }
+
+  // Products add up picture by picture, numbers that change fade into each other, others come from above.
   drawSheet() {
-    const { data, grid, pen, time } = this, [tall, wide] = data.grid;
+    const { data, grid, before, factors: [left, right], pen, time } = this, [tall, wide] = data.grid, { count, name } = this.sheet;
     if (this.drawn !== grid) {
       this.drawn = grid;
-      this.pictures = Array.from({ length: grid.m }, (_, column) => {
-        const picture = create("canvas", { width: wide, height: tall });
-        putPixels(picture, Uint32Array.from({ length: tall * wide }, (_, place) => grid.pixel(grid.at(place, column))));
-        return picture;
-      });
+      [this.pictures, this.earlier] = [grid, before?.n === grid.n ? before : null].map((one) => one && this.picturesOf(one));
     }
-    for (let column = 0; column < grid.m; column++) {
-      const at = this.sheetPlace(column), shown = Math.ceil(tall * clamp(time * 2 - column / grid.m, 0, 1));
-      if (shown) pen.drawImage(this.pictures[column], 0, 0, wide, shown, at.x, at.y, at.w, (at.h * shown) / tall);
-      if (this.sheet.name) this.write(`${data.symbol[0]}[:, ${column}]`, at.x, at.y - 8);
-      else { [pen.lineWidth, pen.strokeStyle] = [1, "rgba(128,128,128,0.5)"]; pen.strokeRect(at.x, at.y, at.w, at.h); }
-      const marked = this.cell?.[0] ?? data.query;
-      if (marked !== null) this.frame(at, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, MARK.query);
+    const below = this.images?.[data.over], added = data.flat && left && time < 1 ? Math.floor(part(time, 0, 0.95) * left.m) : null;
+    const sum = (picture, place) => { let all = 0; for (let inner = 0; inner < added; inner++) all += left.at(picture, inner) * right.at(inner, place); return all; };
+    const pictures = added === null ? this.pictures : this.picturesOf(grid, sum), fades = this.earlier && time < 1, come = fades ? part(time, 0.1, 0.9) : 1;
+    if (below?.complete && below.naturalWidth) this.below = below;
+    for (let picture = 0; picture < count; picture++) {
+      const at = this.sheetPlace(picture), shown = fades || added !== null ? tall : Math.ceil(tall * clamp(time * 2 - picture / count, 0, 1));
+      pen.imageSmoothingEnabled = true;
+      if (below && this.below) pen.drawImage(this.below, at.x, at.y, at.w, at.h);
+      pen.imageSmoothingEnabled = false;
+      for (const [one, alpha] of [[fades && this.earlier, 1 - come], [shown && !(data.ink && below) && pictures, come]]) {
+        pen.globalAlpha = alpha;
+        if (one) pen.drawImage(one[picture], 0, 0, wide, shown, at.x, at.y, at.w, (at.h * shown) / tall);
+      }
+      pen.globalAlpha = 1;
+      if (name) this.write(this.sheetName(picture), at.x, at.y - 8, { room: at.w });
+      [pen.lineWidth, pen.strokeStyle] = [1, "rgba(128,128,128,0.5)"];
+      pen.strokeRect(at.x, at.y, at.w, at.h);
+      const marked = this.cell?.[data.flat ? 1 : 0] ?? (data.flat ? data.column : data.query);
+      if (marked !== null && marked < tall * wide) this.frame(at, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, data.flat || !data.isQuery ? MARK.key : MARK.query);
     }
+    if (added !== null) this.write(`${added} of ${left.m} products are added`, 230, this.height - BAR + 28);
   }
 
   // The colours, from the lowest to the highest number.
@@ -434,9 +466,9 @@ class MovingStep extends Film {
     const [x, y] = pointIn(this.canvas, event), { data, grid } = this;
     if (data.grid) {
       const [tall, wide] = data.grid;
-      for (let column = 0; column < grid.m; column++) {
-        const at = this.sheetPlace(column), [i, j] = [Math.floor(((y - at.y) / at.h) * tall), Math.floor(((x - at.x) / at.w) * wide)];
-        if (i >= 0 && i < tall && j >= 0 && j < wide) return [i * wide + j, column];
+      for (let picture = 0; picture < this.sheet.count; picture++) {
+        const at = this.sheetPlace(picture), [i, j] = [Math.floor(((y - at.y) / at.h) * tall), Math.floor(((x - at.x) / at.w) * wide)];
+        if (i >= 0 && i < tall && j >= 0 && j < wide) return data.flat ? [picture, i * wide + j] : [i * wide + j, picture];
       }
       return null;
     }

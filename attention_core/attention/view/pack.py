@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import math
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -254,23 +254,35 @@ AS_THEY_ARE = 16_384
 
 
 def step_data(
-    trace: AttentionTrace, step: Step, head: int = 0, query: int | None = None, side: int = LARGEST_SIDE
+    trace: AttentionTrace,
+    step: Step,
+    head: int = 0,
+    query: int | None = None,
+    side: int = LARGEST_SIDE,
+    shown: Sequence[int] | None = None,
 ) -> dict[str, Any]:
-    """Return what the view of a step reads, as JSON has it; `side` bounds the rows and columns that are sent."""
-    origin, values = origin_of(trace, step, head), _numbers(step, head)
+    """Return what the view of a step reads, as JSON has it; `side` bounds the rows and columns that are sent.
+
+    `shown` are the columns that are sent, None = all.
+    """
+    columns = ALL if shown is None else [*shown]
+    origin, values = origin_of(trace, step, head), _numbers(step, head)[:, columns]
     coarse, before = min(side // 2, LARGEST_ORIGIN), origin.before
+    grid, is_flat = step.picture if values.size <= side**2 else (None, False)
+    labels = axis_labels(step.col_axis, side, values.size)
     return {
         **{name: getattr(step, name) for name in ("title", "symbol", "role")},
         **matrix_data(values, side),
         "rows": axis_labels(step.row_axis, side, values.size),
-        "columns": axis_labels(step.col_axis, side, values.size),
+        "columns": labels if shown is None else tuple(labels[place] for place in shown),
         "names": [step.row_axis.name, step.col_axis.name],
-        "grid": list(step.row_axis.grid) if step.row_axis.grid and step.col_axis.grid is None else None,
+        "grid": grid and list(grid),
+        "flat": is_flat,
         "ink": step.role is Role.INPUT and step.shape[1] == 1 and step.row_axis.grid is not None,
         "isQuery": step.row_axis is trace.story.query_axis,
         "query": query,
         "kind": origin.kind,
-        "before": before and {"role": before.role, **matrix_data(_numbers(before, head), coarse)},
+        "before": before and {"role": before.role, **matrix_data(_numbers(before, head)[:, columns], coarse)},
         "factors": [
             {"symbol": symbol, "role": role, **matrix_data(values, coarse)} for symbol, role, values in origin.factors
         ],

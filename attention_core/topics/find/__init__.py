@@ -29,11 +29,6 @@ def order_of(trace: AttentionTrace) -> list[int]:
     return pulls(trace).abs().argsort(descending=True, stable=True).tolist()
 
 
-def channel_maps(trace: AttentionTrace) -> Tensor:
-    """Return every channel as a picture, (n_channels, rows, columns)."""
-    return trace.key[0].T.reshape(-1, *trace.story.key_axis.grid)  # type: ignore[misc]
-
-
 def score_formula(trace: AttentionTrace, region: int) -> str:
     """Return LaTeX that computes a region's score from its largest products and the sum of the others."""
     query, key = trace.query[0, 0], trace.key[0, region]
