@@ -117,7 +117,7 @@ def draw_map(
     chart = partial(overlay, over, weights, size=size, high=high, marked=more.get("chosen"), bar=False)
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
     told = {"size": size, "axis": "regions", "tells": "weight {}%", "smooth": True} | more
-    draw_layers(chart, [map_png(weights, ramp, True), image_png(over)], 100 * weights, key, alt, **told)
+    draw_layers(chart, [map_png(weights, ramp, True, 0.85), image_png(over)], 100 * weights, key, alt, **told)
 
 
 def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from tests.app.tools import (
     data_of,
     given,
     inject,
+    numbers_of,
     objects_of,
     on_dark,
     open_tab,
@@ -41,7 +42,7 @@ def answer(page) -> int:
 
 def masks(page) -> list[np.ndarray]:
     """Read the weights of the present map and of the equal one."""
-    return [np.array(data_of(page, key)["numbers"]) / 100 for key in ("find_small", "find_equal")]
+    return [np.array(numbers_of(page, key)) / 100 for key in ("find_small", "find_equal")]
 
 
 def clutter_of(page) -> int:

@@ -11,14 +11,14 @@ from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import contact_sheet, overlay, ramp_for
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.overlay import GLOW, glow_ramp, image_png, map_png
+from attention_core.charts.overlay import GLOW, glow_ramp, map_png
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 from attention_core.topics.read import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.topics.read.charts import region_chart
-from ui.chart import click, draw_chart, draw_layers, note_picture
+from ui.chart import click, draw_chart, draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
 from ui.digits import ink_image, inked
 from ui.edits import EditList, ListedEdit, show_outcome
@@ -188,10 +188,8 @@ def look_by_look(drawing: ReadDrawing) -> None:
     film, answer = st.columns(COLUMNS, gap="large")
     with film:
         maps, keys = maps_of(drawing.reading), drawing.reading.trace.story.key_axis
-        chart = partial(overlay, drawing.canvas, maps[look], size=WIDTH, high=float(maps.max()))
-        layers = map_png(maps[look], glow_ramp(len(keys), float(maps.max())), True, 0.75), image_png(drawing.canvas)
-        told, words = {"axis": keys.name, "tells": "weight {}%"}, "Where the chosen look goes, over the drawing"
-        draw_layers(chart, layers, 100 * maps[look], "read_film", words, size=WIDTH, smooth=True, **told)
+        words, high = "Where the chosen look goes, over the drawing", float(maps.max())
+        draw_map(maps[look], drawing.canvas, "read_film", words, size=WIDTH, high=high)
         bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
         st.html(f'<p class="glow">0 {bar} {maps.max():.1%} of the weight (all equal: {1 / len(keys):.2%})</p>')
         st.markdown(_words_of_look(drawing.labels[look]))
