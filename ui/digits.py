@@ -27,11 +27,6 @@ def inked(image: np.ndarray) -> np.ndarray:
     return ink_ramp().lookup()[np.rint(image * 255).astype(int), :3]
 
 
-def ink_image(image: np.ndarray, size: int, words: str) -> None:
-    """Draw a 28 x 28 picture as a plain image with a thin frame: nothing in it answers the mouse, so it is cheap."""
-    st.image(framed(inked(image), size // image.shape[0]), width=size, output_format="PNG", alt=words)
-
-
 def framed(image: np.ndarray, factor: int) -> np.ndarray:
     """Return a picture (rows, columns, 3), so many times as large, in a thin frame."""
     large = image.repeat(factor, 0).repeat(factor, 1)

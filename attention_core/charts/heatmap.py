@@ -126,15 +126,13 @@ def picture(
     title: str = "",
     size: int = 200,
     marked: int | None = None,
-    select: str | None = None,
     bar: bool = True,
     outline: np.ndarray | None = None,
 ) -> vl.Chart:
     """Draw a picture of one value per position, (height, width), whose longer side has so many screen pixels.
 
     Pictures that are compared share a ramp; the title says what a value is. The marked position, in reading order, is
-    framed; where the outline, ink (height, width) in [0, 1], is above 0.5, there is a faint dot; a point selection
-    over positions has the field position.
+    framed; where the outline, ink (height, width) in [0, 1], is above 0.5, there is a faint dot.
     """
     height, width = values.shape
     scale = size / max(values.shape)
@@ -150,7 +148,7 @@ def picture(
     if marked is not None:
         place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
         layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
-    cells = position_cells(values, select, title or "value", ".4g")
+    cells = position_cells(values, None, title or "value", ".4g")
     return vl.fixed_size([*layers, *cells], round(width * scale), round(height * scale))
 
 

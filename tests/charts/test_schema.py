@@ -32,7 +32,7 @@ CHARTS = {
     "cells": lambda: matrix(5, 7, marked_row=2, select="cell"),
     "many cells": lambda: matrix(40, 30),
     "image": lambda: matrix(90, 80, marked_row=3),
-    "picture": lambda: picture(GENERATOR.random((28, 28)), RAMP, title="weight", marked=3, select="pixel"),
+    "picture": lambda: picture(GENERATOR.random((28, 28)), RAMP, title="weight", marked=3),
     "outlined": lambda: picture(GENERATOR.random((28, 28)), INK_RAMP, bar=False, outline=np.eye(28)),
     "sheet": lambda: contact_sheet(GENERATOR.random((3, 28, 28)), ["a", "b", "c"], RAMP, marked=8),
     "overlay": lambda: overlay(PAPER, GENERATOR.random((15, 15)), marked=3),

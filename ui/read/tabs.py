@@ -20,7 +20,7 @@ from attention_core.topics.read import ReadDrawing, begins_at, column_weights, l
 from attention_core.topics.read.charts import region_chart
 from ui.chart import click, draw_chart, draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
-from ui.digits import ink_image, inked
+from ui.digits import framed, inked
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.layout import bar_rows, grey_out, section
 from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
@@ -257,7 +257,8 @@ def read_steps(drawing: ReadDrawing) -> None:
 def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
     trace = drawing.reading.trace
     if step.name == "picture":
-        ink_image(drawing.picture, 2 * drawing.picture.shape[1], "The 48 x 192 picture that the reader sees")
+        words = "The 48 x 192 picture that the reader sees"
+        st.image(framed(inked(drawing.picture), 8), 2 * drawing.picture.shape[1], output_format="PNG", alt=words)
     elif step.col_axis is trace.story.key_axis:
         maps = to_array(step.value()).reshape(-1, *step.col_axis.grid)  # type: ignore[misc]
         ramp, words = ramp_for(step.role, maps, trace.n_keys), f"{step.title} of every look"
