@@ -1,7 +1,9 @@
 """Experiments: looks changed by hand, a sentence about the drawing, digits taken away and counted."""
 
+import html
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -9,7 +11,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.charts import overlay_strip
-from attention_core.charts.overlay import strongest_weight
+from attention_core.charts.overlay import glow_ramp, image_png, map_png, strongest_weight
 from attention_core.data.presets import MOST
 from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, answer_in_words, write
 from attention_core.data.scene_captions import sentence
@@ -21,7 +23,7 @@ from attention_core.topics import ask
 from attention_core.topics.ask.charts import nothing_weights
 from attention_core.topics.variants import variants_of
 from ui.ask.first_screen import EDITS, MODEL, NAME, PRESETS, AskedDrawing, answer_one, shaded_words
-from ui.chart import draw_chart, draw_map
+from ui.chart import draw_chart, draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.digits import framed
 from ui.edits import show_outcome
@@ -118,11 +120,17 @@ def caption_tab(drawing: AskedDrawing) -> None:
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
-        shades = [each / strongest_weight(each.size, float(each.max())) for each in maps]
-        chart = overlay_strip(drawing.canvas, np.stack(shades), labels, size=80, columns=7, chosen=look)
-        draw_chart(
-            chart, width="content", alt=f"The maps of all {len(labels)} looks over the drawing, each under its word"
+        shades = np.stack([each / strongest_weight(each.size, float(each.max())) for each in maps])
+        words = f"The maps of all {len(labels)} looks over the drawing, each under its word"
+        note_picture(partial(overlay_strip, drawing.canvas, shades, labels, size=80, columns=7, chosen=look), words)
+        ramp, below = glow_ramp(shades[0].size, float(shades.max())), picture_address(image_png(drawing.canvas))
+        layers = [f"url({picture_address(map_png(shade, ramp, True, 0.75))}), url({below})" for shade in shades]
+        named = zip(map(html.escape, labels), layers, strict=True)
+        figures = (
+            f'<figure{" class=chosen" * (place == look)}>{name}<div style="background-image:{layer}"></div></figure>'
+            for place, (name, layer) in enumerate(named)
         )
+        st.html(f'<div class="strip" role="img" aria-label="{words}">{"".join(figures)}</div>')
         with st.container(key="desk_told"):
             st.caption(f"{LEARNED[teller]} Each map has its own scale. {_figures(teller, len(drawing.digits))}")
             briefly = variants_of(TELLER).get("beforehand", {}), card_or_empty(TOGETHER)

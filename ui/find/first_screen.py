@@ -1,6 +1,6 @@
 """The first screen: a digit off the middle, clutter to scatter and to erase, the mask over it, the answers."""
 
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +44,7 @@ REMARKS = {
 }
 
 
+@cache
 def _hidden(digit: int) -> list[Stroke]:
     x, y, height = (share * SIDE for share in PLACES[digit])
     return hidden_digit(digit, (x, y), height, SIDE, np.random.default_rng(digit))
