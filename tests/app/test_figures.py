@@ -45,11 +45,11 @@ def pictures_of(page):
 
 
 def pictures_of_components(page) -> int:
-    """Return how many pictures those components have that are drawn now, and bars.
+    """Return how many pictures those components have that are drawn now, bars, and a strip.
 
     A component that is not known has none to be saved.
     """
-    n_bars = bodies(page).count('class="bars"')
+    n_bars = len(re.findall('class="(?:bars|strip)"', bodies(page)))
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 
