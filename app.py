@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 
 import ui.chart
 import ui.component
-from ui.faults import show_lost_gpu, show_restart_notice
+from ui.faults import show_restart_notice
 from ui.guided.items import follow_lecture
 from ui.hall.routes import routes
 from ui.lecture import LECTURE
@@ -47,7 +47,6 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
         sidebar()
     foot(entry)
     show_link_faults()
-    show_lost_gpu()
 else:
     own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
     files = [ui.chart.route(), ui.component.route()]

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import streamlit as st
 
 from ui.chart import forget_pictures, new_part, noted_in
-from ui.faults import show_faults
+from ui.faults import show_faults, show_lost_gpu
 from ui.guided.items import lecture_controls, page_question
 from ui.hall.corner import end_of_page, hall_corner
 from ui.inside_streamlit import StopException
@@ -79,6 +79,7 @@ def guarded(part: Callable[..., None]) -> Callable[..., None]:
             part(*given)
         write_address()
         show_refusal()
+        show_lost_gpu()
 
     return run
 
