@@ -49,7 +49,7 @@ def pictures_of_components(page) -> int:
 
     A component that is not known has none to be saved.
     """
-    n_bars = len(re.findall('class="(?:bars|strip)"', bodies(page)))
+    n_bars = len(re.findall('class="(?:bars|strip|collapse)"', bodies(page)))
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 

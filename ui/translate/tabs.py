@@ -1,15 +1,19 @@
 """The tabs and sections: steps, the network unrolled, alignments, any length, how it was learned, grammar."""
 
+import html
 from bisect import bisect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
+import numpy as np
 import streamlit as st
 
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
+from attention_core.charts import signed_ramp
+from attention_core.charts.heatmap import matrix_png
 from attention_core.device import to_array
 from attention_core.models.translator import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
@@ -18,7 +22,7 @@ from attention_core.topics.translate.grammar import committed_grammar, gender_pr
 from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.topics.translate.translation import NEXT_LABEL, ShownTranslation, read_source, word_likeness
 from attention_core.weights import WeightsError
-from ui.chart import draw_chart
+from ui.chart import draw_chart, note_picture, picture_address
 from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
@@ -80,9 +84,24 @@ def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
     section("Multiplied vectors: each state times its weight", Role.VALUE)
     weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
     vectors = weights[:, None] * trace.value_of(head)
-    chart = collapse_chart(labels, *map(to_array, (vectors, weights, vectors.sum(0))), width=400)
     words = f"{len(labels)} states, each times its weight, and the context that they add up to"
-    draw_chart(chart, width="content", key="translate_multiplied", alt=words)
+    _collapse(labels, *map(to_array, (vectors, weights, vectors.sum(0))), words)
+
+
+def _collapse(words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, about: str) -> None:
+    """Draw vectors, the weight of each, and the one vector that became of them, see collapse_chart."""
+    note_picture(lambda: collapse_chart(words, vectors, weights, context, width=430), about)
+    ramp, n = signed_ramp(vectors), len(words)
+    states, below = (f"--rows:url({picture_address(matrix_png(one, ramp))})" for one in (vectors, context[None]))
+    rows = "".join(
+        f'<span>{html.escape(word)}</span><em style="--at:{place / max(1, n - 1)}"></em>'
+        f'<i style="--share:{weight}" title="{weight:.1%}"></i>'
+        for place, (word, weight) in enumerate(zip(words, weights.tolist(), strict=True))
+    )
+    st.html(
+        f'<div class="collapse" role="img" aria-label="{about}" style="{states}; --n:{n}">{rows}'
+        f'<b>weighted sum of {n} ↓</b><span class="sum">context</span><em style="{below}; --n:1; --at:0"></em></div>'
+    )
 
 
 def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
@@ -197,9 +216,8 @@ def any_length(text: str) -> None:
         n = N_STATES.widget(st.slider, "Words of the source, n", 1, LONGEST)
         found = _collapsed(model, text, n)
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
-        chart = collapse_chart(found.words, states, weights, context, width=430)
         words = f"{len(found.words)} encoder states and their weighted sum"
-        draw_chart(chart, width="content", key="translate_collapse", alt=words)
+        _collapse(found.words, states, weights, context, words)
         st.caption("Rows: encoder states. Bars: their weights before the first French word.")
     with numbers:
         d, d_out = states.shape[1], cast(Translator, model).config.d_embedding
