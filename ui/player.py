@@ -24,6 +24,7 @@ from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
+from attention_core.charts.bars import SERIES
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import image_png, overlay, strongest_weight
 from attention_core.charts.vega import Chart, Ramp, weights_ramp
@@ -35,7 +36,7 @@ from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
 from ui.labels import distinct, error_markdown, explain, literal
-from ui.layout import figures_table, ink_ramp, role_colour, section
+from ui.layout import bar_rows, figures_table, ink_ramp, role_colour, section
 from ui.lecture import LECTURE
 from ui.state import (
     APP,
@@ -406,6 +407,10 @@ MOST_AHEAD, MOST_BESIDE = 3000, 30_000
 """Numbers of a step, and of the next or the last, that a browser has before anybody goes to it."""
 
 
+MOST_BARS = 12
+"""The likeliest classes that are drawn of an answer."""
+
+
 class StepLook(NamedTuple):
     """How a step's numbers are drawn."""
 
@@ -443,7 +448,10 @@ def show_step_chart(
     now = look(step) or StepLook()
     chart = partial(_chart_of, step, head, now, ink_ramp())
     if _has_bars(step):
-        draw_chart(chart(), width="content", key=f"{name}_{step.name}", alt=words, step=step.name)
+        note_picture(chart, words, step.name)
+        shares = to_array(step.value(head).float())[0]
+        shown = sorted((-shares).argsort()[:MOST_BARS])
+        st.html(bar_rows((step.col_axis.labels[at], float(shares[at]), SERIES[0]) for at in shown), width=now.size)
         return
     note_picture(chart, words, step.name)
     key = f"{name}_moving_step"
