@@ -47,7 +47,7 @@ const thumbnail = (canvas, head) => {
   const colour = colouring(mostOf(cells), m);
   Object.assign(canvas, { width, height });
   canvas.classList.toggle("sharp", Math.max(width, height) < 24);
-  putPixels(canvas, Uint32Array.from(cells, (cell) => (cell < 0 ? MASK : colour(cell))));
+  putPixels(canvas, arrayOf(Uint32Array, cells.length, (at) => (cells[at] < 0 ? MASK : colour(cells[at]))));
 };
 
 // Let a view look at the cell of its canvas on which the pointer, the focus or an arrow key is, and take one that is clicked:
@@ -81,7 +81,7 @@ class MatrixView {
     const [width, height] = [m, n].map((count) => Math.max(count * unit, 12));
     set(this.box, { style: `width:${width}px;aspect-ratio:${width}/${height}` });
     this.canvas.classList.toggle("sharp", unit >= 1);
-    putPixels(this.canvas, Uint32Array.from({ length: n * m }, (_, place) => about.paint(place)));
+    putPixels(this.canvas, arrayOf(Uint32Array, n * m, about.paint));
     this.at = [about.row ?? 0, 0];
     this.pointed = pointedIn(this.box, (places) => this.light(places));
     asMatrix(this);

@@ -28,7 +28,7 @@ const numbered = (n, whole) => {
 class Grid {
   constructor({ shape, whole, low, high, steps, power, role, ink, glow, reach: least = 0 }, codes) {
     [this.n, this.m] = shape;
-    this.values = Float64Array.from(codes, (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN));
+    this.values = arrayOf(Float64Array, codes.length, (at) => (codes[at] ? low + ((codes[at] - 1) / steps) ** power * (high - low) : NaN));
     Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) return this.tint(ink);
     if (glow) {
@@ -52,7 +52,8 @@ class Grid {
   }
 
   paint() {
-    putPixels(this.picture, Uint32Array.from(this.values, (value) => (Number.isNaN(value) ? MASK : this.pixel(value))));
+    const { values } = this;
+    putPixels(this.picture, arrayOf(Uint32Array, values.length, (at) => (Number.isNaN(values[at]) ? MASK : this.pixel(values[at]))));
   }
 
   rise(ramp, uniform = 0) {
@@ -68,7 +69,7 @@ class Grid {
   get scale() {
     if (!this.ramp) {
       this.ramp = create("canvas", { width: 256, height: 1 });
-      putPixels(this.ramp, Uint32Array.from({ length: 256 }, (_, step) => this.pixel(between(this.low, this.high, step / 255))));
+      putPixels(this.ramp, arrayOf(Uint32Array, 256, (step) => this.pixel(between(this.low, this.high, step / 255))));
     }
     return this.ramp;
   }
@@ -403,8 +404,8 @@ class MovingStep extends Film {
   picturesOf(grid, number = (picture, place) => this.placed(grid, picture, place)) {
     const [height, width] = this.data.grid;
     return Array.from({ length: this.sheet.count }, (_, picture) => {
-      const canvas = create("canvas", { width, height }), values = Float64Array.from({ length: height * width }, (_, place) => number(picture, place));
-      putPixels(canvas, Uint32Array.from(values, (value) => (Number.isNaN(value) ? MASK : grid.pixel(value))));
+      const canvas = create("canvas", { width, height }), shade = (value) => (Number.isNaN(value) ? MASK : grid.pixel(value));
+      putPixels(canvas, arrayOf(Uint32Array, height * width, (place) => shade(number(picture, place))));
       return canvas;
     });
   }

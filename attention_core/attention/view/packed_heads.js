@@ -3,7 +3,7 @@
 // Numbers of 16 bits, whose lower bytes come before the upper ones; few came as they are, after an equals sign.
 const numbersOf = async (text) => {
   const bytes = text[0] === "=" ? bytesOf(text.slice(1)) : await inflate(bytesOf(text)), n = bytes.length / 2;
-  return Uint16Array.from({ length: n }, (_, at) => bytes[at] | (bytes[n + at] << 8));
+  return arrayOf(Uint16Array, n, (at) => bytes[at] | (bytes[n + at] << 8));
 };
 
 const UNCHANGED = { barred: new Map(), temperature: 1 };  // of each axis the keys that nobody may look at

@@ -77,6 +77,13 @@ const rampOf = (colours) => {
 // A colour as the 32 bits of a pixel.
 const pixelOf = ([r, g, b], a = 255) => ((Math.round(a) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
+// A typed array of n numbers, each made from its place; what JavaScript has for that takes ten times as long.
+const arrayOf = (Kind, n, make) => {
+  const numbers = new Kind(n);
+  for (let at = 0; at < n; at++) numbers[at] = make(at);
+  return numbers;
+};
+
 // Fill a canvas with such pixels.
 const putPixels = (canvas, pixels) => {
   const picture = new ImageData(new Uint8ClampedArray(pixels.buffer), canvas.width, canvas.height);
