@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.attention.edits import DropHead, Uniform
 from attention_core.attention.types import Axis, Role, Step
-from attention_core.charts import contact_sheet, overlay, ramp_for
+from attention_core.charts import overlay
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png
@@ -20,7 +20,7 @@ from attention_core.topics.read import ReadDrawing, begins_at, column_weights, l
 from attention_core.topics.read.charts import region_chart
 from ui.chart import click, draw_chart, draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
-from ui.digits import framed, inked
+from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.layout import bar_rows, grey_out, section
 from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
@@ -255,27 +255,13 @@ def read_steps(drawing: ReadDrawing) -> None:
 
 
 def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
-    trace = drawing.reading.trace
-    if step.name == "picture":
-        words = "The 48 x 192 picture that the reader sees"
-        st.image(framed(inked(drawing.picture), 8), 2 * drawing.picture.shape[1], output_format="PNG", alt=words)
-    elif step.col_axis is trace.story.key_axis:
-        maps = to_array(step.value()).reshape(-1, *step.col_axis.grid)  # type: ignore[misc]
-        ramp, words = ramp_for(step.role, maps, trace.n_keys), f"{step.title} of every look"
-        chart = contact_sheet(
-            maps,
-            numbered(drawing.labels),
-            ramp,
-            title=step.title.lower(),
-            columns=2,
-            size=STEP_SIZE // 2 - 8,
-            marked=best,
-        )
-        draw_chart(chart, width="content", key=f"read_{step.name}_maps", alt=words, step=step.name)
-    else:
+    trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
 
-        def drawn(step: Step) -> StepLook | None:
-            has_maps = step.name == "picture" or step.col_axis is trace.story.key_axis
-            return None if has_maps else StepLook(best if step.row_axis.grid else look, size=STEP_SIZE)
+    def drawn(step: Step) -> StepLook:
+        if step.role is Role.INPUT:
+            return StepLook(size=504)
+        if step.col_axis is keys:
+            return StepLook(column=best, size=STEP_SIZE)
+        return StepLook(best if step.row_axis is keys else look, size=STEP_SIZE)
 
-        show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, asks=WALK.field)
+    show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, asks=WALK.field)

@@ -387,7 +387,8 @@ class MovingStep extends Film {
   // a place behind them, which is in no picture, is written above it.
   laySheet() {
     const { data, grid, width } = this, [tall, wide] = data.grid, [n, count] = data.flat ? [grid.m, grid.n] : [grid.n, grid.m];
-    const isBeside = n > tall * wide, across = count === 1 ? 1 : count <= 16 ? 4 : count <= 24 ? 6 : 8, name = count === 1 && !isBeside ? 0 : 16;
+    const isBeside = n > tall * wide, few = Math.ceil(4 * Math.min(1, (2 * tall) / wide));
+    const across = count === 1 ? 1 : count <= 16 ? few : count <= 24 ? 6 : 8, name = count === 1 && !isBeside ? 0 : 16;
     const most = count === 1 ? data.size - 120 : data.size, gap = count === 1 ? 0 : 8;
     const scale = (Math.min(most, width) / across - gap) / Math.max(tall, wide);
     this.sheet = { count, isBeside, across, name, w: wide * scale, h: tall * scale };
