@@ -6,7 +6,7 @@ import time
 import pytest
 
 from attention_core.serve.client import Cluster
-from tests.app.tools import opened, said, settled
+from tests.app.tools import charts, opened, said, settled
 from tests.fake_cluster import TOKEN, fake_cluster
 from ui import computed as shown
 from ui import model_runs
@@ -90,7 +90,7 @@ def test_a_cluster_lost_in_the_middle_is_told_once_and_the_page_computes_here(ap
     settled(page)
     assert time.monotonic() - began < 2.5  # with what is computed here meanwhile
     assert there.n_calls == n_calls
-    assert page.get("vega_lite_chart")
+    assert charts(page)
     assert [one.value for one in page.toast] == ["The cluster does not answer. This is computed here."]
 
 

@@ -20,7 +20,7 @@ def fill_screen(page, chart) -> None:
     settle(page, 800)
 
 
-@pytest.mark.parametrize(("address", "section", "place"), [("pixels", None, 1), ("translate", "Who looks where", 0)])
+@pytest.mark.parametrize(("address", "section", "place"), [("scoring", None, 0), ("translate", "Who looks where", 0)])
 def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_url, address, section, place):
     page.goto(f"{app_url}/{address}")
     page.get_by_role("tab").first.wait_for()
@@ -44,8 +44,8 @@ def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_
 
 
 def test_bars_that_fill_the_screen_keep_their_height_and_grow_as_a_whole(page, app_url):
-    page.goto(f"{app_url}/read?tab=film")
-    page.get_by_text("Look 1 says").wait_for()
+    page.goto(f"{app_url}/memory?tab=own")
+    page.get_by_text("How probable was each piece?").wait_for()
     chart = page.get_by_test_id(CHART).last
     chart.locator("svg.marks").wait_for()
     settle(page, 600)

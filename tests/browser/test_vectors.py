@@ -101,8 +101,8 @@ def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
 
 def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app_url):
     page = visit(f"{app_url}/vectors?tab=try")
-    cells = page.locator("[class*=st-key-vectors_weights] svg.marks path[aria-roledescription='rect mark']")
-    cells.nth(6).click(force=True)
+    canvas = page.locator("[class*=st-key-vectors_weights] canvas.moving")
+    canvas.click(position=moving_cell(canvas, 2, 0))
     page.get_by_text("x3 takes from").wait_for()
     number = page.get_by_label("in percent")
     number.fill("90")

@@ -197,8 +197,8 @@ def test_shapes_and_axes_that_do_not_fit_are_refused():
         trace_of(query, key, value[:, 1:])
     with pytest.raises(ValueError, match="5 query labels for 5 queries, 6 key labels for 7 keys"):
         trace_of(query, key, value, keys=Axis.numbered("keys", 6))
-    with pytest.raises(ValueError, match=r"grid \(2, 3\) has 6 cells for 7 labels"):
-        Axis("keys", list("abcdefg"), (2, 3))
+    with pytest.raises(ValueError, match=r"grid \(2, 2\) has 4 cells for 7 labels"):
+        Axis("keys", list("abcdefg"), (2, 2))
 
 
 def test_picture_axis_reads_line_by_line():
