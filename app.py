@@ -42,7 +42,9 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     if was_warm:
         sidebar()
     body = guarded(run_page)
-    (body if LECTURE.value or entry.name == "model" else st.fragment(body))(page)  # its runs make way for a click
+    body.__qualname__ = entry.name  # a late click on another page finds no part of this one
+    makes_way = LECTURE.value or entry.name in ("model", "atlas")  # a long run for the next click
+    (body if makes_way else st.fragment(body))(page)
     if not was_warm:  # what it needs is imported after Start is painted
         sidebar()
     foot(entry)

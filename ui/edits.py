@@ -443,7 +443,7 @@ def show_outcome(
         for word, *shares in zip(words, *both, strict=True)
         for line in zip((word, ""), shares, BEFORE_AFTER, strict=True)
     )
-    st.html(f"{legend}{bar_rows(lines)}")
+    st.html(f'<div role="group" aria-label="{alt}">{legend}{bar_rows(lines)}</div>')
 
 
 def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -> str:

@@ -63,7 +63,7 @@ LONGEST = 0.1
 
 @wraps(AppSession._on_scriptrunner_event)  # a run that has begun goes on with that one
 def _hand_on_together(self: Any, sender: Any, event: ScriptRunnerEvent, **about: Any) -> None:
-    """Queue what a run says when it ends: for each message alone the server's loop would interrupt the script."""
+    """Queue what a run says when it ends, or after LONGEST: else the server's loop interrupts it for each message."""
     held = vars(self).setdefault("held", deque())
     held.append(partial(self._handle_scriptrunner_event_on_event_loop, sender, event, **about))
 
@@ -214,6 +214,12 @@ def running_session() -> str:
     """Return the session that runs in this thread; "" = none."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""
+
+
+def runs_alone() -> bool:
+    """Return whether this is the run of a part, and not of a whole page."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def came_by_history() -> bool:

@@ -460,10 +460,13 @@ def show_step_chart(
         chosen = component_message(key, "chosen")
         if not chosen or chosen.get("step") != step.name:
             return  # it is of a step that the browser shows ahead
+        row, column = int(chosen["row"]), int(chosen["column"])
+        if not (0 <= row < step.shape[0] and 0 <= column < step.shape[1]):
+            return  # of numbers that stood here before
         if on_choose:
-            on_choose(int(chosen["row"]), int(chosen["column"]))
+            on_choose(row, column)
         elif asks and step.row_axis is trace.story.query_axis:
-            asks.value = int(chosen["row"])
+            asks.value = row
 
     steps, sent = {one.name: one for one in steps_of(trace)} | {step.name: step}, {}
     names, is_ahead = [*steps], stepper and not stepper.guesses.value
@@ -489,7 +492,8 @@ def show_numbers(
     More: see show_step_chart.
     """
     numbers = torch.as_tensor(values)
-    step = replace(step_of(trace, "weights"), code="", compute=lambda *_: numbers, **about)
+    called = str(about.get("title", "weights")).lower()
+    step = replace(step_of(trace, "weights"), name=called, code="", compute=lambda *_: numbers, **about)
     show_step_chart(trace, step, 0, lambda _: look, name, **more)
 
 

@@ -13,10 +13,10 @@ from ui.chart import forget_pictures, new_part, noted_in
 from ui.faults import show_faults, show_lost_gpu
 from ui.guided.items import lecture_controls, page_question
 from ui.hall.corner import end_of_page, hall_corner
-from ui.inside_streamlit import StopException
+from ui.inside_streamlit import StopException, runs_alone
 from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
-from ui.state import PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
+from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import OPEN_MENU, reset_take_along, take_along_menu
 from ui.try_this import take_back
 from ui.uploads import show_refusal
@@ -26,6 +26,8 @@ OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in
 """The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
 TOP, MORE, TAKE = "top", "more", "take"
 """A lecture's first screen; the tab of sections; in old addresses, what the foot's menu holds."""
+CLOCKS = Field[dict[str, float | None]](APP, "clocks", dict)
+"""The beats of parts, by their names."""
 SHOWN_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
 
 
@@ -70,7 +72,7 @@ def page_head(heading: str, question: str) -> None:
 
 
 def guarded(part: Callable[..., None]) -> Callable[..., None]:
-    """Return what draws a part of the app whatever happens in it, notes its pictures and writes the address."""
+    """Return what draws a part whatever happens in it, notes pictures, writes the address, tells what was refused."""
     place = new_part()
 
     @wraps(part)
@@ -89,8 +91,19 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = 
 
     Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not.
     """
-    seconds = next((player.seconds for player in players if player.plays), beat)
-    st.fragment(guarded(part), run_every=seconds)(*given)
+    plays, run = any(player.plays for player in players), guarded(part)
+    seconds, clocks = next((player.seconds for player in players if player.plays), beat), CLOCKS.value
+    had_clock, clocks[part.__qualname__] = clocks.get(part.__qualname__), seconds
+    if had_clock and seconds is None and runs_alone():
+        st.rerun()  # all: a part's clock ends with a run of all
+
+    @wraps(part)
+    def ticking(*given: Any) -> None:
+        run(*given)
+        if plays and not any(player.plays for player in players):
+            st.rerun()
+
+    st.fragment(ticking, run_every=seconds)(*given)
 
 
 def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Ticking, ...] = ()) -> None:

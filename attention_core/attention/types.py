@@ -163,7 +163,7 @@ class Step(Text):
     def picture(self) -> tuple[tuple[int, int] | None, bool]:
         """The grid of a picture whose places rows or columns are, None if neither or both; whether columns are."""
         rows, columns = self.row_axis.grid, self.col_axis.grid
-        return (None if rows and columns else rows or columns), rows is None
+        return (None if rows and columns else rows or columns), rows is None and columns is not None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,10 +15,9 @@ def probability_bars(
     labels: Sequence[str],
     *,
     height: int = 200,
-    legend: bool = True,
     angle: int = 0,
 ) -> vl.Chart:
-    """Draw probabilities of the same classes by several models side by side; a single one may go without a legend.
+    """Draw probabilities of the same classes by several models side by side.
 
     Labels at an angle are all drawn, however close.
     """
@@ -30,7 +29,7 @@ def probability_bars(
         ),
         "y": vl.percent_axis("probability"),
         "xOffset": vl.field("model:N", sort=names),
-        "color": colour if legend else {**colour, "legend": None},
+        "color": colour,
     }
     tooltip = "model:N", "class:N", ("probability:Q", "", ".1%")
     data = vl.long_form(("model", "class", "probability"), series, labels)

@@ -205,7 +205,8 @@ def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, heaviest: in
     looks = {"picture": StepLook(over=drawing.seen.shown), "weights": StepLook(column=heaviest, over=drawing.canvas)}
 
     def look(step: Step) -> StepLook:
-        return looks.get(step.name, StepLook(column=heaviest))._replace(shown=telling.get(step.role))
+        of_keys = StepLook(column=heaviest if step.col_axis is trace.story.key_axis else None)
+        return looks.get(step.name, of_keys)._replace(shown=telling.get(step.role))
 
     show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
     if step.name == "weights":

@@ -44,12 +44,13 @@ class Layers {
   look(cell) {
     const { axis, tells, numbers } = this.data, [row, column] = this.placeOf(cell);
     this.picture.title = `row ${row + 1}, column ${column + 1}: ${tells.replace("{}", numbers[cell])}`;
+    this.picture.ariaLabel = `${this.data.about}. ${this.picture.title}`;
     this.pointed.look([[axis, cell]]);
   }
 
   light(cell) {
     const { rows, columns, chosen } = this.data;
-    this.at = cell ?? chosen;
+    this.at = cell < rows * columns ? cell ?? chosen : chosen;
     this.frame.hidden = this.at === null;
     const [row, column] = this.placeOf(this.at);
     const shares = { left: column / columns, top: row / rows, width: 1 / columns, height: 1 / rows };

@@ -11,7 +11,7 @@ from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts import overlay
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.overlay import GLOW, glow_ramp, map_png
+from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
@@ -191,7 +191,8 @@ def look_by_look(drawing: ReadDrawing) -> None:
         words, high = "Where the chosen look goes, over the drawing", float(maps.max())
         draw_map(maps[look], drawing.canvas, "read_film", words, size=WIDTH, high=high)
         bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
-        st.html(f'<p class="glow">0 {bar} {maps.max():.1%} of the weight (all equal: {1 / len(keys):.2%})</p>')
+        most = f"{strongest_weight(len(keys), high):.1%} of the weight (all equal: {1 / len(keys):.2%})"
+        st.html(f'<p class="glow">0 {bar} {most}</p>')
         st.markdown(_words_of_look(drawing.labels[look]))
         figures()
     with answer:

@@ -431,7 +431,7 @@ class MovingStep extends Film {
     if (below?.complete && below.naturalWidth) this.below = below;
     for (let picture = 0; picture < count; picture++) {
       const at = this.sheetPlace(picture), shown = fades || added !== null ? tall : Math.ceil(tall * clamp(time * 2 - picture / count, 0, 1));
-      pen.imageSmoothingEnabled = true;
+      pen.imageSmoothingEnabled = Boolean(data.glow);
       if (below && this.below) pen.drawImage(this.below, at.x, at.y, at.w, at.h);
       pen.imageSmoothingEnabled = false;
       for (const [one, alpha] of [[fades && this.earlier, 1 - come], [shown && !(data.ink && below) && pictures, come]]) {
@@ -502,7 +502,7 @@ class MovingStep extends Film {
     this.redraw();
     if (cell.includes(null) || places.length < 2) return void (this.line.textContent = "");
     const value = grid.at(...cell), about = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
-    const number = Number.isNaN(value) ? (data.role === "weights" ? "nothing" : "−∞") : about + minus(`${+value.toPrecision(3)}`);
+    const number = Number.isNaN(value) ? (data.role === "scores" ? "−∞" : "nothing") : about + minus(`${+value.toPrecision(3)}`);
     this.line.textContent = `${data.rows[cell[0]]} → ${data.columns[cell[1]]}: ${number}`;
   }
 
@@ -515,6 +515,6 @@ class MovingStep extends Film {
   take(cell) {
     if (!cell) return;
     this.choose?.(...cell.map((at, side) => at * this.perPlace(side)));
-    if (this.factors.length && !this.places.stays && !this.data.grid) { [this.row, this.column] = cell; this.play(); }
+    if (this.factors.length && !this.data.grid && !this.places.stays) { [this.row, this.column] = cell; this.play(); }
   }
 }

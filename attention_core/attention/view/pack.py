@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.origins import origin_of
+from attention_core.attention.origins import Origin, origin_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Role, Step
 from attention_core.device import to_array
@@ -266,7 +266,8 @@ def step_data(
     `shown` are the columns that are sent, None = all.
     """
     columns = ALL if shown is None else [*shown]
-    origin, values = origin_of(trace, step, head), _numbers(step, head)[:, columns]
+    origin = origin_of(trace, step, head) if step.code else Origin()  # else they are not the trace's own numbers
+    values = _numbers(step, head)[:, columns]
     coarse, before = min(side // 2, LARGEST_ORIGIN), origin.before
     grid, is_flat = step.picture if values.size <= side**2 else (None, False)
     labels = axis_labels(step.col_axis, side, values.size)
