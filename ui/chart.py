@@ -49,15 +49,13 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | None = None,
-    step: str = "",
     on: DeltaGenerator = MAIN,
 ) -> Any:
     """Draw a chart; arguments and result are otherwise those of st.vega_lite_chart.
 
-    `alt` describes it for screen readers. `step` is the name of a step of a trace, for the name of its file. It is
-    drawn in the open container unless `on` is another one.
+    `alt` describes it for screen readers. It is drawn in the open container unless `on` is another one.
     """
-    note_picture(lambda: chart, alt, step)
+    note_picture(lambda: chart, alt)
     spec, data = chart.spec_and_data()
     if LECTURE.value:
         spec = _for_a_hall(spec)

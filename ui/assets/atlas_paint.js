@@ -19,7 +19,7 @@ class Scale {
     this.top = Math.log2(high);
     this.bottom = Math.log2(low);
     const logOf = (shade) => this.bottom + ((this.top - this.bottom) * shade) / (SHADES - 1);
-    this.table = Uint32Array.from({ length: SHADES }, (_, shade) => pixelOf(ramp(this.share(logOf(shade)))));
+    this.table = arrayOf(Uint32Array, SHADES, (shade) => pixelOf(ramp(this.share(logOf(shade)))));
     this.lowest = pixelOf(ramp(0));
     this.name = [low, high, this.lowest].join();
   }

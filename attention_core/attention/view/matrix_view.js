@@ -5,7 +5,7 @@ const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
 const UNIFORM_AT = 0.3; // where on the ramp the weight of looking everywhere alike lies
 const LEAST_RANGE = 10; // the strongest colour is at least so many times that weight
 
-const byPlace = (colour) => Uint32Array.from({ length: 256 }, (_, at) => colour(at));
+const byPlace = (colour) => arrayOf(Uint32Array, 256, colour);
 const RAMPS = {
   rising: byPlace((at) => pixelOf(ABOVE, STRONGEST * at)),
   signed: byPlace((at) => {

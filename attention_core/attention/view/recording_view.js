@@ -303,7 +303,7 @@ class RecordingView {
     const { picture } = this.data;
     if (!picture) return;
     const { width, height } = picture, bytes = await inflate(bytesOf(picture.data)), size = width * height;
-    picture.pixels = Uint32Array.from({ length: size }, (_, at) => pixelOf([bytes[at], bytes[size + at], bytes[2 * size + at]]));
+    picture.pixels = arrayOf(Uint32Array, size, (at) => pixelOf([bytes[at], bytes[size + at], bytes[2 * size + at]]));
     const canvas = create("canvas", { width, height });
     putPixels(canvas, picture.pixels);
     picture.address = canvas.toDataURL();
@@ -321,7 +321,7 @@ class RecordingView {
       }
       const asks = axes[0].pieces[this.query][0], out = matrix.subarray(this.query * m, (this.query + 1) * m);
       this.patchMap(`Where ${asks} looks`, axes[1], out, own, true);
-      if (own) this.patchMap(`Who looks at ${asks}`, axes[0], Float32Array.from({ length: head.n }, (_, row) => matrix[row * m + this.query]), own);
+      if (own) this.patchMap(`Who looks at ${asks}`, axes[0], arrayOf(Float32Array, head.n, (row) => matrix[row * m + this.query]), own);
       const { before, grid, pieces } = axes[1], end = before + grid[0] * grid[1];
       const besides = pieces.flatMap((piece, at) => at < before || at >= end ? [`${piece[0]} ${this.tokenView.number(out[at])}`] : []);
       if (besides.length) make(this.patches, "p", "small", `Besides the patches: ${besides.join(", ")}.`);
