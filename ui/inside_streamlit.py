@@ -58,24 +58,25 @@ def _open_counted(self: UploadedFile, record: Any, file_urls: Any) -> None:
 
 
 LONGEST = 0.1
-"""Seconds that the messages of a run wait at most."""
+"""Seconds that a message of a run waits at most."""
 
 
 @wraps(AppSession._on_scriptrunner_event)  # a run that has begun goes on with that one
 def _hand_on_together(self: Any, sender: Any, event: ScriptRunnerEvent, **about: Any) -> None:
-    """Queue what a run says when it ends, or after LONGEST: else the server's loop interrupts it for each message."""
+    """Queue what a run says when it ends and every LONGEST: else the server's loop interrupts it for each message."""
     held = vars(self).setdefault("held", deque())
     held.append(partial(self._handle_scriptrunner_event_on_event_loop, sender, event, **about))
 
     def give() -> None:
+        self.gives_soon = False
         while held:
             held.popleft()()
 
-    if event == ScriptRunnerEvent.SCRIPT_STARTED:
-        self.held_until = time.monotonic() + LONGEST
-        self._call_soon_on_event_loop(lambda: self._event_loop.call_later(LONGEST, give))
-    elif event != ScriptRunnerEvent.ENQUEUE_FORWARD_MSG or time.monotonic() > self.held_until:
+    if event not in (ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG):
         self._call_soon_on_event_loop(give)
+    elif not getattr(self, "gives_soon", False):
+        self.gives_soon = True
+        self._call_soon_on_event_loop(lambda: self._event_loop.call_later(LONGEST, give))
 
 
 AppSession._on_scriptrunner_event = _hand_on_together  # type: ignore[method-assign]
