@@ -161,16 +161,6 @@ def choose(*, query: int | None = None, **place: Any) -> None:
         TOKEN.value = query
 
 
-def clickable_chart(
-    chart: Any, key: str, words: str, selection: str | None, take: Callable[[dict[str, Any]], None]
-) -> None:
-    """Draw a chart and take what is clicked in it, by the name of its selection; None = nothing can be clicked.
-
-    Its key changes with its shape.
-    """
-    draw_chart(chart, width="content", alt=words, **click(key, selection, take) if selection else {})
-
-
 def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result:
     """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
 
@@ -268,14 +258,14 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
     drawn = "mosaic", framed.group, size
     pictures = cached_with_run(run, drawn, lambda: mosaic(layers, size=size))
     notes = [[describe_head(head) for head in layer] for layer in summaries_of(run, framed.group)]
-    frame, select = (framed.layer, framed.head), "head" if takes_click else None
-    clickable_chart(
-        heads_chart(pictures, notes, chosen=frame, select=select),
-        f"model_heads_{framed.group}",
-        f"All heads of {len(layers)} layers, {framed.group}" + "; click one" * takes_click,
-        select,
-        lambda head: choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"])),
-    )
+    frame, words = (framed.layer, framed.head), f"All heads of {len(layers)} layers, {framed.group}"
+
+    def take(head: dict[str, Any]) -> None:
+        choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"]))
+
+    chart = heads_chart(pictures, notes, chosen=frame, select="head" if takes_click else None)
+    clicks = click(f"model_heads_{framed.group}", "head", take) if takes_click else {}
+    draw_chart(chart, width="content", alt=words + "; click one" * takes_click, **clicks)
     return pictures
 
 

@@ -20,7 +20,7 @@ from attention_core.device import to_array
 from attention_core.explain.heads import PatchGrid, describe_head, is_of_itself, norm_based_weights, without_keys
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.chart import address, note_picture
+from ui.chart import address, click, draw_chart, note_picture
 from ui.component import component, script_of
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
@@ -308,6 +308,10 @@ def patch_view(
     if query >= before:
         marked = query - before
         asks = f"patch {marked // patches.grid[1] + 1}, {marked % patches.grid[1] + 1}"
+
+    def take(patch: dict[str, Any]) -> None:
+        glance.choose(query=int(patch["position"]) + before)
+
     maps = [("out", f"Where {asks} looks", row)]
     if column is not None:
         maps.append(("in", f"Who looks at {asks}", column))
@@ -318,13 +322,9 @@ def patch_view(
         with place:
             st.markdown(f"**{title}**")
             grid = numbers[before:].reshape(patches.grid)
-            glance.clickable_chart(
-                overlay(run.picture, grid, size=PICTURE_SIZE, smooth=False, high=high, marked=marked, select="patch"),
-                f"{key}_{which}",
-                f"{title}: weights over the picture; click a patch",
-                "patch",
-                lambda patch: glance.choose(query=int(patch["position"]) + before),
-            )
+            look = {"size": PICTURE_SIZE, "smooth": False, "high": high, "marked": marked}
+            chart, words = overlay(run.picture, grid, **look, select="patch"), f"{title}: weights over the picture"
+            draw_chart(chart, width="content", alt=f"{words}; click a patch", **click(f"{key}_{which}", "patch", take))
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
                 shares = ", ".join(f"{token} {one:.1%}" for token, one in named)
