@@ -4,7 +4,6 @@ import streamlit as st
 
 from ui.doubts import party_doubts
 from ui.groups import sections
-from ui.groups.changing import heads_as_changed, try_tab
 from ui.player import export_bar
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -15,7 +14,7 @@ page_frame(
     "At this party *two* keys, turned together, open a lock; one alone never does. Attention tries one at a time.",
 )
 numbers = sections.guest_numbers()
-traces = heads_as_changed(numbers)
+traces = sections.heads_as_changed(numbers)
 party = st.container(key="groups_party")
 query = sections.choose_query(numbers)
 with party:
@@ -46,7 +45,7 @@ def why_only_pairs() -> None:
 page_tabs(
     sections.NAME,
     Tab("steps", "Step by step", lambda: sections.groups_steps(traces, query, numbers)),
-    Tab("try", "Try", lambda: try_tab(traces, numbers, query)),
+    Tab("try", "Try", lambda: sections.try_tab(traces, numbers, query)),
     Tab("right", "How often are they right?", sections.accuracies),
     more=(
         Tab("all", "All n × n × n weights", lambda: sections.all_weights(traces["triples"], numbers)),
