@@ -7,7 +7,6 @@ from attention_core.topics.matter.sentences import MAX_WORDS, read_sentence
 from ui.computed import model_or_stop
 from ui.doubts import matter_doubts
 from ui.matter import judgement as judge
-from ui.matter.words import surprise, who_decides, words_section
 from ui.player import StepLook, export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -31,9 +30,9 @@ with st.container(key="matter_first"):
     with judgement:
         with st.container(key="matter_answer"):
             judge.answer(text, edits, is_read)
-        who_decides(sentence, text, trace)
-        try_this(judge.NAME, surprise())
-    words_section(sentence, text, trace)
+        judge.who_decides(sentence, text, trace)
+        try_this(judge.NAME, judge.surprise())
+    judge.words_section(sentence, text, trace)
     with st.container(key="desk_matter_worth"):
         judge.worth_of_attention()
 

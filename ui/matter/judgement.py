@@ -1,18 +1,34 @@
-"""What three models say of a sentence: the answer, its weights, what changing them does, the models side by side."""
+"""What three models say of a sentence: the answer, its words and their weights, what changing them does, the models."""
 
 import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
-from attention_core.data.sentence_presets import MEANT, is_negated
-from attention_core.topics.matter.sentences import Verdict, explain, judge, read_sentence, remove_each
+from attention_core.attention.types import Role
+from attention_core.charts.bars import bar_table
+from attention_core.charts.vega import GREY, ROLE_COLOURS
+from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
+from attention_core.topics.matter.sentences import (
+    Sentence,
+    Verdict,
+    against_the_answer,
+    explain,
+    judge,
+    read_sentence,
+    remove_each,
+)
 from attention_core.weights import WeightsError
-from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.chart import note_picture
+from ui.component import component
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_none
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
-from ui.labels import note
+from ui.labels import as_percent, error_markdown, note
 from ui.layout import figures_table
 from ui.player import Stepper
+from ui.state import component_message
+from ui.try_this import TryThis
+from ui.words import text_field
 
 NAME = "matter"
 ATTENTION, AVERAGE = "sentence-attention", "sentence-mean"
@@ -23,8 +39,7 @@ EDITS = EditList(NAME)
 STEPS = Stepper(NAME)
 
 _judge = cached_computation(by_model=True)(judge)
-_remove_each = cached_computation(by_model=True)(remove_each)
-_explain = cached_computation(by_model=True)(explain)
+_remove_each, _explain = by_model(remove_each), by_model(explain)
 
 
 def verdict_of(name: str, text: str, edits: Edits = ()) -> Verdict:
@@ -37,11 +52,11 @@ def verdict_of(name: str, text: str, edits: Edits = ()) -> Verdict:
 
 def removed(text: str) -> Tensor:
     """Return what the answer as learned does without each word."""
-    return _remove_each(model_or_stop(ATTENTION), read_sentence(text))
+    return _remove_each(ATTENTION, read_sentence(text))
 
 
 def attention_trace(text: str, edits: Edits = ()) -> AttentionTrace:
-    return _explain(model_or_stop(ATTENTION), read_sentence(text), edits)
+    return _explain(ATTENTION, read_sentence(text), edits)
 
 
 def try_section(text: str, trace: AttentionTrace) -> None:
@@ -111,3 +126,118 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
             "* **Two phases**: the attention is frozen; a second network sees each word in proportion to its weight, "
             "and nothing else."
         )
+
+
+HARDLY = 0.02  # a change of the probability below which changed weights are said to change nothing
+SHOWN = "matter_words"
+GUESSED = PRESETS["A comma"]
+_component = component("weighed_words")
+
+
+def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
+    """Draw every word with its weight and with what the answer as learned does when it is deleted."""
+    weights = trace.weights()[0].tolist()
+    if_removed = removed(text).tolist()
+    positive = verdict_of(ATTENTION, text).positive
+
+    def press() -> None:
+        pressed = component_message("matter_weighed", "pressed") or {}
+        place, weight = pressed.get("place"), pressed.get("weight")
+        if place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
+            WeightsRow(EDITS, trace, of=text).set_weight([place], weight)
+
+    about = "Every word's weight, and how the answer moves when it is deleted"
+    columns = {"weight": weights, "if deleted": if_removed}
+    note_picture(lambda: bar_table(sentence.labels, columns, (ROLE_COLOURS[Role.WEIGHTS], GREY)), about)
+    with st.container(key=SHOWN):
+        _component(
+            key="matter_weighed",
+            data={
+                "words": sentence.labels,
+                "weights": [round(weight, 5) for weight in weights],
+                "ifRemoved": [round(change, 8) for change in if_removed],
+                "positive": round(positive, 8),
+                "uniform": 1 / trace.n_keys,
+                "before": attention_trace(text).weights()[0].tolist() if trace.edits else [],
+                "cut": [place for place, weight in enumerate(weights) if not weight],
+                "turned": sentence.read_as,
+            },
+            default={"pressed": None},
+            on_pressed_change=press,
+        )
+
+
+def who_decides(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
+    """Say where weights and what deleting does disagree, or what changing the weights did."""
+    with st.container(key="matter_told"):
+        if trace.edits:
+            st.markdown(_what_changing_did(text, trace))
+            st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)
+        else:
+            positive = verdict_of(ATTENTION, text).positive
+            st.markdown(_where_they_disagree(sentence, trace.weights()[0].tolist(), removed(text).tolist(), positive))
+
+
+def _points(change: float) -> str:
+    return f"{abs(100 * change):.{0 if abs(change) >= 0.0095 else 1}f} points"
+
+
+def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list[float], positive: float) -> str:
+    names = [f"“{error_markdown(label)}”" for label in sentence.labels]
+    heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda place: abs(changes[place]))
+    against = against_the_answer(weights, changes, positive)
+    if heavy == light and against is not None:
+        return (
+            f"**{names[against]}** has {as_percent(weights[against])} of the weight and pushes the *other* way: "
+            f"delete it, and the network is surer by {_points(changes[against])}."
+        )
+    if heavy == light:
+        return (
+            f"**{names[heavy]}** has {as_percent(weights[heavy])} of the weight and decides: delete it, "
+            f"and the answer moves by **{_points(changes[heavy])}**."
+        )
+    return (
+        f"**{names[heavy]}** has {as_percent(weights[heavy])} of the weight. Delete it: the answer moves by "
+        f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {as_percent(weights[light])}: by "
+        f"**{_points(changes[light])}**."
+    )
+
+
+def _what_changing_did(text: str, trace: AttentionTrace) -> str:
+    before, now = (verdict_of(ATTENTION, text, edits).positive for edits in ((), trace.edits))
+    if not trace.weights().any():
+        return "Every word is cut: the answer is the network's prejudice."
+    if abs(before - now) < HARDLY:
+        return (
+            f"Other weights, the same answer: positive {before:.0%} as learned, {now:.0%} now. Each word's state has "
+            "read its neighbours too."
+        )
+    return f"Positive {before:.0%} as learned, {now:.0%} with these weights."
+
+
+def surprise() -> TryThis:
+    """Return the page's surprise: a word that decides a sentence without having much weight."""
+    words = read_sentence(GUESSED).words
+    weights, changes = attention_trace(GUESSED).weights()[0].tolist(), removed(GUESSED).tolist()
+    decides, heaviest = (max(range(len(words)), key=size.__getitem__) for size in ([*map(abs, changes)], weights))
+    options = sorted({0, 1, decides, heaviest})  # the first two words seem to decide
+    names = {place: "the comma" if words[place] == "," else f"*{words[place]}*" for place in options}
+
+    def act() -> None:
+        text_field(NAME).value = GUESSED
+        EDITS.reset()
+
+    def outcome() -> tuple[int, str]:
+        before = verdict_of(ATTENTION, GUESSED)
+        without = {place: Verdict(before.positive + changes[place]).said for place in (decides, heaviest)}
+        return options.index(decides), (
+            f"{before.said.capitalize()}; without {names[decides]}, which has {as_percent(weights[decides])} of the "
+            f"weight, {without[decides]}; without {names[heaviest]}, {without[heaviest]}."
+        )
+
+    question = (
+        f"*{GUESSED}* Attention gives {names[heaviest]} most, {weights[heaviest]:.0%}. Which one, if "
+        "deleted, moves the answer most?"
+    )
+    hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{SHOWN})"
+    return TryThis("guess which word decides", question, [*names.values()], act, outcome, SHOWN, hides=hides)
