@@ -32,7 +32,6 @@ from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
 from ui.chart import click, draw_chart, file_name, note_picture, picture_address, say_subject
 from ui.component import component, script_of
-from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
 from ui.labels import distinct, error_markdown, explain, literal
@@ -49,6 +48,7 @@ from ui.state import (
     whole_number,
     widget_value,
 )
+from ui.try_this import HIDDEN, ask_guess, show_verdict
 
 TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
 """When the last beat was, by time.monotonic; the player that began or stopped in the run before."""

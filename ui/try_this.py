@@ -1,16 +1,15 @@
 """Try this: a button that asks for a guess, performs the page's surprise, and shows what came out beside the guess."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from ui.component import component
-from ui.guess import HIDDEN, ask_guess, show_verdict
 from ui.hall.corner import ITEM_ASKS
 from ui.lecture import LECTURE
 from ui.navigation import PAGES
-from ui.state import APP, OPENED_SESSION, Field, encode_fields, one_of
+from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
 
 NOT_TRIED, ASKED, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
 TRIED = {
@@ -22,7 +21,21 @@ TRIED = {
 """On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option, or REVEALED."""
 BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
 """The address of each page before its surprise was asked."""
+HIDDEN = "{ opacity: 0; visibility: hidden; }"
+"""The look of what gives a guess away."""
 _scroll_to = component("scroll_to")
+
+
+def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
+    """Ask for one of some options, with the words for each; None = there is no guess yet, or it was taken back."""
+    follows = following(key, guess if guess in options else None, on_guess)
+    st.segmented_control(question, list(options), format_func=options.__getitem__, **follows)
+
+
+def show_verdict(guess: str, is_right: bool | None, outcome: str) -> None:
+    """Show what was guessed, None = nothing was, beside what came out, both Markdown."""
+    said = "" if is_right is None else "**Right**: " if is_right else "**Not so:** "
+    (st.success if is_right else st.info)(f"{guess} {said}{outcome}")
 
 
 class TryThis(NamedTuple):

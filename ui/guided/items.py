@@ -9,13 +9,13 @@ from attention_core.bounds import IN_SENTENCES, as_markdown
 from attention_core.data.lecture import GuidedLecture, LectureItem, read_lecture
 from attention_core.files import find_file
 from ui.component import component
-from ui.guess import ask_guess
 from ui.hall.corner import ITEM_ASKS
 from ui.labels import error_markdown
 from ui.lecture import LECTURE
 from ui.navigation import PAGES, entry_of
 from ui.state import APP, OPENED_SESSION, PAGE, Field, component_message, one_of, whole_number
 from ui.take_along import PAGE_OF_SESSION
+from ui.try_this import ask_guess
 
 KEY, OWN, BUNDLED = "lecture_notes", "own", ("15", "45")
 GUIDED = Field(APP, "guided", "", address="guided", parse=one_of((*BUNDLED, OWN)))
