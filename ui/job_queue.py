@@ -12,7 +12,7 @@ import streamlit as st
 import torch
 
 from attention_core.bounds import QUEUE
-from attention_core.concurrency import holding
+from attention_core.concurrency import BoundedCache, ComputedValue, holding
 from attention_core.device import choose_device
 from ui.computed import result_cache
 from ui.inside_streamlit import running_session
@@ -23,6 +23,7 @@ GRACE, BEAT = 0.3, 0.2
 """Seconds before a visitor is told of the queue, and then from one look at it to the next."""
 CANCEL = Field(APP, "queue_cancel", "queue_cancel")
 """The key of the button that was drawn last."""
+Result = TypeVar("Result")
 _BUTTONS = count()
 _FULL = "Many visitors are waiting for a model already. Try again in a moment."
 
@@ -152,6 +153,16 @@ def heavy_run(spinner: str = "") -> Iterator[None]:
         queue.leave(thread)
 
 
+def run_once(cache: BoundedCache, key: Hashable, compute: Callable[[], Result], spinner: str = "") -> Result:
+    """Return a value of a cache, computed in a heavy run if nobody has: it is kept for all visitors."""
+    kept = cache.get(key)
+    if kept is None:
+        with heavy_run(spinner):
+            kept = cache.get(key) or ComputedValue(compute())  # a visitor before may have asked for the same
+            cache.put(key, kept.value)
+    return kept.value
+
+
 def _wait_in_line(queue: Queue, thread: int) -> None:
     spot = st.empty()
     with spot.container(horizontal=True, vertical_alignment="center"):
@@ -172,7 +183,6 @@ def _refuse(words: str) -> None:
     end_here()
 
 
-Result = TypeVar("Result")
 Portions = Callable[[], Iterator[tuple[float, Result]]]
 
 

@@ -18,14 +18,14 @@ import streamlit as st
 
 from attention_core.attention.edits import Edits
 from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
-from attention_core.concurrency import BoundedCache, ComputedValue, Lock
+from attention_core.concurrency import BoundedCache, Lock
 from attention_core.hub import catalogue
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.topics.model import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
-from ui.job_queue import heavy_run
+from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
 from ui.skeleton import live
@@ -82,8 +82,7 @@ def run_of(key: str, given: ModelInput, edits: Mapping[int, Edits] | None = None
             result = call_cluster(run_input, *arguments)
         if result is None:
             pretrained, prepared = pretrained_of(key), prepared_of(key, given)
-            with heavy_run("Running the model"):  # a visitor before may have asked the same
-                result = _runs().get(arguments) or ComputedValue(run(pretrained, prepared, edits=edits))
+            return run_once(_runs(), arguments, lambda: run(pretrained, prepared, edits=edits), "Running the model")
         _runs().put(arguments, result.value)
     return result.value
 
@@ -200,11 +199,11 @@ def folders_allowed() -> bool:
 
 
 class ModelChoice:
-    """The widgets that choose a model, in one place of the app; `name` begins their keys, for `address` see Field."""
+    """The widgets that choose a model, in one place of the app; `name` begins their keys."""
 
-    def __init__(self, name: str, address: str = "") -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.key = Field(name, "key", "", address=address, parse=self._of_link)
+        self.key = Field(name, "key", "", address="model", parse=self._of_link)
         self.picked, self.asked = Field(name, "picked", ""), Field(name, "asked", "")
         self.loaded_last, self.awaited = Field(name, "good", ""), Field(name, "waits", "")
         self.message = Field(name, "said", ("", ""))
@@ -340,11 +339,7 @@ def _candidate(wanted: str) -> catalogue.ModelCandidate:
         return catalogue.find_model(wanted, folders=allowed)
 
 
-@cache
-def model_choice(name: str) -> ModelChoice:
-    return ModelChoice(name, address="model")
-
-
+model_choice = cache(ModelChoice)
 PAGE_MODEL = model_choice("model")
 """The first model of the page “Your own model”; a second one may stand beside it."""
 

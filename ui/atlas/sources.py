@@ -14,7 +14,7 @@ from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
-from attention_core.concurrency import BoundedCache, ComputedValue
+from attention_core.concurrency import BoundedCache
 from attention_core.data.phrase_book import phrase_book
 from attention_core.data.sentence_presets import THE_LIGHTHOUSE
 from attention_core.hub.model import ModelError
@@ -22,7 +22,7 @@ from attention_core.hub.run import ModelRun
 from attention_core.topics.atlas import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from ui.atlas import NAME
 from ui.atlas.shared_atlas import MatrixSource
-from ui.job_queue import heavy_run
+from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
@@ -48,7 +48,10 @@ def book_source() -> MatrixSource:
 
 def text_source() -> MatrixSource | None:
     """Take a text and return it as the small language model reads it; None where there is nothing to read."""
-    text = _long_text()
+    OWN_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
+    text = OWN_TEXT.value[: LONG_TEXT_LETTERS.most]
+    if len(text) < len(OWN_TEXT.value):
+        st.caption(f"The first {LONG_TEXT_LETTERS} of {len(OWN_TEXT.value):,} characters are read.")
     cut = in_pieces(filter(None, map(str.strip, SENTENCE_END.split(text))))
     if cut.is_cut:
         st.caption(f"The first {WINDOWED_PIECES} words are read.")
@@ -74,12 +77,7 @@ def _book() -> LongText:
 
 def _read(key: str, layer: int, text: LongText) -> AttentionTrace:
     """Return a layer's attention, kept for all visitors; one heavy run at a time computes."""
-    kept = _TRACES.get((key, layer))
-    if kept is None:
-        with st.spinner("Reading the text"), heavy_run():
-            kept = _TRACES.get((key, layer)) or ComputedValue(read_in_windows(text, layer))
-            _TRACES.put((key, layer), kept.value)
-    return kept.value
+    return run_once(_TRACES, (key, layer), lambda: read_in_windows(text, layer), "Reading the text")
 
 
 def run_source() -> MatrixSource | None:
@@ -96,14 +94,6 @@ def run_source() -> MatrixSource | None:
         st.error(f"**The run cannot be shown.** {error_markdown(error)}", icon=":material/error:")
         return None
     return _attention_of(run, f"run/{hashlib.sha256(repr(shown).encode()).hexdigest()[:16]}")
-
-
-def _long_text() -> str:
-    OWN_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
-    text = OWN_TEXT.value
-    if len(text) > LONG_TEXT_LETTERS.most:
-        st.caption(f"The first {LONG_TEXT_LETTERS} of {len(text):,} characters are read.")
-    return text[: LONG_TEXT_LETTERS.most]
 
 
 def _attention_of(run: ModelRun, key: str) -> MatrixSource:

@@ -14,12 +14,12 @@ from streamlit.errors import StreamlitAPIException
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heads import Mosaic, heads_chart, mosaic
-from attention_core.concurrency import BoundedCache, ComputedValue
+from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import click, draw_chart
-from ui.job_queue import heavy_run
+from ui.job_queue import run_once
 from ui.layout import section
 from ui.player import StepLook, Stepper, show_numbers
 from ui.state import Field, following, whole_number
@@ -168,14 +168,7 @@ def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]
     of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
     for: these wait for their turn with a lock of their own in hand.
     """
-    results = _RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS))
-    kept = results.get(what)
-    if kept is not None:
-        return kept.value
-    with heavy_run():
-        kept = results.get(what) or ComputedValue(compute())  # another visitor may have computed it meanwhile
-        results.put(what, kept.value)
-    return kept.value
+    return run_once(_RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS)), what, compute)
 
 
 def portion() -> Iterator[None]:

@@ -11,14 +11,14 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.heads import masked_weights
-from attention_core.concurrency import BoundedCache, ComputedValue
+from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, cache_of, end_tokens, generate, most_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
 from attention_core.hub.outputs import NextTokens, expected, pick, token_text
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
-from ui.job_queue import heavy_run
+from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, chosen, head_name, portion, run_again
 from ui.model.one_head import chips, shaded
@@ -74,13 +74,9 @@ ALSO_FORGOTTEN.append(_TEXTS.clear)
 def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
     """Return a text as the model ran it, kept for everybody."""
     pretrained, source = pretrained_of(asked.key), _source(asked)
-    key = pretrained, asked.given if source else None, ids
-    found = _TEXTS.get(key)
-    if found is None:
-        with heavy_run():
-            found = _TEXTS.get(key) or ComputedValue(generate(pretrained, ids, source))  # perhaps another visitor's
-            _TEXTS.put(key, found.value)
-    return found.value
+    return run_once(
+        _TEXTS, (pretrained, asked.given if source else None, ids), lambda: generate(pretrained, ids, source)
+    )
 
 
 def _source(asked: LatestRun) -> Mapping[str, Tensor]:
@@ -219,7 +215,11 @@ def what_it_keeps(run: ModelRun, asked: LatestRun) -> None:
 def _write(asked: LatestRun) -> tuple[Generation | None, float]:
     """Draw the text and the buttons that write on; return it as the model ran it, and the temperature."""
     text, buttons = st.container(), st.container()
-    temperature, seed = _settings()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        TEMPERATURE.widget(st.slider, "Temperature (0: the likeliest)", 0.0, 2.0, step=0.1, width=200)
+        if TEMPERATURE.value:
+            SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
+    temperature, seed = float(TEMPERATURE.value), int(SEED.value)
     try:
         _write_portion(asked, temperature, seed)
         made = generation_of(asked, text_ids(asked))
@@ -236,15 +236,6 @@ def _write(asked: LatestRun) -> tuple[Generation | None, float]:
 def _write_more() -> None:
     if WANTED.value and not run_again():
         stop()
-
-
-def _settings() -> tuple[float, int]:
-    """Return temperature (0 = the likeliest) and seed as a person chose them."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        TEMPERATURE.widget(st.slider, "Temperature (0: the likeliest)", 0.0, 2.0, step=0.1, width=200)
-        if TEMPERATURE.value:
-            SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
-    return float(TEMPERATURE.value), int(SEED.value)
 
 
 def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
