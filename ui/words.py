@@ -31,7 +31,7 @@ EMPTY = "Type an English sentence, or take one of the examples."
 
 def sentence_box(
     name: str,
-    presets: Mapping[str, str] | Sequence[str],
+    examples: Mapping[str, str],
     *,
     most_words: int = MAX_WORDS,
     label: str = "An English sentence",
@@ -39,10 +39,9 @@ def sentence_box(
 ) -> str | None:
     """Let a person type a sentence, and return it cut after most_words words; None when there is nothing to read.
 
-    The first of the examples is there on arrival; they are sentences, or the label of a button -> sentence. on_change
-    is called when another text was typed or chosen, before the page runs again. Remarks are drawn below the box.
+    The first of the examples, each the label of a button -> sentence, is there on arrival. on_change is called when
+    another text was typed or chosen, before the page runs again. Remarks are drawn below the box.
     """
-    examples = dict(presets) if isinstance(presets, Mapping) else {sentence: sentence for sentence in presets}
     typed = text_field(name)
 
     def changed() -> None:
@@ -50,19 +49,16 @@ def sentence_box(
         if on_change is not None:
             on_change()
 
-    typed.suggest(next(iter(examples.values()), ""))
-    typed.widget(
-        st.text_input,
-        label,
-        max_chars=SENTENCE_LETTERS.most,
-        on_change=changed,
-        help=f"Up to {most_words} words.",
-    )
-    if examples:
-        with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
-            for place, (short, sentence) in enumerate(examples.items()):
-                key = f"{name}_example_{place}"
-                st.button(short, key=key, on_click=_take, args=(typed, sentence, changed))
+    def take(sentence: str) -> None:
+        typed.value = sentence
+        changed()
+
+    typed.suggest(next(iter(examples.values())))
+    look = {"max_chars": SENTENCE_LETTERS.most, "help": f"Up to {most_words} words."}
+    typed.widget(st.text_input, label, on_change=changed, **look)
+    with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
+        for place, (short, sentence) in enumerate(examples.items()):
+            st.button(short, key=f"{name}_example_{place}", on_click=take, args=(sentence,))
     text = typed.value
     words = english_words(text)
     if not words:
@@ -131,11 +127,6 @@ def reading_remarks(source: SourceSentence) -> None:
 def text_field(name: str) -> Field[str]:
     """Return what is typed on a page."""
     return Field(name, "text", "", address="text", parse=lambda asked: plain_text(asked)[: SENTENCE_LETTERS.most])
-
-
-def _take(typed: Field[str], sentence: str, changed: Callable[[], None]) -> None:
-    typed.value = sentence
-    changed()
 
 
 _arcs = component("aligned_words")

@@ -199,48 +199,34 @@ def _table(name: str, problem: core.Problem) -> None:
     st.html(f'<b style="color:{role_colour(ROLES[name[-1]])}">{html.escape(name)}</b> {shape}')
     index = np.arange(1, len(table) + 1).astype(str) if name.startswith("W") else problem.row_labels(name)
     frame = pd.DataFrame(table, index, [str(column + 1) for column in range(table.shape[1])])
+    key, most = f"vectors_{name}_table_{EDITION.value}", core.LARGEST
 
     def take(rows: Rows) -> None:
         CELLS.value = CELLS.value | {name: rows}
 
-    number_table(f"vectors_{name}", EDITION.value, frame, core.LARGEST, take)
-
-
-BASES: state.Field[dict[str, pd.DataFrame]] = state.Field(state.APP, "tables", dict)
-"""Each table as it was before it was typed into."""
-
-
-def number_table(
-    name: str, edition: int, frame: pd.DataFrame, limit: float, on_edit: Callable[[Sequence[Sequence[float]]], None]
-) -> None:
-    """Draw a table whose cells are numbers up to a limit, in size; what is none stays out.
-
-    Args:
-        name: tells it from other tables.
-        edition: another one where the numbers have changed, but not here.
-        frame: the numbers on arrival.
-        limit: the largest number.
-        on_edit: gets all rows after each edit.
-    """
-    key = f"{name}_table_{edition}"
     if not state.is_mounted(key):  # drawn for the first time, or again after the page was left
         BASES.value[name] = frame
-    number = st.column_config.NumberColumn(required=True, min_value=-limit, max_value=limit, format="%.4g", width=52)
+    number = st.column_config.NumberColumn(required=True, min_value=-most, max_value=most, format="%.4g", width=52)
     st.data_editor(
         BASES.value[name],
         key=key,
         disabled=["_index"],
         column_config=dict.fromkeys(frame.columns, number) | {"_index": st.column_config.Column(width=48)},
         on_change=take_edits,
-        args=(name, key, limit, on_edit),
+        args=(name, key, most, take),
         width="stretch",
     )
 
 
-def take_edits(name: str, key: str, limit: float, on_edit: Callable[[Sequence[Sequence[float]]], None]) -> None:
+BASES: state.Field[dict[str, pd.DataFrame]] = state.Field(state.APP, "tables", dict)
+"""Each table as it was before it was typed into."""
+
+
+def take_edits(name: str, key: str, most: float, take: Callable[[Rows], None]) -> None:
+    """Take the numbers that were typed into a table, up to the most, in size; what is none stays out."""
     frame = BASES.value[name].copy()
     for row, cells in state.widget_value(key)["edited_rows"].items():
         for column, value in cells.items():
-            if isinstance(value, int | float) and abs(value) <= limit:
+            if isinstance(value, int | float) and abs(value) <= most:
                 frame.iloc[int(row), frame.columns.get_loc(column)] = float(value)
-    on_edit(frame.to_numpy().tolist())
+    take(frame.to_numpy().tolist())
