@@ -174,11 +174,11 @@ def _follow_address(pad: Pad) -> None:
         put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first](), preset=asked)
 
 
-def digit_presets(side: int = 256, width: float = 20) -> dict[str, Callable[[], list[Stroke]]]:
-    """Return the ten digits as presets of a square pad."""
+def digit_presets() -> dict[str, Callable[[], list[Stroke]]]:
+    """Return the ten digits as presets of a pad of the usual size."""
 
     def strokes(digit: int) -> list[Stroke]:
-        return [Stroke(np.round(path, 1), width) for path in preset_paths(digit, side)]
+        return [Stroke(np.round(path, 1), Pad.pen_width) for path in preset_paths(digit, Pad.size[0])]
 
     return {str(digit): partial(strokes, digit) for digit in range(10)}
 

@@ -112,12 +112,11 @@ def load_snapshots(name: str) -> dict[str, Tensor]:
 
 def model_or_stop(name: str) -> nn.Module:
     """Return a trained model; if its file is missing or damaged, say what to do and end the page there."""
-    try:
-        return _load(name, choose_device())
-    except WeightsError as error:
-        log.warning("%s cannot be loaded", name, exc_info=True)
-        st.error(f"**The model cannot be loaded.** {error_markdown(error)}", icon=":material/error:")
+    model, fault = model_or_none(name)
+    if model is None:
+        st.error(f"**The model cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
         end_here()
+    return model
 
 
 def model_or_none(name: str) -> tuple[nn.Module | None, str]:
@@ -238,11 +237,9 @@ def cached_computation(
     return decorate
 
 
-def by_model(
-    function: Callable[Concatenate[Any, Params], Value], *, spinner: str = ""
-) -> Callable[Concatenate[str, Params], Value]:
+def by_model(function: Callable[Concatenate[Any, Params], Value]) -> Callable[Concatenate[str, Params], Value]:
     """Return a function of the core that takes a model first, to be called with its name; see cached_computation."""
-    answer = cached_computation(by_model=True, spinner=spinner)(function)
+    answer = cached_computation(by_model=True)(function)
 
     @wraps(function)
     def by_name(name: str, *args: Params.args, **kwargs: Params.kwargs) -> Value:

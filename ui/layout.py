@@ -79,15 +79,11 @@ def role_colour(role: str | None) -> str:
     return readable(ROLE_COLOURS[Role(role)]) if role in ROLE_COLOURS else "inherit"
 
 
-def shade(share: float, colour: str = ROLE_COLOURS[Role.WEIGHTS]) -> str:
-    """Return a colour for the ground under a word, as CSS: so much of it, 0 to 1, darker on a dark page."""
-    ground = f"light-dark({colour}, color-mix(in srgb, {colour} 76%, black))"
-    return f"color-mix(in srgb, {ground} {80 * share:.0f}%, transparent)"
-
-
 def shaded_word(word: str, weight: float, most: float, style: str = "") -> str:
     """Return HTML for a word on a ground that is the darker, the larger its weight beside the largest one."""
-    look = f"padding:1px 3px;border-radius:3px;background:{shade(weight / most)};{style}"
+    colour, share = ROLE_COLOURS[Role.WEIGHTS], 80 * weight / most
+    ground = f"color-mix(in srgb, light-dark({colour}, color-mix(in srgb, {colour} 76%, black)) {share:.0f}%"
+    look = f"padding:1px 3px;border-radius:3px;background:{ground}, transparent);{style}"
     return f'<span title="{weight:.1%}" style="{look}">{html.escape(word)}</span>'
 
 

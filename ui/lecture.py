@@ -6,7 +6,6 @@ What a hall does not need stands in containers whose keys begin with `desk_`.
 from collections.abc import Callable
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.files import find_file
 from ui.component import component
@@ -25,8 +24,3 @@ def lecture_mode(on_change: Callable[[], None] | None = None) -> None:
     if on:
         st.html(find_file("ui/assets/pages/lecture.css"))
     _component(key="lecture_keys", data={"on": on, "paths": [page.url_path for page in PAGES]})
-
-
-def hide_what_stands_above(place: DeltaGenerator) -> None:
-    """Hide what stands on the page above a place, see lecture.css."""
-    place.html('<span class="screen"></span>')

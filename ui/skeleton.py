@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import streamlit as st
 
@@ -14,13 +14,16 @@ from ui.faults import show_faults, show_lost_gpu
 from ui.guided.items import lecture_controls, page_question
 from ui.hall.corner import end_of_page, hall_corner
 from ui.inside_streamlit import StopException, runs_alone
-from ui.lecture import LECTURE, SCREENS, hide_what_stands_above, lecture_mode
+from ui.lecture import LECTURE, SCREENS, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
-from ui.take_along import OPEN_MENU, reset_take_along, take_along_menu
+from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
 from ui.try_this import take_back
 from ui.uploads import show_refusal
 from ui.warm_up import is_warm
+
+if TYPE_CHECKING:
+    from ui.player import Player
 
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
 """The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
@@ -29,16 +32,6 @@ TOP, MORE, TAKE = "top", "more", "take"
 CLOCKS = Field[dict[str, float | None]](APP, "clocks", dict)
 """The beats of parts, by their names."""
 SHOWN_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
-
-
-class Ticking(Protocol):
-    """A player, see ui.player: what a part's clock has to know of it."""
-
-    seconds: float
-
-    @property
-    def plays(self) -> bool:
-        """Whether it goes on by itself."""
 
 
 class Tab(NamedTuple):
@@ -60,7 +53,7 @@ def page_frame(name: str, question: str) -> None:
     if PAGE.value != name:
         read_address(name)
     forget_pictures()
-    reset_take_along()
+    EXPORT.value = None
     page_head(entry_of(name).heading, question)
 
 
@@ -86,7 +79,7 @@ def guarded(part: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = (), beat: float | None = None) -> None:
+def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (), beat: float | None = None) -> None:
     """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
 
     Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not.
@@ -106,7 +99,7 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Ticking, ...] = 
     st.fragment(ticking, run_every=seconds)(*given)
 
 
-def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Ticking, ...] = ()) -> None:
+def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Player, ...] = ()) -> None:
     """Draw the tabs below the first screen. Only the open one is computed; the address tells which, as `?tab=`.
 
     A click in a tab runs that tab alone. The first one is open on arrival; the last one holds `more`, closed sections.
@@ -152,7 +145,7 @@ def _screens(name: str, screens: list[Tab]) -> None:
     if opened.value != TOP:
         if take_back(name):
             st.rerun()
-        hide_what_stands_above(mark)
+        mark.html('<span class="screen"></span>')  # hides what stands above it, see lecture.css
         next(screen for screen in screens if screen.slug == opened.value).draw()  # type: ignore[misc]
 
 

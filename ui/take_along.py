@@ -15,15 +15,10 @@ NOTATIONS = "notations"
 OPEN_MENU = "take_along"
 """The key of the menu, true while it is open."""
 EXPORT = Field[Callable[[], None] | None](APP, "export", None)
-"""Draws what the page has to export."""
+"""Draws what the page has of its own to export; None = nothing."""
 N_UPLOADS = Field(APP, "session_uploads", 0)
 REFUSED, PAGE_OF_SESSION = Field(APP, "session_refused", ""), Field(APP, "session_page", "")
 _share = component("share")
-
-
-def reset_take_along() -> None:
-    """Begin with a page that has nothing of its own to export."""
-    EXPORT.value = None
 
 
 def take_along(export: Callable[[], None]) -> None:

@@ -103,7 +103,11 @@ class AskedDrawing:
 
 def scene_pad() -> tuple[AskedDrawing, bool]:
     """Draw the pad with its pens and scenes; return what is drawn, or was before it was empty, and which of both."""
-    st.html(_pen_dots())
+    dots = "".join(
+        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {DOTS[name]}; }}"
+        for place, name in enumerate(PENS, 1)
+    )
+    st.html(f"<style>{dots}</style>")
     pad = drawing_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
     remark = asked_drawing(pad).remark
@@ -131,14 +135,6 @@ def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
 def _compose() -> None:
     number = random.randrange(LAST_SCENE)
     put_strokes(PAD, random_scene(number, SIDE), preset=str(number))
-
-
-def _pen_dots() -> str:
-    dots = "".join(
-        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {DOTS[name]}; }}"
-        for place, name in enumerate(PENS, 1)
-    )
-    return f"<style>{dots}</style>"
 
 
 def question_part() -> tuple[ParsedQuestion, bool]:

@@ -116,7 +116,9 @@ def both_ways(canvas: np.ndarray) -> np.ndarray:
 def learned_words(reading: FindReading) -> None:
     """Say what is read with the learned or changed weights, and on how few regions they lie."""
     verdict(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
-    st.markdown(narrowness(reading.trace))
+    half, n = n_for_share(reading.trace, 0.5), reading.trace.n_keys
+    one = f"One of {n} regions gets {float(reading.trace.weights().max()):.0%} of the attention."
+    st.markdown(one if half == 1 else f"{half} of {n} regions get half of the attention.")
 
 
 def learned_mask(reading: FindReading, paper: str) -> None:
@@ -146,12 +148,3 @@ def worth() -> str:
         f"**Switch its attention off and it fails.** Train it without, and it misreads {equal} of digits in clutter, "
         f"almost as good as this one: {attends}."
     )
-
-
-def narrowness(trace: AttentionTrace) -> str:
-    """Say on how few regions the attention lies."""
-    n = trace.n_keys
-    half = n_for_share(trace, 0.5)
-    if half == 1:
-        return f"One of {n} regions gets {float(trace.weights().max()):.0%} of the attention."
-    return f"{half} of {n} regions get half of the attention."

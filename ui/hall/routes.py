@@ -9,6 +9,8 @@ import os
 import re
 import socket
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -76,15 +78,7 @@ async def _answer(request: Request) -> Response:
     return UNCHANGED
 
 
-async def _attendance(request: Request) -> Response:
-    return _for_lecturer(request, ROOMS.attendance)
-
-
-async def _results(request: Request) -> Response:
-    return _for_lecturer(request, ROOMS.results)
-
-
-def _for_lecturer(request: Request, asked: Any) -> Response:
+async def _for_lecturer(asked: Callable[[str], Any], request: Request) -> Response:
     try:
         code = _code(request)
         if not ROOMS.is_lecturer(code, request.headers.get(KEY_HEADER, "")):
@@ -118,8 +112,8 @@ def routes() -> list[Route]:
         Route(room, _page),
         Route(f"{room}/now", _now),
         Route(f"{room}/answer", _answer, methods=["POST"]),
-        Route(f"{room}/attendance", _attendance),
-        Route(f"{room}/results", _results),
+        Route(f"{room}/attendance", partial(_for_lecturer, ROOMS.attendance)),
+        Route(f"{room}/results", partial(_for_lecturer, ROOMS.results)),
     ]
 
 

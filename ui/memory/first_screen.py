@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -22,7 +21,7 @@ from ui.labels import error_markdown, note
 from ui.layout import end_here
 from ui.player import Walk, counted
 from ui.read_back import IN_ENGLISH, read_back
-from ui.state import Field, one_of, single_choice
+from ui.state import Field, one_of
 from ui.words import readable_sentence, reading_remarks, sentence_box
 
 NAME = "memory"
@@ -33,14 +32,7 @@ WALK = Walk(NAME)
 
 
 def recurrent(name: str) -> Translator:
-    return cast(Translator, model_or_none(name)[0])
-
-
-def choose_reading() -> bool:
-    """Let a person choose how the sentence is read; return whether it is read backwards too."""
-    with st.container(key="desk_memory_reading"):
-        single_choice("Reading", READING, READINGS, label_visibility="collapsed")
-    return READING.value == "bidirectional"
+    return model_or_none(name)[0]
 
 
 def networks() -> dict[str, Translator]:
@@ -51,7 +43,7 @@ def networks() -> dict[str, Translator]:
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
         else:
-            found[label] = cast(Translator, model)
+            found[label] = model
     if not found:
         end_here()
     return found

@@ -42,7 +42,9 @@ _remember = cached_computation(spinner="Reading the sentence", by_model=True)(me
 
 def walk_tab(text: str) -> None:
     """Walk through the reading: the states of both networks fill up column by column."""
-    both = screen.choose_reading()
+    with st.container(key="desk_memory_reading"):
+        single_choice("Reading", screen.READING, screen.READINGS, label_visibility="collapsed")
+    both = screen.READING.value == "bidirectional"
     memories = {label: _remember(model, read_source(text)) for label, model in screen.networks().items()}
     labels = next(iter(memories.values())).labels
     at = screen.WALK.draw(labels, range(len(labels) - 1, -1, -max(1, len(labels) // 4)))

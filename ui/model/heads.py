@@ -214,12 +214,9 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     for column, shown, at in sides:
         with column:
             does = describe_head(glance.summaries_of(shown, at.group)[at.layer][at.head])
-            st.markdown(f"**{_in_words(shown)}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
+            model = error_markdown(IN_WORDS.get(shown.model, shown.model))
+            st.markdown(f"**{model}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
             glance.glance_picture(shown, at, width=520)
-
-
-def _in_words(run: ModelRun) -> str:
-    return error_markdown(IN_WORDS.get(run.model, run.model))
 
 
 def _other_run(asked: LatestRun | None) -> ModelRun | None:

@@ -47,7 +47,9 @@ SOURCE = Field(
     address="what",
     **named(model=MODEL, recording=RECORDING),
 )
-FOLDED_OUT = Field(NAME, "source_open", lambda: SOURCE.value == RECORDING or _is_model_named())
+FOLDED_OUT = Field(
+    NAME, "source_open", lambda: SOURCE.value == RECORDING or bool(PAGE_MODEL.key.value or PAGE_MODEL.asked.value)
+)
 INPUTS = (NAME, OTHER)
 KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
 TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
@@ -57,10 +59,6 @@ PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **WAYS) for na
 PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
 PICTURE_FILE = {name: Field(name, "picture_file", "") for name in INPUTS}
 PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
-
-
-def _is_model_named() -> bool:
-    return bool(PAGE_MODEL.key.value or PAGE_MODEL.asked.value)
 
 
 def choose_source() -> str | ModelRun | None:

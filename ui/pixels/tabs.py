@@ -40,10 +40,12 @@ def learned_section(reading: screen.Reading) -> None:
     """Draw the drawing as a moment of the training saw it."""
     name, image, ink = screen.LAYER.value, reading.image, reading.drawing.image
     try:
-        snapshots, steps = _moments(name)
+        snapshots = load_snapshots(name)
     except WeightsError as error:
         st.info(f"The snapshots of the training are not here. {error_markdown(error)}")
         return
+    steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
+    MOMENT.clamp_to_options(steps, steps[-1])
     words = {one: f"batch {int(snapshots[f'{one}.step']):,}" for one in steps}
     moment = MOMENT.widget(st.select_slider, "Moment of the training", steps, format_func=words.__getitem__)
     begun, trace, ended = (_at_moment(name, snapshots, one, image) for one in (steps[0], moment, steps[-1]))
@@ -60,14 +62,6 @@ def learned_section(reading: screen.Reading) -> None:
         st.caption(_whether_learned(name, likeness_beyond(first, last, ink)))
         if name != screen.INK_ONLY:
             st.caption(_what_they_say(name, snapshots, steps[-1], image))
-
-
-def _moments(name: str) -> tuple[Mapping[str, Tensor], list[int]]:
-    """Return the snapshots of a training and their numbers, of which MOMENT is one; WeightsError without them."""
-    snapshots = load_snapshots(name)
-    steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
-    MOMENT.clamp_to_options(steps, steps[-1])
-    return snapshots, steps
 
 
 def _whether_learned(name: str, alike: float) -> str:

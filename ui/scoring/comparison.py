@@ -194,11 +194,7 @@ def _one_row() -> None:
     draw_chart(weights_chart(*(one.tolist() for one in weights)), key="scoring_row", alt="Weights of eight random keys")
     plain, divided = (f"{one.max():.0%}, gradient {measures.softmax_jacobian_norm(one):.2f}" for one in weights)
     st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
-    st.button("Other random vectors", key="scoring_redraw", on_click=_draw_others)
-
-
-def _draw_others() -> None:
-    DRAWN.value += 1
+    st.button("Other random vectors", key="scoring_redraw", on_click=DRAWN.take, args=(DRAWN.value + 1,))
 
 
 @cached_computation(spinner="Drawing random vectors")

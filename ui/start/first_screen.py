@@ -6,6 +6,7 @@ ui/assets/start, and a test holds them equal to what the models say. All else is
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,19 +29,15 @@ from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
 from attention_core.topics.memory.read_back import words_only_in
-from ui.chart import note_picture
+from ui.chart import address, note_picture
 from ui.component import component
 from ui.lecture import LECTURE
-from ui.navigation import entry_of, path_of
+from ui.navigation import PAGES, PageEntry, entry_of, path_of
 from ui.read_back import read_back
 from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
 
 if TYPE_CHECKING:
     from attention_core.charts.vega import Chart
-import base64
-
-from ui.chart import address
-from ui.navigation import PAGES, PageEntry
 
 NAME = "start"
 SENTENCE = OPENING[0]

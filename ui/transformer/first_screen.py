@@ -27,17 +27,13 @@ SHOWN = "transformer_orders"
 PICTURED = 24  # numbers of each piece that are drawn
 
 
-def _order_of(how: str, seed: str) -> tuple[str, int]:
+def _order_of(text: str) -> tuple[str, int]:
+    how, seed = text.split("-")
     return one_of(("shuffled", "reversed"))(how), whole_number(seed)
 
 
 ORDER = Field(
-    NAME,
-    "order",
-    ("reversed", 0),
-    address="order",
-    parse=lambda text: _order_of(*text.split("-")),
-    text=lambda order: f"{order[0]}-{order[1]}",
+    NAME, "order", ("reversed", 0), address="order", parse=_order_of, text=lambda order: f"{order[0]}-{order[1]}"
 )
 _two_orders = component("two_orders")
 _compare_orders = cached_computation(by_model=True)(orders.compare_orders)
@@ -46,12 +42,8 @@ _compare_orders = cached_computation(by_model=True)(orders.compare_orders)
 def order_buttons() -> None:
     """Let a person put the words into another order."""
     for label, how, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
-        st.button(label, key=f"transformer_{label.lower()}", on_click=_reorder, args=(how,), icon=icon)
-
-
-def _reorder(how: str) -> None:
-    _, seed = ORDER.value
-    ORDER.value = how, seed + (how == "shuffled")
+        order = how, ORDER.value[1] + (how == "shuffled")
+        st.button(label, key=f"transformer_{label.lower()}", on_click=ORDER.take, args=(order,), icon=icon)
 
 
 def _other_order(source: SourceSentence) -> tuple[list[int], SourceSentence, Tensor]:

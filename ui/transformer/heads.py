@@ -77,7 +77,8 @@ def all_heads(experiment: page.Experiment) -> None:
         _mosaic(layers, head, habits)
     with large:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
-        _large(trace, head, query)
+        look, name = at_query(trace, query), f"transformer_{head.kind}"
+        show_step_chart(trace, step_of(trace, "weights"), head.head, look, name, asks=QUERY)
 
 
 def _end(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:
@@ -98,11 +99,6 @@ def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: li
     )
     words = f"Weights of all heads of all layers, {head.kind} attention; click one"
     draw_chart(chart, width="content", alt=words, **click(f"transformer_heads_{head.kind}", "head", take))
-
-
-def _large(trace: AttentionTrace, head: page.TransformerHead, query: int) -> None:
-    step, look = step_of(trace, "weights"), at_query(trace, query)
-    show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", asks=QUERY)
 
 
 def transformer_steps(experiment: page.Experiment) -> None:

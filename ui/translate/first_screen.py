@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.bounds import as_markdown
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
 from attention_core.topics.memory.read_back import words_only_in
-from attention_core.topics.translate.translation import ShownTranslation, read_source
+from attention_core.topics.translate.translation import ShownTranslation, probability_per_word, read_source
 from ui import words as sentences
 from ui.lecture import LECTURE
 from ui.player import Player, Stepper
@@ -111,7 +111,10 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     for slot in FIRST:
         _model_part(slot, text, models)
     if models:
-        _word_controls(rows)
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
+            WORDS.previous_button(rows, "Previous word")
+            WORDS.next_button(rows, "Next word")
+            WORDS.play_button(rows, "Play the words")
     return models
 
 
@@ -218,13 +221,6 @@ def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
             change_arc(shown, row, *arc, text)
 
 
-def _word_controls(rows: Sequence[int]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
-        WORDS.previous_button(rows, "Previous word")
-        WORDS.next_button(rows, "Next word")
-        WORDS.play_button(rows, "Play the words")
-
-
 def list_translations(text: str) -> None:
     """Draw what all models say in one list, if they are asked for."""
     if not ALL.value:
@@ -235,7 +231,8 @@ def list_translations(text: str) -> None:
         sure, french, back = "", "<i>cannot be loaded</i>", ""
         if not network.why_missing(translator):
             made = translation(translator, text, forced_pieces())
-            sure, french = f"{network.average_per_word(made)} sure per word", html.escape(made.text) or "(nothing)"
+            share = probability_per_word(made.probabilities, len(made.word_labels))
+            sure, french = f"{share:.0%} sure per word", html.escape(made.text) or "(nothing)"
             back = f'<div class="back">{html.escape(_back(made.text))}</div>'
         name = network.TRANSLATORS[translator]
         rows.append(

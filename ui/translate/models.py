@@ -79,8 +79,3 @@ def show_next_word(
     labels = [piece_label(one.text) for one in pieces.values()]
     shares = [[found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)]
     show_outcome(page, labels, *shares)
-
-
-def average_per_word(made: core.Translation) -> str:
-    """Return how likely the model finds a word of its translation, on average, such as "44%"."""
-    return f"{core.probability_per_word(made.probabilities, len(made.word_labels)):.0%}"

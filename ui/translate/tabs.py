@@ -3,7 +3,6 @@
 import html
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -15,7 +14,6 @@ from attention_core.bounds import as_markdown
 from attention_core.charts import signed_ramp
 from attention_core.charts.heatmap import matrix_png
 from attention_core.device import to_array
-from attention_core.models.translator import Translator
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
 from attention_core.topics.translate.collapse import LONGEST, collapse
 from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words
@@ -220,7 +218,7 @@ def any_length(text: str) -> None:
         _collapse(found.words, states, weights, context, words)
         st.caption("Rows: encoder states. Bars: their weights before the first French word.")
     with numbers:
-        d, d_out = states.shape[1], cast(Translator, model).config.d_embedding
+        d, d_out = states.shape[1], model.config.d_embedding
         vector, read_out = f"{d:,}", f"{2 * d * d_out:,}"  # the read-out takes the decoder's state, too
         figures_table(
             ("", "attention", "added", "end to end"),

@@ -129,7 +129,7 @@ def average_section(trace: AttentionTrace) -> None:
     """Draw contexts inside the hull of two-dimensional values; say so when values have another width."""
     values, queries = to_array(trace.value_of(0)), trace.story.query_axis.labels
     if not trace.has_softmax:
-        st.caption("The softmax is off. Switch it on under *Change the rules*.")
+        st.caption(SOFTMAX_IS_OFF)
         return
     if values.shape[1] != 2:
         st.caption(f"Only values of two columns can be drawn as points; these have {values.shape[1]}.")
