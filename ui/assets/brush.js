@@ -7,7 +7,7 @@ class Brush {
   constructor(root) {
     this.canvas = make(root, "canvas", { tabindex: 0, role: "application", "aria-label": ABOUT, title: ABOUT });
     const { canvas } = this;
-    this.at = [0, 0];
+    this.at = 0;
     dragged(canvas, {
       begin: (event) => { this.move(event); this.begin(); },
       go: (event) => { this.move(event); this.brush(); },
@@ -29,19 +29,16 @@ class Brush {
     Object.assign(canvas.style, { width: `${size}px`, aspectRatio: `${columns} / ${rows}` });
     canvas.style.background = layers.map((layer) => `url("${layer}") 0 0 / 100% 100%`).join(", ");
     canvas.style.imageRendering = pixels ? "pixelated" : "auto";
-    this.at = [clamp(this.at[0], 0, columns - 1), clamp(this.at[1], 0, rows - 1)];
+    this.at = Math.min(this.at, rows * columns - 1);
     this.paint();
   }
 
-  move(event) {
-    const [x, y] = pointIn(this.canvas, event), { width, height } = boxOf(this.canvas), { rows, columns } = this.data;
-    this.at = [clamp(Math.floor(columns * x / width), 0, columns - 1), clamp(Math.floor(rows * y / height), 0, rows - 1)];
-  }
+  move(event) { this.at = cellUnder(this.canvas, event, this.data.rows, this.data.columns); }
 
   key(event) {
-    const way = arrowOf(event), { rows, columns } = this.data;
+    const way = arrowOf(event);
     if (way) {
-      this.at = [clamp(this.at[0] + way[0], 0, columns - 1), clamp(this.at[1] + way[1], 0, rows - 1)];
+      this.at = cellBeside(this.at, way, this.data.rows, this.data.columns);
       if (event.shiftKey && this.adds === undefined) this.begin();
       else if (event.shiftKey) this.brush();
     } else if (event.key === " ") {
@@ -57,15 +54,15 @@ class Brush {
   }
 
   begin() {
-    this.adds = !this.chosen.has(this.at[1] * this.data.columns + this.at[0]);
+    this.adds = !this.chosen.has(this.at);
     this.brush();
   }
 
   brush() {
-    const { reach, rows, columns } = this.data, [x, y] = this.at;
-    for (let row = Math.max(0, y - reach); row <= Math.min(rows - 1, y + reach); row++) {
-      for (let column = Math.max(0, x - reach); column <= Math.min(columns - 1, x + reach); column++) {
-        this.chosen[this.adds ? "add" : "delete"](row * columns + column);
+    const { reach, rows, columns } = this.data;
+    for (let down = -reach; down <= reach; down++) {
+      for (let right = -reach; right <= reach; right++) {
+        this.chosen[this.adds ? "add" : "delete"](cellBeside(this.at, [right, down], rows, columns));
       }
     }
     this.paint();
@@ -83,12 +80,13 @@ class Brush {
     if (!this.data) return;
     const pen = this.canvas.getContext("2d"), { columns } = this.data;
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    const corner = (cell) => [CELL * (cell % columns), CELL * Math.floor(cell / columns)], [x, y] = corner(this.at);
     pen.fillStyle = "#0072b26b";
-    for (const cell of this.chosen) pen.fillRect(CELL * (cell % columns), CELL * Math.floor(cell / columns), CELL, CELL);
+    for (const cell of this.chosen) pen.fillRect(...corner(cell), CELL, CELL);
     if (!this.canvas.matches(":focus-visible")) return;
     pen.lineWidth = 4;
     pen.strokeStyle = "#0072b2";
-    pen.strokeRect(CELL * this.at[0] + 2, CELL * this.at[1] + 2, CELL - 4, CELL - 4);
+    pen.strokeRect(x + 2, y + 2, CELL - 4, CELL - 4);
   }
 }
 

@@ -8,12 +8,13 @@ class Layers {
     this.picture = make(root, "div", "picture");
     this.frame = make(this.picture, "i");
     this.pointed = pointedIn(root, (places) => this.light(placeOn(places, this.data.axis)));
-    this.picture.onpointermove = (event) => this.look(this.under(event));
+    const under = (event) => cellUnder(this.picture, event, this.data.rows, this.data.columns);
+    this.picture.onpointermove = (event) => this.look(under(event));
     this.picture.onpointerleave = this.picture.onblur = (event) => this.pointed.leave(event);
-    this.picture.onclick = (event) => this.choose(this.under(event));
+    this.picture.onclick = (event) => this.choose(under(event));
     this.picture.onkeydown = (event) => {
-      const way = arrowOf(event), { rows, columns } = this.data, [row, column] = this.placeOf(this.at ?? 0);
-      if (way) this.look(clamp(row + way[1], 0, rows - 1) * columns + clamp(column + way[0], 0, columns - 1));
+      const way = arrowOf(event);
+      if (way) this.look(cellBeside(this.at ?? 0, way, this.data.rows, this.data.columns));
       if (event.key === "Enter") this.choose(this.at);
     };
   }
@@ -34,12 +35,6 @@ class Layers {
   }
 
   placeOf(cell) { return [Math.floor(cell / this.data.columns), cell % this.data.columns]; }
-
-  under(event) {
-    const { rows, columns } = this.data, [x, y] = pointIn(this.picture, event), { width, height } = boxOf(this.picture);
-    const at = (share, n) => clamp(Math.floor(n * share), 0, n - 1);
-    return at(y / height, rows) * columns + at(x / width, columns);
-  }
 
   look(cell) {
     const { axis, tells, numbers } = this.data, [row, column] = this.placeOf(cell);

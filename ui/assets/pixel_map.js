@@ -21,8 +21,8 @@ class PixelMap {
     this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "pixels")));
     this.canvas.onblur = () => this.pointed.leave();
     this.canvas.onkeydown = (event) => {
-      const way = arrowOf(event), { column, row } = placeOf(this.query);
-      if (way) this.ask(clamp(row + way[1], 0, SIDE - 1) * SIDE + clamp(column + way[0], 0, SIDE - 1));
+      const way = arrowOf(event);
+      if (way) this.ask(cellBeside(this.query, way, SIDE, SIDE));
       if (event.key === "Enter") this.answer({ query: this.query });
     };
     this.small = create("canvas", { width: SIDE, height: SIDE });
@@ -69,11 +69,7 @@ class PixelMap {
     this.canvas.style.visibility = yes ? "visible" : "hidden";
   }
 
-  under(event) {
-    const [x, y] = pointIn(this.canvas, event), { width, height } = boxOf(this.canvas);
-    const at = (share) => clamp(Math.floor(SIDE * share), 0, SIDE - 1);
-    return at(y / height) * SIDE + at(x / width);
-  }
+  under(event) { return cellUnder(this.canvas, event, SIDE, SIDE); }
 
   wander() {
     if (this.held || this.data.stays || this.data.row || !this.shown || !this.inked.length) return;

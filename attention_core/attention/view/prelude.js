@@ -43,6 +43,16 @@ const pointIn = (node, { clientX, clientY }) => {
   return [point.x - box.x, point.y - box.y];
 };
 
+// The cell of a picture that the pointer is on, and the one beside a cell that an arrow key points to, [right, down].
+const cellUnder = (node, event, rows, columns) => {
+  const [x, y] = pointIn(node, event), { width, height } = boxOf(node);
+  const at = (share, n) => clamp(Math.floor(n * share), 0, n - 1);
+  return at(y / height, rows) * columns + at(x / width, columns);
+};
+
+const cellBeside = (cell, [right, down], rows, columns) =>
+  clamp(Math.floor(cell / columns) + down, 0, rows - 1) * columns + clamp((cell % columns) + right, 0, columns - 1);
+
 // The heaviest of some weights, each with its place.
 const heaviest = (weights, most) =>
   Array.from(weights, (value, place) => [value, place]).sort((a, b) => b[0] - a[0]).slice(0, most);
