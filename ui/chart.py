@@ -112,10 +112,11 @@ def draw_map(
     """Draw a map of weights (rows, columns) over a picture; see charts.overlay, and draw_layers for more."""
     from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay
 
-    chart = partial(overlay, over, weights, size=size, high=high, marked=more.get("chosen"), bar=False)
-    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
-    told = {"size": size, "axis": "regions", "tells": "weight {}%", "smooth": True} | more
-    draw_layers(chart, [map_png(weights, ramp, True, 0.85), image_png(over)], 100 * weights, key, alt, **told)
+    told = {"axis": "regions", "tells": "weight {}%", "smooth": True, "chosen": None} | more
+    smooth, ramp = told["smooth"], glow_ramp(weights.size, float(weights.max()) if high is None else high)
+    look = {"size": size, "high": high, "smooth": smooth, "marked": told["chosen"], "bar": False}
+    layers = [map_png(weights, ramp, smooth, 0.85 if smooth else 1), image_png(over)]
+    draw_layers(partial(overlay, over, weights, **look), layers, 100 * weights, key, alt, size=size, **told)
 
 
 def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
-"""Whether a page's map explains its answer: what each page erases, and how its map is drawn."""
+"""Whether a page's map explains its answer: what each page erases, and where its map lies."""
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -9,8 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.charts import overlay
-from attention_core.charts.vega import Chart
 from attention_core.data.questions import numbers_of
 from attention_core.device import device_of, to_array
 from attention_core.faithfulness import subjects
@@ -22,7 +19,7 @@ from attention_core.topics.read import ReadDrawing
 from attention_core.topics.translate.translation import ShownTranslation, read_source, translate
 from ui.ask import first_screen as ask
 from ui.computed import model_or_stop
-from ui.faithfulness import faithfulness_tab
+from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.find import first_screen as find
 from ui.groups import sections as groups
 from ui.matter import judgement as matter
@@ -32,8 +29,6 @@ from ui.pixels import first_screen as pixels
 from ui.read import first_screen as read
 from ui.skeleton import Tab
 
-SIZE = 190  # screen pixels of a drawing with a map over it
-
 
 def _subject(make: Callable[..., Subject], name: str, values: np.ndarray | Tensor, *more: Any) -> Subject:
     """Return the subject of a model and of numbers, put where it computes."""
@@ -41,42 +36,34 @@ def _subject(make: Callable[..., Subject], name: str, values: np.ndarray | Tenso
     return make(model, torch.as_tensor(values, dtype=torch.float32, device=device_of(model)), *more)
 
 
-def _over(canvas: np.ndarray, grid: Any, size: int = SIZE) -> Callable[[np.ndarray], Chart]:
-    """Return what draws how much regions in a grid receive over a drawing; an empty key may come after them."""
-    return lambda received: overlay(canvas, received[: math.prod(grid)].reshape(grid), size=size, bar=False)
-
-
 def pixel_doubts(reading: pixels.Reading) -> Tab:
     """Return the section on a drawn digit: its ink is erased."""
     name, image = pixels.LAYER.value, reading.drawing.image
-
-    def draw(received: np.ndarray) -> Chart:
-        return pixels.map_chart(reading.trace, received, image, size=SIZE, bar=False)
-
+    over = KeysInPicture(pixels.light_ink(image), image.shape, smooth=False)
     subject = partial(_subject, subjects.pixel_subject, name, image)
-    return faithfulness_tab(pixels.NAME, name, image.tobytes(), subject, "ink pixels", draw)
+    return faithfulness_tab(pixels.NAME, name, image.tobytes(), subject, "ink pixels", over)
 
 
 def find_doubts(reading: find.FindReading) -> Tab:
     """Return the section on a digit in clutter: regions of the feature map are erased."""
     subject = partial(_subject, subjects.mask_subject, find.MODEL, reading.picture)
-    draw = _over(reading.canvas, reading.masks.shape[1:])
-    return faithfulness_tab(find.NAME, find.MODEL, reading.picture.tobytes(), subject, "regions", draw)
+    over = KeysInPicture(reading.canvas, reading.masks.shape[1:])
+    return faithfulness_tab(find.NAME, find.MODEL, reading.picture.tobytes(), subject, "regions", over)
 
 
 def read_doubts(drawing: ReadDrawing) -> Tab:
     """Return the section on a number that was read: blocks of regions are erased."""
     subject = partial(_subject, subjects.reading_subject, read.MODEL, drawing.picture)
-    draw, key = _over(drawing.canvas, drawing.reading.trace.story.key_axis.grid, 2 * SIZE), drawing.picture.tobytes()
-    return faithfulness_tab(read.NAME, read.MODEL, key, subject, "blocks of nine regions", draw)
+    over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.grid, size=380)
+    return faithfulness_tab(read.NAME, read.MODEL, drawing.picture.tobytes(), subject, "blocks of nine regions", over)
 
 
 def ask_doubts(drawing: ask.AskedDrawing, words: Sequence[str], answered: SceneAnswer) -> Tab:
     """Return the section on a question about a drawing: regions of the feature map are erased."""
     subject = partial(_subject, subjects.question_subject, ask.MODEL, drawing.picture, numbers_of(words))
-    draw = _over(drawing.canvas, answered.looks[0].story.key_axis.grid)
+    over = KeysInPicture(drawing.canvas, answered.looks[0].story.key_axis.grid)
     key = to_array(drawing.picture).tobytes(), *words
-    return faithfulness_tab(ask.NAME, ask.MODEL, key, subject, "regions", draw)
+    return faithfulness_tab(ask.NAME, ask.MODEL, key, subject, "regions", over)
 
 
 def matter_doubts(text: str) -> Tab:

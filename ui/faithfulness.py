@@ -1,6 +1,8 @@
 """One section for all pages: is this map an explanation of this answer?"""
 
+import math
 from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -16,7 +18,7 @@ from attention_core.faithfulness.stacks import LENGTH, ROLLOUT, SLOPE, ZEROING
 from attention_core.hub.model import ModelError
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.models import MODELS
-from ui.chart import draw_chart
+from ui.chart import draw_chart, draw_map
 from ui.computed import card_or_empty
 from ui.job_queue import queued_result, result_on_demand
 from ui.labels import as_percent, error_markdown, number
@@ -43,13 +45,23 @@ N_HEADS = 12
 """Heads that are drawn, those that matter most."""
 
 
+class KeysInPicture(NamedTuple):
+    """Where keys lie in a picture: its regions, in reading order."""
+
+    picture: np.ndarray  # uint8 (height, width, 3 or 4)
+    grid: tuple[int, int]  # rows and columns
+    first: int = 0  # the key of the first region; others, before it and behind the last one, lie elsewhere
+    size: int = 190  # screen pixels across
+    smooth: bool = True  # False = a region is a pixel
+
+
 def faithfulness_tab(
     name: str,  # the page's
     model: str,  # the trained model's name, whose card says how it does over many inputs; another's has none
     key: Hashable,  # tells the input from others
     subject: Callable[[], Subject],  # makes the subject, in the queue
     part: str,  # what is erased, in the plural, such as "ink pixels"
-    draw_map: Callable[[np.ndarray], vl.Chart] | None = None,  # of (n_keys,); else each part's weight is drawn by name
+    over: KeysInPicture | None = None,  # where the keys lie; None = each part's weight is drawn by name
     answer: str = "",  # says what the answer is, where the page does not
     asks: bool = False,  # whether a button asks for the figures, since they may take long
 ) -> Tab:
@@ -91,7 +103,7 @@ def faithfulness_tab(
         with left:
             _curves(name, found, part)
         with right:
-            _other_weights(name, found, draw_map)
+            _other_weights(name, found, over)
             with st.container(key=f"desk_{name}_without"):
                 _heads(name, found)
         _over_many(model, found)
@@ -145,7 +157,7 @@ def _heads(name: str, found: assessment.Assessment) -> None:
     st.caption(f"{words} (Michel et al. 2019). Two heads that can replace each other both seem unnecessary.")
 
 
-def _other_weights(name: str, found: assessment.Assessment, draw_map: Callable[[np.ndarray], vl.Chart] | None) -> None:
+def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture | None) -> None:
     other = found.other
     if other is None or found.shuffled is None:
         st.caption(
@@ -159,10 +171,11 @@ def _other_weights(name: str, found: assessment.Assessment, draw_map: Callable[[
         f"it {'hangs' if moved > 2 * found.subject.bound else 'hardly hangs'} on them.{_by_layer(found)}"
     )
     own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
-    if draw_map:
+    if over:
         for column, title, values in zip(st.columns(2), ("These weights", "Others"), (own, theirs), strict=True):
             with column:
-                draw_chart(draw_map(to_array(values)), width="content", key=f"{name}_map_{title}", alt=title)
+                shown = to_array(values)[over.first :][: math.prod(over.grid)].reshape(over.grid)
+                draw_map(shown, over.picture, f"{name}_map_{title}", title, size=over.size, smooth=over.smooth)
                 st.caption(title)
     else:
         by_word = (found.subject.of_keys(weights).tolist() for weights in (own, theirs))

@@ -1,20 +1,15 @@
 """Whether a map of one's own model explains its answer."""
 
-import numpy as np
-
-from attention_core.charts import overlay
-from attention_core.charts.vega import Chart
 from attention_core.faithfulness.attribution import Subject
 from attention_core.faithfulness.model_subject import model_subject
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun
-from ui.faithfulness import faithfulness_tab
+from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.model.glance import NAME
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
 from ui.skeleton import Tab
 
 MANY_PARAMETERS = 40_000_000  # from so many on a person asks for figures that take hundreds of passes
-SIZE = 190  # screen pixels of a picture with a map over it
 
 ANSWERS = {
     ModelKind.ENCODER: "The answer is the sentence's vector, the mean of its tokens'; what is left of it, the cosine.",
@@ -26,17 +21,13 @@ MAP = "The map is the mean of all layers, heads and queries, not of the chosen h
 
 def model_doubts(run: ModelRun, asked: LatestRun) -> Tab:
     """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
-
-    def draw(received: np.ndarray) -> Chart:
-        return overlay(run.picture, received[run.n_prefix :].reshape(run.patch_grid), size=SIZE, bar=False)
-
-    pretrained = pretrained_of(asked.key)
+    pretrained, part, over = pretrained_of(asked.key), "tokens", None
+    if run.patch_grid is not None:
+        part, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
 
     def subject() -> Subject:
         return model_subject(pretrained, prepared_of(*asked))
 
-    is_picture = run.patch_grid is not None
-    part, draws = ("patches", draw) if is_picture else ("tokens", None)
     is_large = sum(one.numel() for one in pretrained.model.parameters()) > MANY_PARAMETERS
     answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
-    return faithfulness_tab(NAME, asked.key, asked, subject, part, draws, answer, is_large)
+    return faithfulness_tab(NAME, asked.key, asked, subject, part, over, answer, is_large)

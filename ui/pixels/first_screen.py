@@ -12,7 +12,7 @@ from torch import Tensor
 from attention_core.attention.edits import UNIFORM
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
-from attention_core.charts.overlay import CLEARNESS, glow_ramp, image_png, map_png, strongest_weight
+from attention_core.charts.overlay import CLEARNESS, strongest_weight
 from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
@@ -20,7 +20,7 @@ from attention_core.faithfulness.subjects import ink_mask
 from attention_core.topics.pixels import Answer
 from attention_core.topics.pixels.readout import figure_range, pack_looks, product_means
 from ui.canvas import PAPER, Pad, PadState, digit_presets
-from ui.chart import draw_layers, note_picture
+from ui.chart import draw_map, note_picture
 from ui.component import component, script_of
 from ui.computed import cached_computation, card_or_empty
 from ui.digits import inked, prepared, read_image, verdict
@@ -159,12 +159,9 @@ def equal_map(reading: Reading) -> None:
         st.markdown("Same network, but no pixel stands out.")
     weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
     high = float(reading.trace.weights(0, [reading.query]).abs().max())
-    chart = partial(_over_ink, weights, image, size=SHOWN, bar=False, high=high)
-    map_of = weights.reshape(image.shape)
-    layers = map_png(map_of, glow_ramp(weights.size, high), False), image_png(inked(LIGHT_INK * image))
-    told = {"size": SHOWN, "axis": "pixels", "tells": "weight {}%"}
+    look = {"size": SHOWN, "high": high, "axis": "pixels", "smooth": False}
     words = "Where one pixel looks with every weight equal"
-    draw_layers(chart, layers, 100 * map_of, "pixels_equal_map", words, **told)
+    draw_map(weights.reshape(image.shape), light_ink(image), "pixels_equal_map", words, **look)
 
 
 def worth_words(layer: str) -> str:
@@ -201,12 +198,12 @@ def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **lo
 
     The look is that of picture and overlay: size, marked, bar.
     """
-    if trace.has_softmax:
-        return _over_ink(values, image, **look)
     values = values.reshape(image.shape)
+    if trace.has_softmax:
+        return overlay(light_ink(image), values, smooth=False, opacity=1, **look)
     return picture(values, signed_ramp(values), title="weight", outline=image, **look)
 
 
-def _over_ink(values: np.ndarray, image: np.ndarray, **look: Any) -> Chart:
-    paper = inked(LIGHT_INK * image).repeat(6, 0).repeat(6, 1)
-    return overlay(paper, values.reshape(image.shape), smooth=False, opacity=1, **look)
+def light_ink(image: np.ndarray) -> np.ndarray:
+    """Return a drawing, (28, 28), in light ink, for a map over it: uint8 (168, 168, 3)."""
+    return inked(LIGHT_INK * image).repeat(6, 0).repeat(6, 1)
