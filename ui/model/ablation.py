@@ -259,7 +259,7 @@ def _last_layer(run: ModelRun, changed: ModelRun) -> None:
         f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(turned.mean()))}."
     )
     notes = [f"its last layer turns by {_small(amount)}" for amount in turned.tolist()]
-    shown = shaded(tokens, turned.tolist(), notes, Role.CONTEXT, most=most)
+    shown = shaded(tokens, turned.tolist(), notes, most=most)
     hint = f"The strongest shade: {_small(most)}. Hover a token for its change."
     chips("model_out_turned_chips", shown, label="The tokens by their change", hint=hint)
 

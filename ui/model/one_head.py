@@ -9,7 +9,7 @@ import streamlit as st
 from PIL import Image
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role
+from attention_core.attention.types import Role
 from attention_core.attention.view.page import pieces, tiles_of
 from attention_core.charts.heads import masked
 from attention_core.charts.heatmap import matrix_chart
@@ -52,14 +52,13 @@ def shaded(
     tokens: Sequence[str],
     amounts: Sequence[float],
     notes: Sequence[str],
-    role: Role,
     *,
-    most: float = 1.0,
+    most: float,
     n_given: int | None = None,
 ) -> list[Chip]:
     """Return tokens shaded by their amounts, of which `most` has the full shade; those behind n_given are written."""
     return [
-        Chip(text, amount / most, note, ROLE_COLOURS[role], n_given is not None and place >= n_given)
+        Chip(text, amount / most, note, ROLE_COLOURS[Role.CONTEXT], n_given is not None and place >= n_given)
         for place, (text, amount, note) in enumerate(zip(tokens, amounts, notes, strict=True))
     ]
 
@@ -88,83 +87,72 @@ def chips(
     _chips(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 
-class Tokens(NamedTuple):
-    """What the component draws.
-
-    Attributes:
-        matrix: float (n_queries, n_keys), as it is shown; finite.
-        queries, keys: labels of its rows and columns; no keys if they are the same tokens.
-        names: what the queries and the keys are.
-        axes: names of theirs in the trace.
-        muted: rows and columns that are no words.
-        picture: whose tokens lie among the others, see tiles_of; None = there is none.
-    """
-
-    matrix: np.ndarray
-    queries: Sequence[str]
-    keys: Sequence[str] | None
-    names: tuple[str, str]
-    axes: tuple[str, str]
-    muted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
-    picture: np.ndarray | None = None
+def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
+    """Draw where the tokens of a head look; a click on one makes it the query."""
+    query = min(chosen(run).query, trace.n_queries - 1)
+    patches = patches_of(run, trace)
+    if patches is not None and run.picture is not None:
+        row, column = trace.weights(head, [query])[0], trace.weights(head, cols=[query])[:, 0]
+        patch_view(run, patches, query, to_array(row), to_array(column))
+    elif (n := max(trace.n_queries, trace.n_keys)) > MOST_WORDS:
+        most = f"This input has {n:,} tokens; words are drawn for at most {MOST_WORDS:,}."
+        st.info(f"{most} Its matrices can be opened in the atlas.")
+    else:
+        weights = glance.cached_with_run(
+            run, ("tokens", trace, head), lambda: to_array(trace.weights(head).nan_to_num())
+        )
+        _draw_tokens(run, trace, weights, query)
 
 
-def token_component(key: str, tokens: Tokens, query: int) -> None:
-    """Draw tokens and numbers between them; a click makes a token the query, a position in the whole input."""
+def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, query: int) -> None:
+    """Draw tokens and the weights between them, (n_queries, n_keys), as a component."""
+    queries, keys = trace.story.query_axis, trace.story.key_axis
+    is_alike, special = is_of_itself(trace), special_keys(run, trace)
 
     def take() -> None:
-        row = (component_message(key, "chosen") or {}).get("row")
+        row = (component_message("model_tokens", "chosen") or {}).get("row")
         if isinstance(row, int) and row >= 0:
             glance.choose(query=row)
 
-    drawn = (tokens.matrix.tobytes(), tuple(tokens.queries), tuple(tokens.keys or ()), tokens.muted)
-    active = min(max(query, 0), len(tokens.queries) - 1)
-    _note_pictures(tokens, active)
-    matrix, high = tokens.matrix, float(tokens.matrix.max(initial=0.0))
-    file = address(_roots(matrix, high).tobytes(), "bin") if matrix.size > MAX_INLINE else None
-    sent = matrix
+    _note_pictures(trace, weights, query)
+    high, sent, file = float(weights.max(initial=0.0)), weights, None
+    if weights.size > MAX_INLINE:
+        file = address(_roots(weights, high).tobytes(), "bin")
     if file:
-        sent = matrix[active] if tokens.keys else np.concatenate([matrix[active], matrix[:, active]])
+        sent = np.concatenate([weights[query], weights[:, query]]) if is_alike else weights[query]
+    tiles = None if run.tiles is None or run.picture is None else tiles_of(keys.labels)
     data = {
-        "queries": _pieces(tokens.queries, tokens.muted[0]),
-        "keys": None if tokens.keys is None else _pieces(tokens.keys, tokens.muted[1]),
+        "queries": _pieces(queries.labels, special if is_alike else frozenset()),
+        "keys": None if is_alike else _pieces(keys.labels, special),
         "packed": packed(sent, high),
         "file": file,
         "high": high,
-        "active": active,
-        "names": list(tokens.names),
-        "axes": list(tokens.axes),
+        "active": query,
+        "names": [f"Queries, {queries.name}", f"Keys, {keys.name}"],
+        "axes": [queries.name, keys.name],
         "start": [0, 0],
-        "uniform": 1 / matrix.shape[1],
+        "uniform": 1 / trace.n_keys,
         "percent": True,
-        "stamp": f"{hash(drawn)}:{query}",
-        "tiles": _tiles(tokens),
+        "stamp": f"{hash((weights.tobytes(), *queries.labels, *keys.labels, special))}:{query}",
+        "tiles": tiles and {**tiles, "picture": address(png_of(Image.fromarray(run.picture)))},
     }
-    _view(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
+    _view(key="model_tokens", data=data, default={"chosen": None}, on_chosen_change=take)
 
 
-def _tiles(tokens: Tokens) -> dict[str, Any] | None:
-    tiles = None if tokens.picture is None else tiles_of(tokens.keys or tokens.queries)
-    return None if tiles is None else {**tiles, "picture": address(png_of(Image.fromarray(tokens.picture)))}
-
-
-def _note_pictures(tokens: Tokens, row: int) -> None:
+def _note_pictures(trace: AttentionTrace, weights: np.ndarray, query: int) -> None:
     """Note the text, shaded by what one query gives to its keys, and all weights."""
-    asks, colour = pieces(tokens.queries)[row][0], ROLE_COLOURS[Role.WEIGHTS]
-    keys = tokens.queries if tokens.keys is None else tokens.keys
-    weights, uniform = tokens.matrix[row], 1 / len(keys)
+    queries, keys = trace.story.query_axis, trace.story.key_axis
+    asks, colour, row = pieces(queries.labels)[query][0], ROLE_COLOURS[Role.WEIGHTS], weights[query]
 
     def text() -> Chart:
-        words, glued = zip(*pieces(keys), strict=True)
+        words, glued = zip(*pieces(keys.labels), strict=True)
         # as the browser shades: small weights show too, but no pattern where there is none
-        ramp = shade_ramp(colour, max(float(weights.max()), min(1, 6 * uniform)), 0.6)
-        chosen = row if tokens.keys is None else None
-        shares = ramp.position(weights).tolist()
+        ramp = shade_ramp(colour, max(float(row.max()), min(1, 6 / len(row))), 0.6)
+        shares, chosen = ramp.position(row).tolist(), query if is_of_itself(trace) else None
         return shaded_words(words, shares, [colour] * len(words), bar=(ramp, "weight"), glued=glued, chosen=chosen)
 
-    axes = [Axis(name, labels) for name, labels in zip(tokens.axes, (tokens.queries, keys), strict=True)]
     note_picture(text, f"“{asks}”, where it looks, as text")
-    note_picture(lambda: matrix_chart(tokens.matrix, *axes, Role.WEIGHTS, marked_row=row), "Every weight")
+    note_picture(lambda: matrix_chart(weights, queries, keys, Role.WEIGHTS, marked_row=query), "Every weight")
 
 
 def packed(matrix: np.ndarray, high: float) -> str:
@@ -261,35 +249,6 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     about = {"title": SHOWN_AS[shown], "role": Role.OUTPUT if shown == "length" and len(values) > 1 else Role.WEIGHTS}
     look = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
     show_numbers(trace, values, "model_matrix", look, about, asks=glance.TOKEN)
-
-
-def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
-    """Draw where the tokens of a head look; a click on one makes it the query."""
-    query = min(chosen(run).query, trace.n_queries - 1)
-    patches = patches_of(run, trace)
-    if patches is not None and run.picture is not None:
-        row, column = trace.weights(head, [query])[0], trace.weights(head, cols=[query])[:, 0]
-        patch_view(run, patches, query, to_array(row), to_array(column))
-        return
-    if (n := max(trace.n_queries, trace.n_keys)) > MOST_WORDS:
-        most = f"This input has {n:,} tokens; words are drawn for at most {MOST_WORDS:,}."
-        st.info(f"{most} Its matrices can be opened in the atlas.")
-        return
-    drawn = glance.cached_with_run(run, ("tokens", trace, head), lambda: tokens_of(run, trace, head))
-    token_component("model_tokens", drawn, query)
-
-
-def tokens_of(run: ModelRun, trace: AttentionTrace, head: int) -> Tokens:
-    is_alike, special = is_of_itself(trace), special_keys(run, trace)
-    return Tokens(
-        matrix=to_array(trace.weights(head).nan_to_num()),
-        queries=list(trace.story.query_axis.labels),
-        keys=None if is_alike else list(trace.story.key_axis.labels),
-        names=(f"Queries, {trace.story.query_axis.name}", f"Keys, {trace.story.key_axis.name}"),
-        axes=(trace.story.query_axis.name, trace.story.key_axis.name),
-        muted=(special if is_alike else frozenset(), special),
-        picture=None if run.tiles is None else run.picture,
-    )
 
 
 def patch_view(

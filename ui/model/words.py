@@ -8,7 +8,6 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.heads import masked_weights
 from attention_core.concurrency import BoundedCache
@@ -273,7 +272,7 @@ def _text(made: Generation) -> None:
     expected_with = (f"expected with {_percent(2**-bits)}, {bits:.1f} bits" for bits in made.bits)
     notes = ["the first token, which nothing expected", *expected_with]
     given = WRITING.value["n_given"]
-    shown = shaded(made.tokens, [0, *made.bits], notes, Role.CONTEXT, most=MAX_BITS, n_given=given)
+    shown = shaded(made.tokens, [0, *made.bits], notes, most=MAX_BITS, n_given=given)
     look = {"label": "The text so far", "hint": "Orange: a surprise. Click a token for what was expected after it."}
     chips("model_says_text_chips", shown, chosen=position(), on_choose=select_position, **look)
 
