@@ -79,11 +79,7 @@ class Tally:
 
 
 class Rooms:
-    """The rooms in a file, which is made when the first one is opened.
-
-    Args:
-        path: of the file; a new one is readable by its owner alone.
-    """
+    """The rooms in a file, which is made when the first one is opened, readable by its owner alone."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -151,10 +147,8 @@ class Rooms:
             RoomError: the room has been asked too much.
         """
         with self._rows() as rows:
-            row = rows.execute(
-                "select number from questions where room = ? and mark = ?", (code, question.mark)
-            ).fetchone()
-            if row is None:
+            number = _number(rows, code, question)
+            if number is None:
                 n = rows.execute("select count(*) from questions where room = ?", (code,)).fetchone()[0]
                 if n >= HALL_QUESTIONS.most:
                     raise RoomError("This room has been asked too much: close it, and open another.")
@@ -163,22 +157,18 @@ class Rooms:
                     "insert into questions values (null, ?, ?, ?, ?, '[]', '[]')",
                     (code, question.mark, question.page, body),
                 ).lastrowid
-            else:
-                (number,) = row
             rows.execute("update rooms set question = ?, revealed = 0 where code = ?", (number, code))
         return int(number or 0)
 
     def reveal(self, code: str, question: HallQuestion, correct: Sequence[int]) -> Tally | None:
         """Say which options are right; returns the answers, None where this question was not asked."""
         with self._rows() as rows:
-            row = rows.execute(
-                "select number from questions where room = ? and mark = ?", (code, question.mark)
-            ).fetchone()
-            if row is None:
+            number = _number(rows, code, question)
+            if number is None:
                 return None
-            rows.execute("update questions set correct = ? where number = ?", (json.dumps(list(correct)), row[0]))
-            rows.execute("update rooms set question = ?, revealed = 1 where code = ?", (row[0], code))
-        return self.tally(row[0])
+            rows.execute("update questions set correct = ? where number = ?", (json.dumps(list(correct)), number))
+            rows.execute("update rooms set question = ?, revealed = 1 where code = ?", (number, code))
+        return self.tally(number)
 
     def pause(self, code: str) -> None:
         """Let phones wait for the next question."""
@@ -188,10 +178,8 @@ class Rooms:
     def raise_hands(self, code: str, question: HallQuestion, hands: Sequence[int]) -> None:
         """Note how many hands were shown for each option of a question, instead of what was noted before."""
         with self._rows() as rows:
-            rows.execute(
-                "update questions set hands = ? where room = ? and mark = ?",
-                (json.dumps(list(hands)), code, question.mark),
-            )
+            number = _number(rows, code, question)
+            rows.execute("update questions set hands = ? where number = ?", (json.dumps(list(hands)), number))
 
     def join(self, code: str, phone: str) -> None:
         """Count a phone as there.
@@ -286,6 +274,12 @@ class Rooms:
         if row is None or _is_over(*row[2:]):
             raise RoomError("This room is closed.")
         return row[:2]
+
+
+def _number(rows: sqlite3.Connection, code: str, question: HallQuestion) -> int | None:
+    """Return the number of a question in a room; None where it was not asked."""
+    asked = "select number from questions where room = ? and mark = ?"
+    return (rows.execute(asked, (code, question.mark)).fetchone() or (None,))[0]
 
 
 def _hashed(key: str) -> str:
