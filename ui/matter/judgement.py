@@ -18,10 +18,9 @@ from attention_core.topics.matter.sentences import (
     read_sentence,
     remove_each,
 )
-from attention_core.weights import WeightsError
 from ui.chart import note_picture
 from ui.component import component
-from ui.computed import by_model, cached_computation, card_or_empty, model_or_none
+from ui.computed import by_model, card_or_empty, model_or_none
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
 from ui.labels import as_percent, error_markdown, note
 from ui.layout import figures_table
@@ -38,16 +37,12 @@ SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 EDITS = EditList(NAME)
 STEPS = Stepper(NAME)
 
-_judge = cached_computation(by_model=True)(judge)
-_remove_each, _explain = by_model(remove_each), by_model(explain)
+_judge, _remove_each, _explain = map(by_model, (judge, remove_each, explain))
 
 
 def verdict_of(name: str, text: str, edits: Edits = ()) -> Verdict:
-    """Return what a model says of a sentence; WeightsError if the model is not there."""
-    model, _ = model_or_none(name)
-    if model is None:
-        raise WeightsError(name)
-    return _judge(model, read_sentence(text), edits)
+    """Return what a model says of a sentence."""
+    return _judge(name, read_sentence(text), edits)
 
 
 def removed(text: str) -> Tensor:
@@ -106,11 +101,11 @@ def _fault(text: str, answer: str) -> str:
 def three_models(text: str, edits: Edits, is_read: bool) -> None:
     rows, missing = [], []
     for name, title in MODELS.items():
-        try:
-            verdict, accuracy = verdict_of(name, text, edits), card_or_empty(name).get("development_accuracy")
-        except WeightsError:
-            missing.append(f"**{title}**: {model_or_none(name)[1]}")
+        model, fault = model_or_none(name)
+        if model is None:
+            missing.append(f"**{title}**: {fault}")
             continue
+        verdict, accuracy = verdict_of(name, text, edits), card_or_empty(name).get("development_accuracy")
         said = verdict.said if is_read else "no judgement"
         rows.append((title, said, f"{accuracy:.1%}" if isinstance(accuracy, float) else "unknown"))
     left, right = st.columns(2, gap="large")
