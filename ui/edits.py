@@ -77,12 +77,7 @@ class ListedEdit(NamedTuple):
 
 
 class EditList:
-    """The edits of a page.
-
-    Args:
-        page: see PageEntry.name.
-        formerly: what reads edits from an older part of its address, by the part's name.
-    """
+    """The edits of a page, see PageEntry.name; `formerly` reads edits from older parts of its address, by name."""
 
     def __init__(self, page: str, **formerly: Callable[[str], Sequence[ListedEdit]]) -> None:
         self.page = page
@@ -173,11 +168,9 @@ class EditList:
             st.rerun()
 
     def draw(self, *now: AttentionTrace, hint: str = "") -> None:
-        """Draw the list, and say which rows of the changed attentions have nothing left.
+        """Draw the list, and say which rows of the attentions, as they are with the edits, have nothing left.
 
-        Args:
-            now: the attentions as they are with the edits.
-            hint: what to do, while there is no edit; not in a lecture, whose screen is about what it does.
+        The hint stands there while there is no edit; not in a lecture, whose screen is about what an edit does.
         """
         self.follow()
         with st.container(horizontal=True, gap="xsmall", key=f"{self.page}_edit_tools"):
@@ -339,10 +332,7 @@ def weight_editor(
 ) -> None:
     """Let a person cut what a query gives a key, set it to a number, or give the query another one's row.
 
-    Args:
-        row: what is changed.
-        words: names of the keys, by the pieces of each word.
-        others: queries whose row can be taken, with their names.
+    Words are names of the keys, by the pieces of each; others are queries whose row can be taken, with their names.
     """
     page, weights, who = row.edits.page, row.weights(row.asks[0]), error_markdown(row.who)
     named = {keys: f"{number}: {word}" for number, (keys, word) in enumerate(words.items(), 1)}

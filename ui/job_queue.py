@@ -32,10 +32,8 @@ class Queue:
     """Threads of which one runs. The addresses take turns; threads of one address run in the order of their requests.
 
     A lecture hall may have one address, as a single visitor has. So an address may have any number of places while
-    there is room; without room the address with the most places gives one up to an address with fewer.
-
-    Args:
-        most_waiting: behind the one that runs.
+    there is room: for `most_waiting` behind the one that runs. Without room the address with the most places gives one
+    up to an address with fewer.
     """
 
     def __init__(self, most_waiting: int) -> None:
@@ -130,10 +128,8 @@ def heavy_run(spinner: str = "") -> Iterator[None]:
     """Run a block that takes seconds when it is this visitor's turn, beside the light computations of ui.computed.
 
     Not to be entered while computing or in a cached function. A visitor who cancels, goes elsewhere or closes the tab
-    is gone from the queue with Streamlit's next look at the thread, which is every BEAT.
-
-    Args:
-        spinner: what to say while it runs; "" = nothing.
+    is gone from the queue with Streamlit's next look at the thread, which is every BEAT. The spinner's words stand
+    there while it runs; "" = none.
     """
     queue, thread = queue_of(choose_device()), threading.get_ident()
     if thread in queue:

@@ -19,13 +19,9 @@ STYLE = """<style>
 
 
 class VectorPlane:
-    """A component with arrows to drag, and what ui/assets/NAME.js draws beside them.
+    """A component with arrows to drag, and what ui/assets/NAME.js, with other files, its parts, draws beside them.
 
-    Args:
-        page: on whose page.
-        name: of its files.
-        pause: milliseconds between two messages to Python while an arrow is dragged.
-        parts: names of files that it uses besides its own.
+    The pause is milliseconds between two messages to Python while an arrow is dragged.
     """
 
     def __init__(self, page: str, name: str, pause: int, parts: tuple[str, ...] = ()) -> None:
@@ -59,11 +55,8 @@ class VectorPlane:
     ) -> None:
         """Draw it. Call it last in its fragment: it counts a message as answered when it is drawn again.
 
-        Args:
-            arrows: where their tips lie, (n, 2).
-            data: their names and kinds ("query", "key" or "input"), the extent of the plane, and what NAME.js reads.
-            on_move: runs after a message.
-            active: the arrow that was touched last.
+        The arrows' tips are (n, 2), the active one was touched last; the data are their names and kinds ("query", "key"
+        or "input"), the extent of the plane, and what NAME.js reads. After a message on_move is called.
         """
         counted = {"revision": self._revision.value, "answered": self._answered.value, "pause": self._pause}
         whole = {"arrows": arrows, "active": active, **data, **counted}

@@ -16,9 +16,9 @@ from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.charts.bars import bar_table, bars
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import word_weights
-from attention_core.data.pieces import MAX_WORDS, SPACE, english_words, load_vocabulary, strip_space_mark
+from attention_core.data.pieces import MAX_WORDS, SPACE, english_words, strip_space_mark
 from attention_core.device import to_array
-from attention_core.topics.translate.translation import END_LABEL, NextPiece, SourceSentence, WordView
+from attention_core.topics.translate.translation import END_LABEL, SourceSentence, WordView
 from ui.chart import note_picture
 from ui.component import component
 from ui.labels import literal
@@ -214,15 +214,6 @@ def chosen_piece(name: str) -> tuple[int, list[int]] | None:
     if not chosen:
         return None
     return int(chosen["piece"]), [int(piece) for piece in chosen["after"]]
-
-
-def next_words(
-    name: str, candidates: Sequence[NextPiece], after: Sequence[int], said: int | None, on_choose: Callable[[], None]
-) -> None:
-    """Draw the candidates, best first, see word_bars; a piece that continues a word begins with a hyphen."""
-    after_apostrophe = bool(after) and load_vocabulary().text(after[-1]).endswith("'")
-    bars = [one._replace(text=piece_label(one.text, after_apostrophe)) for one in candidates]
-    word_bars(name, bars, after, said, on_choose)
 
 
 def word_bars(

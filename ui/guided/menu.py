@@ -27,12 +27,7 @@ h2, p { margin: 0 0 0.4rem; grid-column: 2; overflow-wrap: anywhere; } h2 { font
 
 
 def handout(lecture: GuidedLecture, root: str) -> str:
-    """Return a lecture's handout as HTML, which needs no other file.
-
-    Args:
-        lecture: of which.
-        root: the app's address, with which links begin.
-    """
+    """Return a lecture's handout as HTML, which needs no other file; its links begin with `root`, the app's address."""
     items = "".join(_item(item, root.rstrip("/")) for item in lecture.items)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{STYLE}</style>'
     title = f"<title>{escape(lecture.title)}</title>"

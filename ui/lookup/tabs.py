@@ -113,7 +113,7 @@ def time_section() -> None:
         st.markdown("Draw a curve. What will a network say of its hidden part?")
         pad = drawing_pad(PAD)
         hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
-        learned = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _steps)
+        learned = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _portions)
         curve = series.curve_of(ink_of(pad.canvas, pad.paper))
         if curve is None:
             st.info("Draw from left to right.")
@@ -125,9 +125,8 @@ def time_section() -> None:
             _told(learned, np.zeros(series.N) if curve is None else curve, hidden, right)
 
 
-def _steps() -> Iterator[tuple[float, series.LearnedSeries]]:
-    for learned in series.train_series():
-        yield learned.share, learned
+def _portions() -> Iterator[tuple[float, series.LearnedSeries]]:
+    return ((learned.share, learned) for learned in series.train_series())
 
 
 def _told(learned: series.LearnedSeries, curve: np.ndarray, hidden: str, beside: DeltaGenerator) -> None:

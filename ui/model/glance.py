@@ -124,8 +124,6 @@ def chosen_in_text(run: ModelRun) -> Selection:
 def chosen_head(run: ModelRun) -> Selection:
     """Return what is looked at, see chosen, with the head brought inside the run, but not yet the query."""
     found, place = run.groups, HEAD.value or HeadChoice()
-    if not found:
-        raise ValueError("run must have at least one trace, got none")
     if not place.group:  # as an address names it, or the first one of all
         named = (
             place._replace(group=group, layer=layer)

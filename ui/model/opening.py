@@ -32,10 +32,7 @@ def opening_place() -> DeltaGenerator:
 def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
     """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example.
 
-    Args:
-        run: as it is with the edits of the page.
-        asked: what was asked for; None = a recording.
-        is_changed: whether any of the edits changes it.
+    The run is as it is with the page's edits, if any of them changes it; nothing was asked for = it is a recording.
     """
     now, layers = chosen_layers(run)
     trace = layers[now.layer]

@@ -120,7 +120,6 @@ def start() -> None:
 
 
 def go_on() -> None:
-    assert TRAINING.value is not None
     TRAINING.value.go_on(*asking())
     HAS_CHANGED.value = True
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.bounds import PREFIX_LETTERS, as_markdown
-from attention_core.data.pieces import END
+from attention_core.data.pieces import END, load_vocabulary
 from attention_core.data.sentence_presets import CLASSIC, GIVEN
 from attention_core.topics.translate import translation as core
 from attention_core.topics.translate.translation import ShownTranslation, read_source
@@ -12,7 +12,7 @@ from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.layout import section
 from ui.state import Field, plain_text, whole_number, whole_numbers
 from ui.translate.models import EDITS, NAME, TRANSLATORS, likely_pieces, model_of, show_next_word, translation
-from ui.words import chosen_piece, next_words
+from ui.words import chosen_piece, piece_label, word_bars
 
 MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
 CLASSIC_PAIRS = (("accord", "agreement"), ("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
@@ -82,8 +82,10 @@ def _next_word(shown: core.ShownTranslation, text: str, piece: int) -> None:
     ids = shown.translation.ids
     after = tuple(ids[:piece])
     section(f"The next word, {TRANSLATORS[shown.translator]}", Role.OUTPUT)
-    bars = likely_pieces(model_of(shown.translator), core.read_source(text), after)
-    next_words(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
+    pieces = likely_pieces(model_of(shown.translator), core.read_source(text), after)
+    after_apostrophe = bool(after) and load_vocabulary().text(after[-1]).endswith("'")
+    bars = [one._replace(text=piece_label(one.text, after_apostrophe)) for one in pieces]
+    word_bars(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption("The ten likeliest of 8,000 next pieces. Click one to force it. A hyphen: it continues a word.")
