@@ -61,17 +61,16 @@ _words, _scene = component("aligned_words"), component("start_scene")
 def translation_part() -> None:
     """Draw a sentence and its translations, through one vector and with attention."""
     TEXT.widget(st.text_input, "A sentence: what does a translator lose?", max_chars=SENTENCE_LETTERS.most)
-    if TEXT.value != SENTENCE:
-        from ui.start.live_answers import can_be_read
+    text, translated = TEXT.value, first_answers()["words"]
+    if text != SENTENCE:
+        from attention_core.data.pieces import english_words
+        from ui.start.live_answers import sentence_answer
 
-        if can_be_read(TEXT.value):
-            LAST_TEXT.value = TEXT.value
-        else:
+        if not english_words(text):
             st.info("Type an English sentence.")
-    else:
-        LAST_TEXT.value = SENTENCE
-    text = LAST_TEXT.value
-    translated = _translated(text)
+            text = LAST_TEXT.value
+        translated = translated if text == SENTENCE else sentence_answer(text)
+    LAST_TEXT.value = text
     for name, title in zip(("none", "additive"), _titles(text, translated["only"]), strict=True):
         words, other = translated[name], translated["additive" if name == "none" else "none"]
         alone = words_only_in(words["target"], other["target"])
@@ -91,14 +90,6 @@ def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
                 st.button(text, key=f"start_{field.address}_{place}", on_click=field.take, args=(text,))
         entry = entry_of(page)
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
-
-
-def _translated(text: str) -> dict[str, Any]:
-    if text == SENTENCE:
-        return first_answers()["words"]
-    from ui.start.live_answers import sentence_answer
-
-    return sentence_answer(text)
 
 
 def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
@@ -140,7 +131,8 @@ def _asked() -> dict[str, Any]:
     first = first_answers()["scene"]
     if not DRAWING.value and ASKED.value == QUESTION:
         return first | {"answered": ANSWERED.value}
-    from ui.start.live_answers import QuestionError, scene_answer
+    from attention_core.data.questions import QuestionError
+    from ui.start.live_answers import scene_answer
 
     strokes = strokes_now()
     data = {"pens": first["pens"], "strokes": listed(strokes), "answered": ANSWERED.value}

@@ -8,8 +8,7 @@ import numpy as np
 from attention_core.attention.edits import Uniform
 from attention_core.attention.types import Role
 from attention_core.data.drawing import draw_strokes
-from attention_core.data.pieces import english_words
-from attention_core.data.questions import ANSWERS, QuestionError, answer_in_words, numbers_of, read_question
+from attention_core.data.questions import ANSWERS, answer_in_words, numbers_of, read_question
 from attention_core.data.stroke import Stroke
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics.ask import scene_input
@@ -18,8 +17,6 @@ from ui.computed import by_model
 from ui.layout import role_word
 from ui.translate.models import shown_translation
 from ui.words import word_data
-
-__all__ = ["QuestionError", "can_be_read", "scene_answer", "sentence_answer"]
 
 SIDE = 320  # of the drawing, in its own pixels
 INK, PAPER = "#15191E", "#FFFFFF"
@@ -37,11 +34,6 @@ def roles_line() -> str:
         f"place in the drawing, the more of its {value} is handed over: its "
         f"{role_word(Role.WEIGHTS, 'weight')}.</p>"
     )
-
-
-def can_be_read(text: str) -> bool:
-    """Return whether there is a word in a text."""
-    return bool(english_words(text))
 
 
 def sentence_answer(text: str) -> dict[str, Any]:
