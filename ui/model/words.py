@@ -1,7 +1,7 @@
 """What a language model expects: the next token of a text that it writes on."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -191,24 +191,24 @@ SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
 def next_tokens(asked: LatestRun) -> None:
     """Draw a text to write on, and what a model expects behind each of its tokens."""
     st.markdown("Click a token to say it, or let the model write.")
+    _write_beside(asked, lambda made, temperature: _expectation(made, temperature, bool(why_full(asked, made.ids))))
+
+
+def what_it_keeps(run: ModelRun, asked: LatestRun) -> None:
+    """Draw how a trace grows while the model writes, and how large the keys and values are that it keeps for that."""
+    _write_beside(asked, lambda made, _: _growing(run, made))
+
+
+def _write_beside(asked: LatestRun, draw: Callable[[Generation, float], None]) -> None:
+    """Draw a text that is written on, and beside it what is to be seen of it and of the temperature."""
     left, right = st.columns(2, gap="large")
     with left:
         made, temperature = _write(asked)
     if made is not None:
         with right:
-            _expectation(made, temperature, is_full=bool(why_full(asked, made.ids)))
-    _write_more()
-
-
-def what_it_keeps(run: ModelRun, asked: LatestRun) -> None:
-    """Draw how a trace grows while the model writes, and how large the keys and values are that it keeps for that."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        made, _ = _write(asked)
-    if made is not None:
-        with right:
-            _growing(run, made)
-    _write_more()
+            draw(made, temperature)
+    if WANTED.value and not run_again():
+        stop()
 
 
 def _write(asked: LatestRun) -> tuple[Generation | None, float]:
@@ -230,11 +230,6 @@ def _write(asked: LatestRun) -> tuple[Generation | None, float]:
     with buttons:
         _buttons(asked, made, temperature, seed)
     return made, temperature
-
-
-def _write_more() -> None:
-    if WANTED.value and not run_again():
-        stop()
 
 
 def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
@@ -277,7 +272,7 @@ def _text(made: Generation) -> None:
     chips("model_says_text_chips", shown, chosen=position(), on_choose=select_position, **look)
 
 
-def _expectation(made: Generation, temperature: float, *, is_full: bool) -> None:
+def _expectation(made: Generation, temperature: float, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
     place = position()
     found = expected(made.logits[place], made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
