@@ -153,13 +153,12 @@ def aligned_words(
     *,
     model: str,
     active: int | None,
+    on_choose: Callable[[], None],
     n_forced: int = 0,
     single: str = "one vector",
     note: str = "",
     plain: bool = False,
     axes: tuple[str, str] | None = None,
-    on_choose: Callable[..., None] | None = None,
-    args: tuple[Any, ...] = (),
     cuts: bool = False,
     alone: Sequence[int] = (),
 ) -> None:
@@ -178,20 +177,13 @@ def aligned_words(
     single = single if view.is_single else ""
     drawn = view.source, view.target, to_array(view.weights), row, single
     note_picture(partial(word_weights, *drawn), title)
-    more = {
-        "note": note,
-        "plain": plain,
-        "cuts": cuts,
-        "single": single,
-        "forced": n_forced,
-        "axes": axes,
-        "alone": alone,
-    }
+    given = {"active": row, "note": note, "plain": plain, "cuts": cuts, "alone": alone}
+    given |= {"single": single, "forced": n_forced, "axes": axes}
     _arcs(
         key=f"{name}_words",
-        data=word_data(view, model) | more | {"active": row},
+        data=word_data(view, model) | given,
         default={"chosen": None},
-        on_chosen_change=(lambda: on_choose(*args)) if on_choose else (lambda: None),
+        on_chosen_change=on_choose,
     )
 
 

@@ -139,7 +139,7 @@ def _arcs(
         pieces_of=[[label] for label in labels],
     )
     look = {"axes": (queries.name, keys.name), "plain": True, "cuts": change is not None}
-    aligned_words(page.NAME, view, model=head.label, active=query, **look, on_choose=_take_query, args=(change,))
+    aligned_words(page.NAME, view, model=head.label, active=query, **look, on_choose=partial(_take_query, change))
 
 
 def _take_query(change: Callable[[int, float | None], None] | None) -> None:

@@ -202,8 +202,7 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
             n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
             single=f"one vector: {shown.trace.value.shape[-1]} numbers",
             axes=(shown.trace.story.query_axis.name, "source words") if slot == FOCUS.value else None,
-            on_choose=_on_word,
-            args=(slot, shown, text),
+            on_choose=partial(_on_word, slot, shown, text),
             cuts=not shown.view.is_single,
             alone=alone,
         )
