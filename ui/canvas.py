@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -113,7 +114,9 @@ def drawing_pad(pad: Pad) -> PadState:
             st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
         else:
             _record(pad, sent, strokes)
-    _buttons(pad)
+    in_a_row = {"horizontal": True, "gap": "medium", "key": f"{pad.name}_in_a_row"}
+    with st.container(**in_a_row) if LECTURE.value else nullcontext():
+        _buttons(pad)
     return _state(pad, pad.inked.value)
 
 
@@ -184,13 +187,6 @@ def digit_presets() -> dict[str, Callable[[], list[Stroke]]]:
 
 
 def _buttons(pad: Pad) -> None:
-    if not LECTURE.value:
-        return _draw_buttons(pad)
-    with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row"):
-        _draw_buttons(pad)
-
-
-def _draw_buttons(pad: Pad) -> None:
     name = pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
         for label in pad.presets:

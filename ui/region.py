@@ -34,8 +34,8 @@ class Region:
         edits: EditList,
         what: str,
         *,
+        copies: Sequence[str],
         beside: Mapping[int, str] | None = None,
-        copies: Sequence[str] = (),
     ) -> None:
         self._page, self._edits, self._what = page, edits, what
         self._beside, self._copies = beside or {}, copies
@@ -105,8 +105,7 @@ class Region:
             self._button("Look nowhere else", BlockKeys(rest), f"it looks at {n} alone{where}", not cells)
             self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
             self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
-        if self._copies:
-            self._copy()
+        self._copy()
 
     def _copy(self) -> None:
         key = f"{self._page}_region_copy"

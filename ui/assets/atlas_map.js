@@ -235,10 +235,7 @@ class AtlasMap extends MapDrawing {
     }
   }
 
-  topKey() {
-    const level = this.data.levels - 1;
-    return keyOf(level, 0, 0);
-  }
+  topKey() { return keyOf(this.data.levels - 1, 0, 0); }
 
   // Tiles that the survey had not filled when they came, while it goes on.
   unfinished(places, level) {

@@ -61,9 +61,7 @@ def lecture_menu() -> None:
     """Draw the menu; nothing in it is read while it is closed."""
     if OPENED_SESSION.value is not None:
         st.rerun()  # the whole page, which follows it
-    menu = st.popover(
-        "Give a lecture", icon=":material/co_present:", key="lectures", on_change="rerun", width="content"
-    )
+    menu = st.popover("Give a lecture", icon=":material/co_present:", key=MENU, on_change="rerun", width="content")
     if not menu.open:
         return
     with menu:

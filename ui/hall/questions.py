@@ -1,6 +1,5 @@
 """Questions that go to the hall's phones, and what came back, on the lecturer's screen."""
 
-import base64
 import re
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ import streamlit as st
 from attention_core.attention.types import Axis, Step
 from attention_core.charts.heatmap import block, guesses_chart
 from attention_core.charts.overlay import image_png
+from attention_core.charts.vega import data_url
 from attention_core.explain.guess import KeyPicture, options, row_values
 from ui.chart import draw_chart
 from ui.hall.corner import IS_ASKED, ROOM, Room
@@ -92,7 +92,6 @@ def _about_picture(
     side = -(-max(picture.grid) // MOST_COLUMNS)
     parts = block(values[: height * width].reshape(picture.grid), (side, side), np.fmax.reduceat)
     down, across = (Axis.numbered(name, n) for name, n in zip(("rows", "columns"), parts.shape, strict=True))
-    image = base64.b64encode(image_png(picture.with_query(step.row_axis, row))).decode()
     names = tuple(f"column {label}" for label in across.labels) * len(down)
     question = HallQuestion(
         _title(),
@@ -100,7 +99,7 @@ def _about_picture(
         names if parts.min() < parts.max() else (),
         len(across),
         tuple(f"row {label}" for label in down.labels),
-        f"data:image/png;base64,{image}",
+        data_url(image_png(picture.with_query(step.row_axis, row))),
     )
     return question, parts, (down, across)
 
