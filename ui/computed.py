@@ -33,8 +33,7 @@ from ui.labels import error_markdown
 from ui.layout import end_here
 from ui.state import APP, Field
 
-AWAY = "ATTENTION_RAY_AWAY"
-"""What to do while the cluster does not answer: "here" = compute here, "wait" = wait for it."""
+AWAY = "ATTENTION_RAY_AWAY"  # what to do while the cluster does not answer: "here" = compute here, "wait" = wait for it
 AWAY_WORDS = "The cluster does not answer."
 KNOWS_CLUSTER_AWAY = Field(APP, "knows_cluster_away", False)
 """Whether this visitor has been told that the cluster does not answer."""

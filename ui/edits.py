@@ -56,11 +56,9 @@ from ui.player import StepLook, show_numbers
 from ui.state import Field, following, set_widget, widget_value
 
 NAMES = ("as learned", "changed")
-COMPUTED = ("as computed", "changed")
-"""The same where nothing was learned."""
+COMPUTED = ("as computed", "changed")  # the same where nothing was learned
 N_SHOWN = 6
-LEAST = 0.005
-"""A change of a probability below which it is said not to change."""
+LEAST = 0.005  # a change of a probability below which it is said not to change
 FAINT = 0.02
 """Of the largest weight: a change that is as large has at most the strongest colour, and smaller ones stay faint."""
 ELSEWHERE = "the attention that it changes is not here"

@@ -41,8 +41,7 @@ SAYS = {
 }
 THROUGH_LAYERS = (ROLLOUT, LENGTH, SLOPE, ZEROING)
 WAYS = {page.name: Field(page.name, "doubts_way", ERASED) for page in PAGES}
-N_HEADS = 12
-"""Heads that are drawn, those that matter most."""
+N_HEADS = 12  # heads that are drawn, those that matter most
 
 
 class KeysInPicture(NamedTuple):

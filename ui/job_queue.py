@@ -19,8 +19,7 @@ from ui.inside_streamlit import running_session
 from ui.layout import end_here
 from ui.state import APP, Field, widget_value
 
-GRACE, BEAT = 0.3, 0.2
-"""Seconds before a visitor is told of the queue, and then from one look at it to the next."""
+GRACE, BEAT = 0.3, 0.2  # seconds before a visitor is told of the queue, and then from one look at it to the next
 CANCEL = Field(APP, "queue_cancel", "queue_cancel")
 """The key of the button that was drawn last."""
 Result = TypeVar("Result")

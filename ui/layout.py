@@ -11,8 +11,7 @@ from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ra
 from ui.inside_streamlit import StopException
 from ui.labels import as_percent
 
-WIDEST_PHONE = 640
-"""CSS pixels up to which Streamlit puts columns below one another."""
+WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
 LATE = "animation: late 2.5s step-end; "
 """What comes last is seen only when the rest is there, which would push it down before everybody's eyes."""
 

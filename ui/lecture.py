@@ -13,8 +13,7 @@ from ui.navigation import PAGES
 from ui.state import APP, Field
 
 LECTURE = Field(APP, "lecture", False, address="lecture")
-SCREENS = "lecture_screens"
-"""The key of the list of a page's screens, by which the keys find it."""
+SCREENS = "lecture_screens"  # the key of the list of a page's screens, by which the keys find it
 _component = component("lecture")
 
 

@@ -16,8 +16,7 @@ from ui.edits import EditList, difference, show_difference
 from ui.player import counted
 from ui.state import Field, component_message, multiple_choice, set_widget, widget_value
 
-FINE = 20
-"""Rows of a picture from which on the brush is three cells wide."""
+FINE = 20  # rows of a picture from which on the brush is three cells wide
 _brush = component("brush")
 
 

@@ -19,10 +19,8 @@ from ui.labels import literal
 Value = TypeVar("Value")
 FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS = "followed_address", "parsed_keys", "bad_parts"
 """Keys in the session: the address on arrival, the fields that have parsed it, its invalid parts."""
-APP = ""
-"""Instead of a page's name: for fields that every page has."""
-MAX_PLAIN_LETTERS = 600
-"""Texts up to this many letters stand in the address as they are; longer ones are packed."""
+APP = ""  # instead of a page's name: for fields that every page has
+MAX_PLAIN_LETTERS = 600  # texts up to this many letters stand in the address as they are; longer ones are packed
 BAD_VALUE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
 """Raised when the address holds a value that a page cannot use, or a value cannot be written into it."""
 _FIELDS: dict[str, dict[str, Field]] = {}
@@ -330,8 +328,7 @@ ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_texts", dict)
 """What the page's fields have in the address; always the same dict, which is also read between two runs."""
 IS_BY_HISTORY = Field(APP, "is_by_history", False)
 OPENED_SESSION = Field[dict[str, str] | None](APP, "session_opened", None)
-LEFT_OUT = "without"
-"""The part of an address that names fields which were too long for it."""
+LEFT_OUT = "without"  # the part of an address that names fields which were too long for it
 MAX_ADDRESS_LETTERS = 3_900
 """Letters of an address after the page's name; a link of 4,000 then has room for its server and page."""
 

@@ -10,10 +10,8 @@ from ui.component import component
 from ui.navigation import PAGES, PageEntry, entry_of, path_of
 from ui.state import ADDRESS_TEXTS, APP, LEFT_OUT, OPENED_SESSION, Field, set_widget, widget_value
 
-NOTATIONS = "notations"
-"""The section of *Three vectors* that says how others write what the pages show."""
-OPEN_MENU = "take_along"
-"""The key of the menu, true while it is open."""
+NOTATIONS = "notations"  # the section of *Three vectors* that says how others write what the pages show
+OPEN_MENU = "take_along"  # the key of the menu, true while it is open
 EXPORT = Field[Callable[[], None] | None](APP, "export", None)
 """Draws what the page has of its own to export; None = nothing."""
 N_UPLOADS = Field(APP, "session_uploads", 0)

@@ -21,8 +21,7 @@ TRIED = {
 """On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option, or REVEALED."""
 BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
 """The address of each page before its surprise was asked."""
-HIDDEN = "{ opacity: 0; visibility: hidden; }"
-"""The look of what gives a guess away."""
+HIDDEN = "{ opacity: 0; visibility: hidden; }"  # the look of what gives a guess away
 _scroll_to = component("scroll_to")
 
 

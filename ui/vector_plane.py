@@ -9,8 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ui.component import component
 from ui.state import PLAYING, Field, component_message
 
-HEIGHT = 430
-"""Screen pixels that it takes on a wide screen."""
+HEIGHT = 430  # screen pixels that it takes on a wide screen
 STYLE = """<style>
 .st-key-{place}, :has(> .st-key-{place}) {{ height: auto; min-height: 430px; flex-basis: auto; overflow: visible; }}
 @media (max-width: 640px) {{ .st-key-{place}, :has(> .st-key-{place}) {{ min-height: 480px; }} }}

@@ -16,10 +16,8 @@ from ui.player import Player
 from ui.state import Field, whole_number
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 
-RIBBON, PAGE = 1_500, 170
-"""Cells along the map's shorter side at the two stops on the way."""
-FINDS = 0.2
-"""Share of its attention from which a head is said to look for what followed."""
+RIBBON, PAGE = 1_500, 170  # cells along the map's shorter side at the two stops on the way
+FINDS = 0.2  # share of its attention from which a head is said to look for what followed
 SHAPES = ("A full square", "A thin line", "Scattered points")
 LAST_STOP = 3
 STOP = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)

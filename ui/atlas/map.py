@@ -23,8 +23,7 @@ from ui.state import Field, component_message, plain_text, whole_number
 from ui.try_this import ASKED, TRIED
 
 MAP = "atlas_map"
-MAX_BLOCKS = 512
-"""Along a side of the map when it is saved as a picture."""
+MAX_BLOCKS = 512  # along a side of the map when it is saved as a picture
 MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
@@ -208,10 +207,8 @@ def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
     return {"axis": name, "start": start, "texts": [str(label)[:LONGEST_LABEL] for label in labels]}
 
 
-CLOSE = 30
-"""Cells along the map's shorter side where a token was found."""
-TICK = 0.5
-"""Seconds between two looks at how far the survey is: every look of every visitor is a run on the server."""
+CLOSE = 30  # cells along the map's shorter side where a token was found
+TICK = 0.5  # seconds between two looks at how far the survey is: every look of every visitor is a run on the server
 
 WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.most])
 HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)

@@ -17,12 +17,9 @@ from attention_core.attention.types import Axis
 from attention_core.concurrency import Lock
 from attention_core.topics.atlas import LongText
 
-MAX_PACKED = 150
-"""Packed tiles kept per atlas, some 100 kB each."""
-PORTION = 0.4
-"""Seconds of a survey at a time; between two portions tiles and other heavy runs have their turn."""
-AT_ONCE = 2**22
-"""Pairs up to which a matrix is surveyed when it is opened: a fraction of a second."""
+MAX_PACKED = 150  # packed tiles kept per atlas, some 100 kB each
+PORTION = 0.4  # seconds of a survey at a time; between two portions tiles and other heavy runs have their turn
+AT_ONCE = 2**22  # pairs up to which a matrix is surveyed when it is opened: a fraction of a second
 PATIENCE = 0.3
 """Seconds after which an answer goes out without the tiles that are not there yet; the browser asks for them again."""
 

@@ -192,8 +192,7 @@ SOURCES = {
     RUN: "A run of a model",
     MADE: "A made-up test chart",
 }
-LENGTHS = (2_048, 16_384, 65_536, 131_072)
-"""Words of the test chart; a link may name another than the first one shown."""
+LENGTHS = (2_048, 16_384, 65_536, 131_072)  # words of the test chart; a link may name another than the first one shown
 FIRST_LENGTH = 16_384
 
 

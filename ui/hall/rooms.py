@@ -21,8 +21,7 @@ from typing import Any
 from attention_core.bounds import HALL_PHONES, HALL_QUESTIONS, HALL_ROOMS
 from attention_core.concurrency import Lock
 
-FILE = "ATTENTION_ROOMS"
-"""The variable that names the file of rooms; all processes behind one address need the same."""
+FILE = "ATTENTION_ROOMS"  # the variable that names the file of rooms; all processes behind one address need the same
 LETTERS = "BCDFGHJKMNPQRTVWXZ2346789"
 """Of a room's code: none that looks like another, and no vowels, so that no words come of them."""
 CODE_LENGTH = 5

@@ -24,8 +24,7 @@ from attention_core.files import find_file
 from ui.hall.rooms import CODE_LENGTH, LETTERS, ROOMS, RoomError
 
 FOLDER = "hall"
-FRESH = 0.3
-"""Seconds for which all phones of a room get one answer of the store."""
+FRESH = 0.3  # seconds for which all phones of a room get one answer of the store
 KEY_HEADER = "x-hall-key"
 CODE = re.compile(f"[{LETTERS}]{{{CODE_LENGTH}}}")
 PHONE = re.compile(r"[A-Za-z0-9-]{16,36}")
@@ -117,8 +116,7 @@ def routes() -> list[Route]:
     ]
 
 
-URL = "ATTENTION_URL"
-"""The variable that names the app's address as phones reach it, such as https://attention.example."""
+URL = "ATTENTION_URL"  # the variable that names the app's address as phones reach it, such as https://attention.example
 NOWHERE = (
     "Phones cannot reach this server. Connect it to the hall's network, start it with `--server.address 0.0.0.0`, and "
     "open this page by the machine's address in that network, not by localhost; or set "

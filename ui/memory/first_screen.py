@@ -51,8 +51,7 @@ def networks() -> dict[str, Translator]:
 
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
-FIRST_WORDS = 6
-"""Words of a sentence of one's own that make the short one."""
+FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
 
 translated = cached_computation(by_model=True)(translate)
 _last_states_know = cached_computation(spinner="Reading the sentence", by_model=True)(last_state_shares)

@@ -167,8 +167,7 @@ def _say(source: SourceSentence, chosen: int) -> None:
     note("These two networks were not trained equally long; those of the table below were, except the last two rows.")
 
 
-GUESSED, BOUNDS = 5, (0.05, 0.25)
-"""The French word that is guessed about; shares between the options of the guess."""
+GUESSED, BOUNDS = 5, (0.05, 0.25)  # the French word that is guessed about; shares between the options of the guess
 FRENCH = Walk(f"{screen.NAME}_cure", first=GUESSED, label="French word")
 _what_is_known = cached_computation(by_model=True)(word_knowledge)
 

@@ -27,8 +27,7 @@ from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, whole_number
 
 N_SHOWN = 6
-MAX_BITS = 6
-"""A token whose log-probability changes by so many bits has the full shade."""
+MAX_BITS = 6  # a token whose log-probability changes by so many bits has the full shade
 EVERY_HEAD = Field(glance.NAME, "out_every", False, address="every")
 CHANGE_AT = Field[int | None](glance.NAME, "out_change_at", None, address="change_at", parse=whole_number)
 TRYING = Field(glance.NAME, "out_trying", False)

@@ -25,10 +25,8 @@ from ui.player import StepLook, Stepper, show_numbers
 from ui.state import Field, following, whole_number
 
 NAME = "model"
-OTHER = "model_other"
-"""In the place of NAME: what is set of the second run, beside the first."""
-MAX_RESULTS = 48
-"""Of one run; the least looked at go first."""
+OTHER = "model_other"  # in the place of NAME: what is set of the second run, beside the first
+MAX_RESULTS = 48  # of one run; the least looked at go first
 SECONDS_AT_ONCE = 1.0
 Result = TypeVar("Result")
 _RESULTS: WeakKeyDictionary[ModelRun, BoundedCache] = WeakKeyDictionary()
@@ -187,8 +185,7 @@ def run_again() -> bool:
 
 WIDTH, HEIGHT = 700, 265
 """Screen pixels for all heads of a layer, and for one head of all layers where that leaves no picture below LEGIBLE."""
-LARGEST, LEGIBLE, SMALLEST = 150, 48, 12
-"""Screen pixels of one picture; below the smallest the chart is scrolled."""
+LARGEST, LEGIBLE, SMALLEST = 150, 48, 12  # screen pixels of one picture; below the smallest the chart is scrolled
 HEAD_CELL, WIDEST = 38, 560
 """Of one number for every head: of a cell where there is room, so that it can be read, and of all."""
 SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""

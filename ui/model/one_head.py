@@ -174,13 +174,11 @@ def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
 MATRIX_SIZE = 430
 SHOWN_AS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without special tokens, rescaled"}
 SHOWN = Field(glance.NAME, "shown", "weight", address="shown", parse=one_of(SHOWN_AS))
-MAX_DRAWN = 2048
-"""Queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better."""
+MAX_DRAWN = 2048  # queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better
 MOST_WORDS = 1200
 """Queries and keys that are sent to the browser: a text as long as a model reads here, beside a picture."""
 PICTURE_SIZE = 220
-FLOOR = 4
-"""Times the weight of looking everywhere alike: the strongest colour of a patch is at least so much."""
+FLOOR = 4  # times the weight of looking everywhere alike: the strongest colour of a patch is at least so much
 
 
 def one_head(run: ModelRun) -> None:

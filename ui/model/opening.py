@@ -18,8 +18,7 @@ from ui.try_this import TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
 ASKS, CANDIDATES = "it", ("animal", "street")
-EMPTY = "·"
-"""In the place of a token of spaces alone, which nothing could emphasise."""
+EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
 def opening_place() -> DeltaGenerator:

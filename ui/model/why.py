@@ -37,8 +37,7 @@ HOLDS = (
     "In 60 such sentences, three names with twenty things, head 1 of layer 3 is the largest part on the key’s side 57 "
     "times, and without it the look more than halves 51 times."
 )
-MEAN, NOTHING = -1, -2
-"""What a key is compared with, instead of another key: the mean of all others, or nothing."""
+MEAN, NOTHING = -1, -2  # what a key is compared with, instead of another key: the mean of all others, or nothing
 N_BARS = 7
 KEY = Field[int | None](NAME, "why_key", None, address="key", parse=whole_number)
 AGAINST = Field(NAME, "why_against", MEAN, address="rather")

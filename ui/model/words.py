@@ -50,8 +50,7 @@ def kept_in_words(made: Generation) -> str:
     return " ".join(sentences)
 
 
-AT_ONCE = 24
-"""Tokens that one click asks for."""
+AT_ONCE = 24  # tokens that one click asks for
 WRITING = Field[dict[str, Any] | None](
     NAME,
     "says_writing",
@@ -61,8 +60,7 @@ WRITING = Field[dict[str, Any] | None](
     text=lambda text: pack([text["n_given"], text["at"], *text["ids"]]),
 )
 """of: model and input; ids: the tokens; n_given: how many of them still are the input's; at: the chosen one or None."""
-LINKED = ""
-"""In the place of model and input: a link says what was written, which is still to be compared with these."""
+LINKED = ""  # in the place of model and input: a link says what was written, which is still to be compared with these
 WANTED = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
 _TEXTS = BoundedCache(max_items=8)
@@ -182,8 +180,7 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
 
 
 N_EXPECTED = 10
-MAX_BITS = 12
-"""A token as surprising as one of 4,096 has the full shade."""
+MAX_BITS = 12  # a token as surprising as one of 4,096 has the full shade
 TEMPERATURE = Field(NAME, "says_temperature", 0.0, address="temperature", parse=between(0.0, 2.0))
 SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
 

@@ -10,10 +10,8 @@ from attention_core.log import log
 from attention_core.topics.train.live_run import LiveRun
 from ui.job_queue import BEAT, Queue, background_turn, queue_of
 
-PATIENCE = 10.0
-"""Seconds without a sign of the visitor after which a training rests."""
-PORTION = 0.25
-"""Seconds for which it has the device; then others may have it."""
+PATIENCE = 10.0  # seconds without a sign of the visitor after which a training rests
+PORTION = 0.25  # seconds for which it has the device; then others may have it
 
 
 class TrainingStage(Enum):

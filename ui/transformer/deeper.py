@@ -80,8 +80,7 @@ def _passes() -> str:
 
 
 LEARNED_WITHOUT = "– without positions, trained on so for one pass"
-ALMOST = 1.0
-"""BLEU that is hardly worth a word."""
+ALMOST = 1.0  # BLEU that is hardly worth a word
 
 
 def _would_do(before: float, without: float, learned: float) -> str:

@@ -23,8 +23,7 @@ from ui.translate.models import translation
 from ui.try_this import TryThis
 
 FIRST = {"upper": "none", "lower": "additive"}
-SURPRISE = -1
-"""Instead of the place of a word: the first that the lower model alone says."""
+SURPRISE = -1  # instead of the place of a word: the first that the lower model alone says
 
 
 def _named_models(text: str) -> dict[str, str]:

@@ -24,8 +24,7 @@ TRANSLATORS = {
 LISTED = ("none", "additive", "transformer")
 """Translators that are offered on arrival; the others are computed only when they are asked for."""
 
-MOST = 300
-"""Next pieces that are compared; others are hardly likely."""
+MOST = 300  # next pieces that are compared; others are hardly likely
 
 likely_pieces = cached_computation(by_model=True)(core.next_pieces)
 _translated = cached_computation(by_model=True)(core.forced_translation)

@@ -234,8 +234,7 @@ def notations_section() -> None:
     )
 
 
-SIZE = 520
-"""Screen pixels that a step's matrix and its factors may take."""
+SIZE = 520  # screen pixels that a step's matrix and its factors may take
 
 
 def chosen_query(trace: AttentionTrace) -> int:
