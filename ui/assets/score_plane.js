@@ -32,44 +32,21 @@ class ScorePlane extends Plane {
   buildBehind() {
     this.arc = make(this.svg, "svg:path", "arc");
     this.theta = make(this.svg, "svg:text", "theta");
-    this.answers.replaceChildren();
-    this.cards = ANSWERS.map(({ name, formula, about }) => {
-      const card = make(this.answers, "section"), heading = make(card, "h4", "", name);
-      make(heading, "span", "", formula);
-      make(card, "p", "", about);
-      const table = make(card, "table", { "aria-label": `${name}: the share of every key` });
-      const rows = this.arrows.slice(1).map((_, place) => {
-        const row = make(table, "tr");
-        make(row, "td", "", keyName(place + 1));
-        const track = make(make(row, "td", "wide"), "div", "track");
-        return { row, bar: make(track, "i"), share: make(track, "span") };
-      });
-      return { rows, chosen: make(card, "p", { class: "chosen" }) };
-    });
-    this.verdict = make(this.answers, "p", "verdict");
   }
 
   follow() {
     if (this.active > 0) this.key = this.active - 1;  // who drags the query goes on comparing the same key
     const [q, ...keys] = this.arrows, active = clamp(this.key ?? 0, 0, keys.length - 1);
     this.facts = keys.map((k) => geometry(q, k));
-    const winners = ANSWERS.map(({ of }, number) => {
-      const shares = softmax(this.facts.map(of)), best = shares.indexOf(Math.max(...shares)), card = this.cards[number];
-      card.rows.forEach(({ row, bar, share }, place) => {
-        bar.style.width = `${(75 * shares[place]).toFixed(2)}%`;
-        share.textContent = shares[place] < 0.001 ? "almost nothing" : asPercent(shares[place]);
-        row.className = `${place === best ? "best" : ""} ${place === active ? "active" : ""}`;
-      });
-      card.chosen.replaceChildren("chooses ", bold(keyName(best + 1)));
-      if (number === 0) this.shares = shares;
-      return best;
-    });
+    const shares = ANSWERS.map(({ of }) => softmax(this.facts.map(of))), winners = shares.map((own) => own.indexOf(Math.max(...own)));
+    this.shares = shares[0];
     const agree = winners.every((best) => best === winners[0]);
     const [longer, nearer] = winners.map((best) => keyName(best + 1));  // where they disagree, that is always why
     const [byDot, byDistance] = winners.map((best) => this.facts[best].cosine);
     const stake = byDistance > byDot ? " So a long key can win over the one that points the right way." : "";
-    this.verdict.textContent = agree ? `Now they agree on ${longer}.` : `They disagree: ${longer} is longer, ${nearer} is nearer.${stake}`;
-    this.verdict.classList.toggle("disagree", !agree);
+    const verdict = agree ? `Now they agree on ${longer}.` : `They disagree: ${longer} is longer, ${nearer} is nearer.${stake}`;
+    const cards = ANSWERS.map((answer, number) => this.card(answer, shares[number], winners[number], active)).join("");
+    this.answers.innerHTML = `${cards}<p class="verdict ${agree ? "" : "disagree"}">${verdict}</p>`;
     this.drawAngle(q, keys[active], this.facts[active]);
     this.equations.replaceChildren(...[...new Set([active, winners[0]])].sort().map((place) => this.equation(place)));
     const { functions, bare } = this.data;
@@ -77,6 +54,14 @@ class ScorePlane extends Plane {
     this.answers.hidden = Boolean(functions);
     this.all.hidden = this.equations.hidden = !functions;
     if (functions) drawBars(this.all, { ...this.data, keys: keys.map((_, place) => keyName(place + 1)) });
+  }
+
+  card({ name, formula, about }, shares, best, active) {
+    const rows = shares.map((share, place) =>
+      `<tr class="${place === best ? "best" : ""} ${place === active ? "active" : ""}"><td>${keyName(place + 1)}</td><td class="wide">` +
+      `<div class="track"><i style="width: ${75 * share}%"></i><span>${share < 0.001 ? "almost nothing" : asPercent(share)}</span></div></td></tr>`);
+    return `<section><h4>${name}<span>${formula}</span></h4><p>${about}</p><table aria-label="${name}: the share of every key">` +
+      `${rows.join("")}</table><p class="chosen">chooses <b>${keyName(best + 1)}</b></p></section>`;
   }
 
   isActive(place) { return place === this.key + 1; }
