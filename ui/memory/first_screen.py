@@ -16,7 +16,7 @@ from attention_core.topics.memory.read_back import words_only_in
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
-from ui.computed import cached_computation, model_or_none
+from ui.computed import by_model, cached_computation, model_or_none, model_or_stop
 from ui.labels import error_markdown, note
 from ui.layout import end_here
 from ui.player import Walk, counted
@@ -29,10 +29,6 @@ NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
 READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
 READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
 WALK = Walk(NAME)
-
-
-def recurrent(name: str) -> Translator:
-    return model_or_none(name)[0]
 
 
 def networks() -> dict[str, Translator]:
@@ -53,7 +49,7 @@ WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
 SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
 
-translated = cached_computation(by_model=True)(translate)
+translated = by_model(translate)
 _last_states_know = cached_computation(spinner="Reading the sentence", by_model=True)(last_state_shares)
 
 
@@ -76,7 +72,7 @@ def n_words(text: str) -> int:
 
 def vector_shares(text: str) -> np.ndarray:
     """Return each word's share in the one vector of the network without attention, the end included."""
-    return to_array(_last_states_know(recurrent(WITHOUT), read_source(text)))
+    return to_array(_last_states_know(model_or_stop(WITHOUT), read_source(text)))
 
 
 def report_missing_network() -> None:
@@ -103,13 +99,13 @@ def read_by_both(text: str, among: Sequence[str]) -> None:
 
 def _says(name: str, text: str) -> str:
     """Return HTML for the French of a network, below what it says in English where that is known."""
-    model, fault = model_or_none(name)
+    fault = model_or_none(name)[1]
     line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{SAYS[name]}</span>'
     if fault:
         return f"{line}<p><i>cannot be loaded</i></p></section>"
-    source, other = read_source(text), model_or_none(next(one for one in SAYS if one != name))[0]
-    made = translated(model, source)
-    french, alone = made.text, words_only_in([*made.words, ""], translated(other, source).words) if other else ()
+    source, other = read_source(text), next(one for one in SAYS if one != name)
+    made, has_other = translated(name, source), not model_or_none(other)[1]
+    french, alone = made.text, words_only_in([*made.words, ""], translated(other, source).words) if has_other else ()
     below = f'<span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span>' if french in IN_ENGLISH else ""
     return f"{line}{read_back(french, text, made.words, alone)}{below}</section>"
 

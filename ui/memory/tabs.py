@@ -23,7 +23,7 @@ from attention_core.topics.memory.own_states import state_differences
 from attention_core.topics.translate.translation import SourceSentence, Translation, read_source
 from attention_core.topics.variants import variants_of
 from ui.chart import draw_chart
-from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.labels import as_percent, distinct, error_markdown, literal, note, paragraph
 from ui.layout import bar_rows, figures_table, section, shaded_word
@@ -79,7 +79,7 @@ BEGUN_ALIKE = {
     "first": Field(screen.NAME, "first", "Apple makes very good pies.", address="first"),
     "second": Field(screen.NAME, "second", "Apple makes very good phones.", address="second"),
 }
-_differences = cached_computation(by_model=True)(state_differences)
+_differences = by_model(state_differences)
 
 
 def what_follows() -> None:
@@ -94,7 +94,7 @@ def what_follows() -> None:
     except ValueError as error:
         st.info(error_markdown(error))
         return
-    apart = _differences(model_or_stop(screen.WITHOUT), *sources)
+    apart = _differences(screen.WITHOUT, *sources)
     if not apart.words:
         st.info("Let both sentences begin with the same word.")
         return
@@ -159,7 +159,7 @@ def _say(source: SourceSentence, chosen: int) -> None:
     rows = []
     for width, name in TRANSLATES.items():
         (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
-        french = str(fault) if model is None else screen.translated(model, source).text
+        french = str(fault) if model is None else screen.translated(name, source).text
         rows.append((f"{width} numbers, {passes:g} passes of training", french))
     if chosen not in TRANSLATES:
         rows.append((f"{chosen:,} numbers", "Its network does not come along; its figures are below."))
@@ -169,7 +169,7 @@ def _say(source: SourceSentence, chosen: int) -> None:
 
 GUESSED, BOUNDS = 5, (0.05, 0.25)  # the French word that is guessed about; shares between the options of the guess
 FRENCH = Walk(f"{screen.NAME}_cure", first=GUESSED, label="French word")
-_what_is_known = cached_computation(by_model=True)(word_knowledge)
+_what_is_known = by_model(word_knowledge)
 
 
 def look_back(text: str) -> TryThis:
@@ -184,9 +184,7 @@ def look_back(text: str) -> TryThis:
             OPEN_TAB[screen.NAME].value = "cure"
 
     def known_then() -> WordKnowledge:
-        return _what_is_known(
-            screen.recurrent(screen.ATTENTIVE), read_source(text), _said(text)[0].ids[: pieces[place]]
-        )
+        return _what_is_known(screen.ATTENTIVE, read_source(text), _said(text)[0].ids[: pieces[place]])
 
     def outcome() -> tuple[int, str]:
         known = known_then()
@@ -211,7 +209,7 @@ def _two_bars(text: str, known: WordKnowledge) -> None:
 
 def _said(text: str) -> tuple[Translation, list[str], list[int]]:
     """Return what attention makes of a sentence: its words, and the piece at which each begins."""
-    made = screen.translated(screen.recurrent(screen.ATTENTIVE), read_source(text))
+    made = screen.translated(screen.ATTENTIVE, read_source(text))
     first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
     return made, [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
 
@@ -228,7 +226,7 @@ def cure_tab(text: str) -> None:
     words, picture = st.columns([1, 1], gap="large")
     with words:
         said = made.ids[: pieces[FRENCH.draw(labels, range(GUESSED, GUESSED + 3))]]
-        known = _what_is_known(screen.recurrent(screen.ATTENTIVE), sentence, said)
+        known = _what_is_known(screen.ATTENTIVE, sentence, said)
         st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
     here = int(known.weights.argmax())
     chart = cure_chart(sentence.word_labels, screen.vector_shares(text), to_array(known.context), marked=here)
@@ -260,7 +258,7 @@ FIRST = (
 )
 TEXT = Field(screen.NAME, "passage", FIRST, address="passage")
 _foresee = cached_computation(by_model=True)(own_states.foresee)
-_after_piece = cached_computation(by_model=True)(own_states.after_piece)
+_after_piece = by_model(own_states.after_piece)
 EDITS = EditList(screen.NAME)
 N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared
 LEAST_TOLD, MAX_TOLD = 0.005, 3  # shares of states that are named, and how many
@@ -308,7 +306,7 @@ def _change(given: own_states.TextPieces, now: AttentionTrace, at: int) -> None:
     if not now.edits:
         return
     with right:
-        before, after = (_after_piece(model_or_stop(READER), given, at, edits) for edits in ((), now.edits))
+        before, after = (_after_piece(READER, given, at, edits) for edits in ((), now.edits))
         shown = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
         labels = distinct([_visible(own_states.piece_label(piece)) for piece in shown])
         show_outcome(screen.NAME, labels, before[shown], after[shown])
