@@ -85,10 +85,6 @@ def take_back(page: str) -> bool:
     return True
 
 
-def _close_button(page: str, takes_back: bool = False) -> None:
-    st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, takes_back))
-
-
 def _close(page: str, takes_back: bool) -> None:
     if takes_back:
         take_back(page)
@@ -107,7 +103,8 @@ def _ask(page: str, surprise: TryThis) -> None:
     hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
     ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)
-    _close_button(page, takes_back=bool(surprise.act and surprise.hides))
+    takes_back = bool(surprise.act and surprise.hides)
+    st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, takes_back))
     if LECTURE.value:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 
@@ -126,5 +123,5 @@ def _answer(page: str, surprise: TryThis) -> None:
                 show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
             if surprise.draw is not None:
                 surprise.draw()
-        _close_button(page)
+        st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, False))
     _scroll_to(key=f"{page}_try_scroll", data={"key": surprise.scroll_to})

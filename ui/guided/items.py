@@ -60,11 +60,7 @@ def follow_lecture() -> None:
         begin(GUIDED.value)
         st.rerun()
     if GUIDED.value and not (LECTURE.value and NUMBER.value):
-        _end()
-
-
-def _end() -> None:
-    GUIDED.value, NUMBER.value = "", 0
+        GUIDED.value, NUMBER.value = "", 0
 
 
 def page_question(question: str) -> None:
@@ -155,5 +151,5 @@ def _restore() -> None:
         read(text)
         OWN_TEXT.value = text
     except ValueError as error:
-        _end()
+        GUIDED.value, NUMBER.value = "", 0
         st.toast(f"This lecture is a file, which Start opens. {error_markdown(error)}", icon=":material/error:")

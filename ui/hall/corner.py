@@ -28,7 +28,9 @@ _corner = component(KEY)
 def hall_corner() -> None:
     """Draw the corner from which a lecturer opens a room, with the address for phones once it is open."""
     IS_ASKED.value = False
-    room, shown = _present_room(), None
+    if ROOM.value is not None and not ROOMS.is_lecturer(*ROOM.value):
+        ROOM.value, REFUSAL.value = None, "The room was closed."
+    room, shown = ROOM.value, None
     if room is not None:
         url = phones_address(room.code)
         about = {"url": url, "qr": _qr(url) if url else "", "how": NOWHERE.replace("`", "")}
@@ -47,12 +49,6 @@ def _qr(url: str) -> str:
     import segno  # here: a server starts without it
 
     return segno.make(url, error="m").svg_inline(omitsize=True, border=1)
-
-
-def _present_room() -> Room | None:
-    if ROOM.value is not None and not ROOMS.is_lecturer(*ROOM.value):
-        ROOM.value, REFUSAL.value = None, "The room was closed."
-    return ROOM.value
 
 
 def _open() -> None:

@@ -96,7 +96,7 @@ def text_ids(asked: LatestRun) -> tuple[int, ...]:
     if text is not None and text["of"] == LINKED and _fits(text, asked, given):
         text["of"] = _of(asked)
     elif text is None or text["of"] != _of(asked):
-        stop()
+        WANTED.reset()
         WRITING.preset(_nothing_written(asked, given))
     return tuple(WRITING.value["ids"])
 
@@ -141,7 +141,7 @@ def append_token(token: int, after: int) -> None:
 
 
 def back() -> None:
-    stop()
+    WANTED.reset()
     _cut(max(len(WRITING.value["ids"]) - 1, 1))
 
 
@@ -150,14 +150,10 @@ def _cut(n: int) -> None:
     text |= {"ids": text["ids"][:n], "n_given": min(text["n_given"], n), "at": None}
 
 
-def stop() -> None:
-    WANTED.value = 0
-
-
 def restart(asked: LatestRun) -> None:
     """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
     start = given_ids(asked)
-    stop()
+    WANTED.reset()
     written = start[:1] if pretrained_of(asked.key).kind is ModelKind.ENCODER_DECODER else start
     WRITING.value = _nothing_written(asked, written)
 
@@ -205,7 +201,7 @@ def _write_beside(asked: LatestRun, draw: Callable[[Generation, float], None]) -
         with right:
             draw(made, temperature)
     if WANTED.value and not run_again():
-        stop()
+        WANTED.reset()
 
 
 def _write(asked: LatestRun) -> tuple[Generation | None, float]:
@@ -233,7 +229,7 @@ def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
     for _ in portion():
         ids = text_ids(asked)
         if WANTED.value <= 0 or why_ended(asked, ids):
-            stop()
+            WANTED.reset()
             return
         made = generation_of(asked, ids)
         append_token(pick(made.logits[-1], temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
@@ -246,7 +242,7 @@ def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) 
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         st.button("Next token", key="model_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
         if WANTED.value:
-            st.button("Stop", key="model_says_stop", on_click=stop)
+            st.button("Stop", key="model_says_stop", on_click=WANTED.reset)
         else:
             more = f"{AT_ONCE} more"
             st.button(more, key="model_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
@@ -281,7 +277,7 @@ def _expectation(made: Generation, temperature: float, is_full: bool) -> None:
         picked = chosen_piece("model_says_expected")
         can_follow = not is_full or follows is not None
         if picked is not None and picked[1] == [place, len(made.ids)] and can_follow:
-            stop()
+            WANTED.reset()
             append_token(picked[0], place)
 
     word_bars("model_says_expected", found.likeliest, [place, len(made.ids)], follows, take)

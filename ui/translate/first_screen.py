@@ -182,7 +182,7 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
         label_visibility="collapsed",
         wrap=True,
         width="content",
-        **following(f"translate_model_{slot}", name, partial(_on_model, slot)),
+        **following(f"translate_model_{slot}", name, lambda other: MODELS.take(MODELS.value | {slot: other})),
     )
     if shown is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")
@@ -205,10 +205,6 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
             cuts=not shown.view.is_single,
             alone=alone,
         )
-
-
-def _on_model(slot: str, name: str) -> None:
-    MODELS.value = MODELS.value | {slot: name}
 
 
 def _on_word(slot: str, shown: ShownTranslation, text: str) -> None:
