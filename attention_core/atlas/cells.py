@@ -10,7 +10,6 @@ from functools import cache, cached_property
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import Score
 from attention_core.attention.trace import AttentionTrace, at_least_float32, spans, zero_where_masked
 from attention_core.attention.types import Rows
 
@@ -130,7 +129,7 @@ class Cells:
         return self.trace.has_mask
 
     def _masked_scores(self, rows: slice, cols: slice, dtype: torch.dtype | None) -> Tensor:
-        score = None if dtype is None else self._precise_score
+        score = None if dtype is None else self.trace.edited_score.to(dtype)
         scores = self.trace.score_tile(self.head, rows, cols, dtype=dtype, score=score)
         allowed = self._allowed(rows, cols)
         return scores if allowed is None else scores.masked_fill_(~allowed, -math.inf)
@@ -198,10 +197,6 @@ class Cells:
         if factor is None or self.trace.bias is not None or isinstance(self._changed, slice):
             return None
         return factor * self.trace.factor(self.head)
-
-    @cached_property
-    def _precise_score(self) -> Score:
-        return self.trace.edited_score.to(self.precise)
 
 
 def _lengths(vectors: Tensor) -> Tensor:

@@ -102,7 +102,7 @@ def prepare(canvas: np.ndarray) -> Drawing:
         return Drawing(np.zeros((SIDE, SIDE), np.float32), CanvasRemark.EMPTY)
     crop = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     fitted = _fit(crop)
-    top, left = _corner(fitted.shape, _centre_of_mass(fitted))
+    top, left = _corner(fitted)
     image = np.zeros((SIDE, SIDE), np.float32)
     image[top : top + fitted.shape[0], left : left + fitted.shape[1]] = fitted
     return Drawing(image, _remark(crop, ink.shape))
@@ -122,22 +122,16 @@ def _fit(crop: np.ndarray) -> np.ndarray:
     return np.clip(fitted / max(float(fitted.max()), 1e-6), 0, 1)  # thin strokes fade when shrunk: back to full ink
 
 
-def _centre_of_mass(picture: np.ndarray) -> tuple[float, float]:
-    total = float(picture.sum())
-    row = float((picture.sum(1) * np.arange(picture.shape[0])).sum()) / total
-    column = float((picture.sum(0) * np.arange(picture.shape[1])).sum()) / total
-    return row, column
-
-
-def _corner(shape: tuple[int, ...], centre: tuple[float, float]) -> tuple[int, int]:
+def _corner(fitted: np.ndarray) -> list[int]:
     """Return where to lay the fitted digit so that its centre of mass is at pixel 14, by whole pixels.
 
     So MNIST's digits lie: between 13.5 and 14.5 all of them, counted from 0.
     """
-    row, column = (
-        int(np.clip(round(SIDE / 2 - middle), 0, SIDE - size)) for middle, size in zip(centre, shape, strict=True)
-    )
-    return row, column
+    corner = []
+    for axis, size in enumerate(fitted.shape):
+        middle = float((fitted.sum(1 - axis) * np.arange(size)).sum()) / float(fitted.sum())
+        corner.append(int(np.clip(round(SIDE / 2 - middle), 0, SIDE - size)))
+    return corner
 
 
 def _remark(crop: np.ndarray, canvas_shape: tuple[int, ...]) -> CanvasRemark | None:
@@ -325,14 +319,6 @@ def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
     return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
 
 
-def _valid_colour(stroke: Any) -> str | None:
-    return stroke if isinstance(stroke, str) and re.fullmatch("#[0-9a-fA-F]{6}", stroke) else None
-
-
-def _valid_width(width: Any) -> float:
-    return min(60.0, max(1.0, float(width))) if isinstance(width, int | float) and width == width else 20.0
-
-
 def inked_strokes(drawing: dict[str, Any]) -> list[Stroke]:
     """Return each stroke of a canvas drawing with its pen and colour, None where that is unknown; or one of FAULTS."""
     strokes = []
@@ -340,6 +326,8 @@ def inked_strokes(drawing: dict[str, Any]) -> list[Stroke]:
         points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]  # curves become their ends
         if points:
             path = _placed(np.array(points, dtype=float), shape)
-            pen, colour = shape.get("strokeWidth", 20), shape.get("stroke")
-            strokes.append(Stroke(path, _valid_width(pen), _valid_colour(colour)))
+            pen, colour = shape.get("strokeWidth"), shape.get("stroke")
+            width = min(60.0, max(1.0, float(pen))) if isinstance(pen, int | float) and pen == pen else 20.0
+            is_colour = isinstance(colour, str) and re.fullmatch("#[0-9a-fA-F]{6}", colour)
+            strokes.append(Stroke(path, width, colour if is_colour else None))
     return strokes

@@ -105,7 +105,7 @@ def _vocabulary() -> Pieces:
 
 def pieces_of(words: Sequence[str]) -> WordRows:
     """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them."""
-    (_, pairs), rows, texts, paired = _lists(), [], [], []
+    (_, pairs), rows, texts, paired = word_lists(), [], [], []
     for before, word, negated in zip(["", *words], words, negated_words(words), strict=False):
         ids, own = _cut_word(word)
         pair = pairs.get(f"{before} {word}", PAD)
@@ -139,8 +139,11 @@ def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 @note_missing(WORDS_NAME)
-def _lists() -> tuple[dict[str, int], dict[str, int]]:
-    """Return the frequent words with their counts, and the pairs with their rows in the table of vectors."""
+def word_lists() -> tuple[dict[str, int], dict[str, int]]:
+    """Return the most frequent words of the training part with their counts, and the rows of pairs among the vectors.
+
+    The commonest words come first.
+    """
     text = read_beside("word list", WORDS_NAME)
     try:
         lists = json.loads(text)
@@ -148,8 +151,3 @@ def _lists() -> tuple[dict[str, int], dict[str, int]]:
         return counts, {str(pair): N_PIECES + number for number, pair in enumerate(lists["pairs"][:N_PAIRS])}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"The word list {WORDS_NAME} is damaged ({error!r}).") from None
-
-
-def frequent_words() -> dict[str, int]:
-    """Return the most frequent words of the training part with how often each one occurs, commonest first."""
-    return _lists()[0]

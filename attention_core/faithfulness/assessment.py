@@ -53,18 +53,14 @@ class Assessment:
         """Return which share of the first units of an order are among those whose loss counts most."""
         return overlap(self.importance[order], self.removal, self.n_first)
 
-    def advantage(self, order: str) -> float:
-        """Return by how much the area of deletion is smaller in this order than at random."""
-        return self.deletion[RANDOM].area - self.deletion[order].area
 
-
-def assess(subject: attribution.Subject, seed: int = 0) -> Iterator[tuple[float, Assessment]]:
+def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
     """Yield the share of the work that is done, and what is known by then; the same value each time.
 
     In the end its subject is left without the model.
     """
     found = Assessment(subject, removal(subject), {subject.map_name: subject.received})
-    chance = {RANDOM: attribution.random_orders(subject, seed=seed)}
+    chance = {RANDOM: attribution.random_orders(subject)}
     found.deletion |= attribution.curves_of(subject, found.importance | chance)
     yield 0.2, found
     if subject.otherwise:
@@ -82,11 +78,11 @@ def assess(subject: attribution.Subject, seed: int = 0) -> Iterator[tuple[float,
     yield 0.5, found
     if subject.weights:
         found.heads = without_heads(subject)
-        found.uniform, found.shuffled = uniform(subject), shuffled(subject, seed=seed)
+        found.uniform, found.shuffled = uniform(subject), shuffled(subject)
         for name in subject.map_weights if len(subject.map_weights) > 1 else ():
-            found.by_layer[name] = float(shuffled(subject, N_ALONE, seed, [name]).median())
+            found.by_layer[name] = float(shuffled(subject, N_ALONE, [name]).median())
         yield 0.7, found
-        found.other = most_different(subject, seed=seed)
+        found.other = most_different(subject)
     found.subject = subject.without_model()
     yield 1.0, found
 
@@ -108,11 +104,10 @@ def spread(figures: Mapping[str, Any], order: str) -> float:
 
 def verdict(found: Assessment, parts: str = "parts") -> str:
     """Return what the curves say of the map, in a sentence that claims no more than they show."""
-    gain = found.advantage(found.subject.map_name)
     own, chance = (found.deletion[name].area for name in (found.subject.map_name, RANDOM))
     how = "points no better than chance at"
-    if abs(gain) > CLEAR:
-        how = "points at" if gain > 0 else "is worse than chance at pointing at"
+    if abs(chance - own) > CLEAR:
+        how = "points at" if chance > own else "is worse than chance at pointing at"
     return (
         f"Here the map {how} what the answer needs: {parts} erased in its order leave the answer {own:.0%} on average, "
         f"in random order {chance:.0%}."

@@ -163,10 +163,10 @@ def _path_gradient(subject: Subject, shares: Tensor) -> Tensor:
     return subject.per_unit((total / len(shares) * (inputs - baseline)).sum(-1))
 
 
-def random_orders(subject: Subject, n: int = N_RANDOM, seed: int = 0) -> Tensor:
-    """Return n random orders of the units as importances, (n, n_units)."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.rand(n, subject.n_units, generator=generator).to(subject.unit_of.device)
+def random_orders(subject: Subject) -> Tensor:
+    """Return random orders of the units as importances, (N_RANDOM, n_units); always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.rand(N_RANDOM, subject.n_units, generator=generator).to(subject.unit_of.device)
 
 
 class Curve(NamedTuple):

@@ -175,10 +175,10 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
 
 
 @_with_plain_tensors
-def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int], scoring: str = "dot") -> Subject:
+def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]) -> Subject:
     """Return the subject of a question, its words' numbers, about a picture (4, 64, 64); regions are erased as keys.
 
-    The gradient is of the regions' keys and values, side by side. The empty key stays.
+    Scores are dot products. The gradient is of the regions' keys and values, side by side. The empty key stays.
     """
     encoded = model.encode_pictures(picture[None])
     question = model.encode_questions(torch.tensor([list(words)], device=picture.device))
@@ -186,10 +186,10 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
 
     def reason(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
         asked = tuple(part.expand(len(both), *part.shape[1:]) for part in question)
-        output = model.reason(both.split(width, -1), asked, scoring, mask=mask, given=given)  # type: ignore[arg-type]
+        output = model.reason(both.split(width, -1), asked, "dot", mask=mask, given=given)  # type: ignore[arg-type]
         return softmax(output.logits)
 
-    weights = model.reason(encoded, question, scoring).weights.clone()  # (1, n_looks, n + 1)
+    weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
     return _by_keys(reason, inputs, _all_but_the_last(inputs), weights, _kept)
 
 

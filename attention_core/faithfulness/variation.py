@@ -14,16 +14,15 @@ AT_ONCE = 2**22  # numbers of weights that go through a model together
 
 
 @torch.no_grad()
-def shuffled(subject: Subject, n: int = 100, seed: int = 0, names: Sequence[str] | None = None) -> Tensor:
-    """Return how far the answer moves for n random orders of the keys, (n,).
+def shuffled(subject: Subject, n: int = 100, names: Sequence[str] = ()) -> Tensor:
+    """Return how far the answer moves for n random orders of the keys, (n,), in these attentions, or in the map's.
 
     One order serves all heads, and all rows that see the same keys; weights stay among these, since others may be
     hidden.
 
     Source: Jain and Wallace 2019, "Attention is not explanation", section 4.2.1.
     """
-    generator, now = torch.Generator().manual_seed(seed), subject.probabilities()
-    names = list(names or subject.map_weights)
+    generator, now, names = torch.Generator().manual_seed(0), subject.probabilities(), names or [*subject.map_weights]
     at_once = max(1, AT_ONCE // sum(subject.weights[name].numel() for name in names))
     moved = []
     for first in range(0, n, at_once):
@@ -44,9 +43,10 @@ def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
 
 
 @torch.no_grad()
-def uniform(subject: Subject, names: Sequence[str] | None = None) -> float:
+def uniform(subject: Subject) -> float:
     """Return how far the answer moves when each query looks alike at all keys that it looks at at all."""
-    given = {name: _even(subject.weights[name])[None] for name in names or subject.map_weights}
+    seen = {name: (weights > 0).to(weights) for name, weights in subject.map_weights.items()}
+    given = {name: (one / one.sum(-1, keepdim=True).clamp(min=1))[None] for name, one in seen.items()}
     return float(total_variation(subject.reweigh(given), subject.probabilities())[0])
 
 
@@ -65,11 +65,6 @@ def without_heads(subject: Subject) -> dict[tuple[str, int], float]:
     return dict(sorted(moved.items(), key=lambda pair: -pair[1]))
 
 
-def _even(weights: Tensor) -> Tensor:
-    seen = (weights > 0).to(weights)
-    return seen / seen.sum(-1, keepdim=True).clamp(min=1)
-
-
 def divergence(first: Tensor, second: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence of rows, (..., n) -> (...), in bits, 0 to 1."""
     middle = (first + second) / 2
@@ -83,7 +78,7 @@ class OtherWeights(NamedTuple):
     moved: float  # how far the answer moves, at most the bound
 
 
-def most_different(subject: Subject, names: Sequence[str] | None = None, seed: int = 0) -> OtherWeights:
+def most_different(subject: Subject) -> OtherWeights:
     """Search for the most different weights under which the answer moves by at most the subject's bound.
 
     Gradient ascent (Adam) on the divergence of softmax rows, with a penalty on what the answer moves beyond the bound;
@@ -92,9 +87,8 @@ def most_different(subject: Subject, names: Sequence[str] | None = None, seed: i
 
     Source: adversarial attention, Jain and Wallace 2019, eq. 3; Wiegreffe and Pinter 2019 on what it can tell.
     """
-    names, bound = list(names or subject.map_weights), subject.bound
-    true = {name: subject.weights[name].detach() for name in names}
-    now, generator = subject.probabilities(), torch.Generator().manual_seed(seed)
+    true = {name: weights.detach() for name, weights in subject.map_weights.items()}
+    now, generator = subject.probabilities(), torch.Generator().manual_seed(0)
     best = OtherWeights(true, 0.0, 0.0)
     with torch.inference_mode(False), torch.enable_grad():
         logits = {}
@@ -103,13 +97,13 @@ def most_different(subject: Subject, names: Sequence[str] | None = None, seed: i
             logits[name] = (weights.clamp(min=LEAST).log().clamp(min=-8) + noise).clone().requires_grad_()
         optimiser = torch.optim.Adam(logits.values(), lr=2.0)
         for _ in range(N_SEARCH):
-            given = {name: _softmax(logits[name], true[name]) for name in names}
-            apart = torch.cat([divergence(given[name], true[name]).flatten() for name in names]).mean()
+            given = {name: _softmax(logits[name], weights) for name, weights in true.items()}
+            apart = torch.cat([divergence(given[name], true[name]).flatten() for name in true]).mean()
             moved = total_variation(subject.reweigh({name: rows[None] for name, rows in given.items()}), now)[0]
             figures = apart.item(), moved.item()
-            if figures[1] <= bound and figures[0] > best.divergence:
+            if figures[1] <= subject.bound and figures[0] > best.divergence:
                 best = OtherWeights({name: rows.detach() for name, rows in given.items()}, *figures)
-            loss = -apart + 20 * (moved - 0.8 * bound).clamp(min=0)
+            loss = -apart + 20 * (moved - 0.8 * subject.bound).clamp(min=0)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

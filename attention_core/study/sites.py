@@ -44,8 +44,10 @@ def activations(
             output = evaluated(model, inputs)
         if any(len(seen[module]) != 1 for module in modules):
             raise UnsupportedError(f"layers of {type(model).__name__} share a module, or do not all run")
-        n_units = [one.n_heads for one in projections] or [1] * len(modules)
-        found = [_by_item(seen[module][0], n_items, n) for module, n in zip(modules, n_units, strict=True)]
+        found = []
+        for module, n_units in zip(modules, [one.n_heads for one in projections] or [1] * len(modules), strict=True):
+            states = seen[module][0]  # some layers have all items in one row
+            found.append(states.reshape(n_items, -1, n_units, states.shape[-1] // n_units).transpose(1, 2))
     else:
         found = []
 
@@ -56,11 +58,6 @@ def activations(
     if any(len(one) != n_items for one in found):
         raise UnsupportedError(f"{type(model).__name__} attends in windows: only how='zero' is known there")
     return [[one[item] for one in found] for item in range(n_items)], output
-
-
-def _by_item(states: Tensor, n_items: int, n_units: int) -> Tensor:
-    """Return states as (n_items, n_units, n_positions, d); some layers have all items in one row."""
-    return states.reshape(n_items, -1, n_units, states.shape[-1] // n_units).transpose(1, 2)
 
 
 def projections_of(model: Any, inputs: Mapping[str, Any]) -> list[Projection]:

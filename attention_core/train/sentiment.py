@@ -96,7 +96,7 @@ def log_ratios(sentences: list[Tensor], labels: Tensor) -> Tensor:
 def telling_words(ratios: Tensor) -> list[tuple[str, bool]]:
     """Return words of one piece that tell praise, True, from blame, by the result of log_ratios."""
     words = []
-    for word, n in review_pieces.frequent_words().items():
+    for word, n in review_pieces.word_lists()[0].items():
         pieces = sentence_of([word]).pieces[0, : review_pieces.MAX_PIECES]
         ratio = float(ratios[pieces[0]])
         if (

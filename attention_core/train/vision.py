@@ -16,7 +16,7 @@ from attention_core.data.canvases import coloured_input
 from attention_core.data.drawing import load_trajectories, stroke_digits
 from attention_core.data.mnist import Digits, augment, load_mnist
 from attention_core.data.questions import ANSWERS, numbers_of, padded, question_words
-from attention_core.data.scene_questions import QuestionExample, items_of, random_question_or_count
+from attention_core.data.scene_questions import items_of, random_question_or_count
 from attention_core.data.scenes import (
     MAX_DIGITS,
     Drawings,
@@ -234,7 +234,7 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Traini
     asked = [random_question_or_count(drawn, rng) for drawn in items for _ in range(N_QUESTIONS * len(SCORINGS))]
     words = padded([numbers_of(_with_unknown(question_words(question.text), rng)) for question in asked]).to(device)
     targets = torch.tensor([ANSWERS.index(question.answer) for question in asked], device=device)
-    where = question_regions(drawings, asked, model.grid).to(device)  # type: ignore[arg-type]
+    where = regions_of(drawings, [question.looks for question in asked], model.grid).to(device)  # type: ignore[arg-type]
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(progress))  # type: ignore[operator]
 
 
@@ -256,7 +256,7 @@ def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Train
     loss = _entropy(output.logits[:, n_glances - 1 :], targets)
     if not (nudge := _nudge(progress)):
         return loss
-    where = caption_regions(drawings, descriptions, model.grid).to(device)  # type: ignore[arg-type]
+    where = regions_of(drawings, [(*one.places, ()) for one in descriptions], model.grid).to(device)  # type: ignore[arg-type]
     return loss + nudge * attention_loss(output.weights[:, n_glances - 1 :, :-1], where)
 
 
@@ -281,21 +281,12 @@ def caption_inputs_and_targets(descriptions: list[captions.SceneDescription], n_
     return torch.tensor(said), torch.tensor(targets)
 
 
-def caption_regions(drawings: Drawings, descriptions: list[captions.SceneDescription], grid: tuple[int, int]) -> Tensor:
-    """Return where each word and the end should be found, (n, 1 + longest, n_digits, n_regions)."""
-    return _places(drawings, [(*one.places, ()) for one in descriptions], grid)
+def regions_of(drawings: Drawings, looks: Sequence[tuple[Sequence[int], ...]], grid: tuple[int, int]) -> Tensor:
+    """Return the part of each region in the boxes of the digits that looks are for, (n, longest, n_digits, n_regions).
 
-
-def question_regions(drawings: Drawings, asked: list[QuestionExample], grid: tuple[int, int]) -> Tensor:
-    """Return where three looks should find what a question is about, (n_questions, 3, n_digits, n_regions).
-
-    There are as many questions about each drawing, those of the first one first.
+    The digits are told by their numbers. Of each drawing there are as many questions or captions, each with its looks,
+    those of the first one first.
     """
-    return _places(drawings, [question.looks for question in asked], grid)
-
-
-def _places(drawings: Drawings, looks: list[tuple[Sequence[int], ...]], grid: tuple[int, int]) -> Tensor:
-    """Return the part of each region in the boxes of the digits that each look is for, by their numbers."""
     n, most = drawings.labels.shape
     inside = overlap(drawings.boxes.flatten(0, 1), grid, drawings.coverage.shape[1:]).view(n, most, -1)
     where = torch.zeros(len(looks), max(map(len, looks)), most, inside.shape[-1])

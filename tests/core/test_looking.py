@@ -17,7 +17,7 @@ from attention_core.models import build
 from attention_core.models.digit_reader import END
 from attention_core.models.features import VisionOutput
 from attention_core.models.scene_question import SCORINGS
-from attention_core.train.vision import question_regions, targets_of
+from attention_core.train.vision import regions_of, targets_of
 from tests.own_models import evaluated, untrained
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -312,7 +312,7 @@ def test_scenes_of_a_training_step_tell_where_looks_should_find_things():
         QuestionExample(Question(QuestionKind.DIGIT_BESIDE), "", ANSWERS[3], (0,), (1,)),
         QuestionExample(Question(QuestionKind.COUNT), "", "0", ()),
     ]
-    where = question_regions(drawings, asked, (4, 4))
+    where = regions_of(drawings, [question.looks for question in asked], (4, 4))
     assert where.shape == (2, 3, 2, 16)
     assert where[0, 0, 1].nonzero().flatten().tolist() == [10, 11]
     assert where[0, 1, 0].nonzero().flatten().tolist() == [0]
@@ -330,7 +330,7 @@ def test_of_questions_of_two_steps_every_look_has_a_place_of_its_own_and_is_judg
         QuestionExample(two_steps, text, "7", (2,), (0,), (1,)),
         QuestionExample(two_steps, text, "nothing", (), (0,), (1,)),
     ]
-    where = question_regions(drawings, asked, (4, 4))
+    where = regions_of(drawings, [question.looks for question in asked], (4, 4))
     places = [[look.sum(0).nonzero().flatten().tolist() for look in one] for one in where]
     assert places == [[[0], [3], [15]], [[0], [3], []]]
 

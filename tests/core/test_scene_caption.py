@@ -14,7 +14,7 @@ from attention_core.data.scene_questions import SceneDigit, items_of
 from attention_core.data.scenes import Drawings, drawing_scenes, glyphs_of
 from attention_core.evaluate.vision import caption_metrics, evaluate_captions
 from attention_core.models import build, load
-from attention_core.train.vision import ENCODER, caption_inputs_and_targets, caption_regions, start_encoder
+from attention_core.train.vision import ENCODER, caption_inputs_and_targets, regions_of, start_encoder
 from attention_core.weights import read_card, read_weights
 
 THREE, SEVEN = SceneDigit("3", "red", 0.2, 0.3), SceneDigit("7", "blue", 0.6, 0.35)
@@ -163,7 +163,7 @@ def test_looks_are_nudged_to_the_digits_being_told():
     labels = torch.tensor([[3, 5]])
     drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, boxes)
     told = [captions.describe_digits(items_of(drawings, 0))]
-    where = caption_regions(drawings, told, (4, 4))
+    where = regions_of(drawings, [(*one.places, ()) for one in told], (4, 4))
     assert where.shape == (1, 1 + len(told[0].words), 2, 16)
     assert where[0, 0, 0].nonzero().flatten().tolist() == [0]
     assert where[0, 5, 1].nonzero().flatten().tolist() == [10, 11]

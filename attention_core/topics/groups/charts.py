@@ -33,7 +33,7 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: l
     data = places | {
         "guest": range(len(guests)),
         "name": [guest.name for guest in guests],
-        "mark": (marks := [_mark(guest, is_luck) for guest in guests]),
+        "mark": (marks := [guest.fault or LUCK * (is_luck and guest.is_opened) for guest in guests]),
         "lock": [OPEN_LOCK if guest.is_opened else SHUT_LOCK for guest in guests],
         "fill": [
             COLOURS.get(mark, RIGHT if guest.is_opened else SHUT) for guest, mark in zip(guests, marks, strict=True)
@@ -63,10 +63,6 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: l
         vl.mark("text", marks_below, {**space, "text": vl.field("mark:N"), "color": fill}, **bold),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)
-
-
-def _mark(guest: Guest, is_luck: bool) -> str:
-    return guest.fault or (LUCK if is_luck and guest.is_opened else "")
 
 
 def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray, space: dict) -> vl.Chart:

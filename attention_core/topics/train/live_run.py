@@ -156,7 +156,7 @@ class LiveRun:
                 f"This file has more than {CHECKPOINT_BYTES.millions} MB: no training here makes such a one."
             )
         try:
-            about = _metadata(content)
+            about = read_json(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
             run = cls(_settings(about["settings"]))
             run._go_on_from(about, safetensors.torch.load(content))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, SafetensorError) as error:
@@ -195,11 +195,6 @@ def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
 
 
-def _metadata(content: bytes) -> dict[str, str]:
-    n = int.from_bytes(content[:8], "little")
-    return read_json(content[8 : 8 + min(n, len(content))])["__metadata__"]
-
-
 def _settings(text: str) -> LiveSettings:
     given, kinds = read_json(text), {field.name: type(field.default) for field in fields(LiveSettings)}
     if {name: type(value) for name, value in given.items()} != kinds:
@@ -218,7 +213,8 @@ def verdict(run: LiveRun) -> str:
     controls = dict(run.frames[-1].accuracies)
     right = controls.pop(ATTENTION)
     best = max(controls, key=controls.__getitem__)
-    sooner = [_reached(run, name, 0.9) for name in (ATTENTION, best)]
+    ninety = {name: [frame.step for frame in run.frames if frame.accuracies[name] >= 0.9] for name in (ATTENTION, best)}
+    sooner = [next(iter(steps), run.n_steps + 1) for steps in ninety.values()]
     if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
         told = "It is too early to tell"
     elif right > controls[best] + WORTH:
@@ -231,11 +227,6 @@ def verdict(run: LiveRun) -> str:
         told = "Attention did nothing that a control cannot do"
     so_far = "" if run.is_done else f"After {run.frames[-1].step:,} batches: "
     return f"{so_far}**{told}**. {right:.0%} right, {controls[best]:.0%} with {best}."
-
-
-def _reached(run: LiveRun, name: str, share: float) -> int:
-    """Return the step of the first frame with such a share of right answers; one beyond the last if there is none."""
-    return next((frame.step for frame in run.frames if frame.accuracies[name] >= share), run.n_steps + 1)
 
 
 if __name__ == "__main__":
