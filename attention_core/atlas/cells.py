@@ -34,8 +34,7 @@ class Cells:
         self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
         self._key = trace.key_of(head)
         self._last_query = slice(0, 0), trace.query[head, :0]  # the rows of the last call of log2_weights(), scaled
-        n_bands = math.ceil(trace.n_queries / BAND)
-        self._known = [False] * n_bands
+        self._known = [False] * math.ceil(trace.n_queries / BAND)
         self._visible_keys = cache(self._range_of_keys)
         with torch.inference_mode():
             self._normaliser = torch.zeros(trace.n_queries, dtype=self.precise, device=trace.query.device)

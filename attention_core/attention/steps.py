@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.scores import Pair, ScaledDot, Score, Stage, number
+from attention_core.attention.scores import Pair, ScaledDot, Stage, number
 from attention_core.attention.trace import AttentionTrace, at_least_float32, zero_where_masked
 from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
 from attention_core.device import to_array
@@ -167,10 +167,6 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     )
 
 
-def _is_plain(score: Score) -> bool:
-    return score.to_plain() == ScaledDot().to_plain()
-
-
 def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return the steps from the first score to the context, as this trace's scoring function and mask have them.
 
@@ -198,8 +194,9 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         context = CONTEXT_WITHOUT_SOFTMAX
     elif trace.sinks is None and trace.has_mask:
         weights = replace(weights, code=weights.code + BLIND)
-    elif not trace.edits and trace.sinks is None and len(steps) == 2 and _is_plain(trace.score):
-        context = replace(context, formula=WHOLE)
+    elif not trace.edits and trace.sinks is None and len(steps) == 2:
+        is_plain = trace.score.to_plain() == ScaledDot().to_plain()
+        context = replace(context, formula=WHOLE) if is_plain else context
     if "weights" in _targets(trace):
         weights = replace(weights, code=f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)")
     steps.append(weights.step(trace.weights, *pairs, names))
@@ -288,8 +285,7 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
 
     The arguments count from 0, the formula from 1.
     """
-    stages = trace.edited_score.stages(trace.key.shape[-1])
-    for place, stage in enumerate(stages):
+    for place, stage in enumerate(trace.edited_score.stages(trace.key.shape[-1])):
         if stage.text.name == step.name:
             vectors = at_least_float32(trace.query[head, query]), at_least_float32(trace.key_of(head)[key])
             numbers = stage.compute.numbers(Pair(*vectors, (query, key)))

@@ -388,8 +388,7 @@ class AttentionTrace(AttentionScores):
 
         Later layers are not recomputed: call the model with the edits for that.
         """
-        edited = replace(self, edits=edits, normaliser=None, fused_context=None)
-        return edited.with_story(steps_after=())
+        return replace(self, edits=edits, normaliser=None, fused_context=None).with_story(steps_after=())
 
     def with_story(self, **changes: Any) -> AttentionTrace:
         """Return the same numbers with another story: changes are fields of Story, such as name or key_axis."""

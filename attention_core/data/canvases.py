@@ -43,8 +43,8 @@ def ink_picture(canvas: np.ndarray, size: tuple[int, int]) -> InkPicture:
 
     Its aspect ratio is that of `size`, (height, width) of the picture, else there is a ValueError, as in ink_of.
     """
-    _check_ratio(canvas, size)
     ink = drawing.ink_of(canvas)
+    _check_ratio(ink, size)
     small = resize(ink, size)
     peak = float(small.max())
     picture = np.clip(small / peak, 0, 1) if peak > 0 else small  # thin strokes fade when shrunk
@@ -57,8 +57,8 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
     A pixel at the edge of a stroke mixes ink and paper: it gets its coverage from its contrast against the strongest
     ink near it, and its colour from that ink. ValueError as in ink_picture.
     """
-    _check_ratio(canvas, (side, side))
     opaque = drawing.flattened(canvas)
+    _check_ratio(opaque, (side, side))
     background = drawing.background_of(opaque)
     if opaque.shape[0] > LARGEST_SIDE:
         opaque = np.asarray(Image.fromarray(opaque).resize((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.BOX))
@@ -66,8 +66,7 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
     contrast = (rgb - torch.from_numpy(background)[:, None, None]).square().sum(0).sqrt()
     contrast = torch.where(contrast < MIN_CONTRAST, 0, contrast)[None, None]
     reach = 2 * round(NEIGHBOURHOOD * contrast.shape[-1] / 2) + 1
-    strongest = _pooled(F.max_pool2d, contrast, reach)
-    coverage = contrast / strongest.clamp(min=MIN_CONTRAST)
+    coverage = contrast / _pooled(F.max_pool2d, contrast, reach).clamp(min=MIN_CONTRAST)
     trust = coverage**4 * (contrast > 0)
     near = _pooled(F.avg_pool2d, trust, reach)
     colours = _pooled(F.avg_pool2d, trust * rgb[None] / 255, reach) / near.clamp(min=1e-6)
@@ -84,8 +83,7 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
 
 def _pooled(pool: Callable[..., Tensor], picture: Tensor, reach: int) -> Tensor:
     """Return what pooling over reach x reach pixels gives, first down and then across: nine times as fast."""
-    down = pool(picture, (reach, 1), 1, (reach // 2, 0))
-    return pool(down, (1, reach), 1, (0, reach // 2))
+    return pool(pool(picture, (reach, 1), 1, (reach // 2, 0)), (1, reach), 1, (0, reach // 2))
 
 
 def coloured_input(coverage: Tensor, colours: Tensor) -> Tensor:
@@ -113,9 +111,6 @@ def remark_of(ink: np.ndarray) -> CanvasRemark | None:
 
 
 def _check_ratio(canvas: np.ndarray, size: tuple[int, int]) -> None:
-    canvas = np.asarray(canvas)
-    if canvas.ndim < 2 or 0 in canvas.shape:
-        raise ValueError(f"canvas must be a non-empty uint8 picture, got {canvas.dtype} {canvas.shape}")
     ratio, wanted = canvas.shape[1] / canvas.shape[0], size[1] / size[0]
     if abs(ratio / wanted - 1) > 0.03:
         raise ValueError(

@@ -78,8 +78,7 @@ def nearest_names(rgb: Tensor, n: int = 2) -> list[tuple[str, float]]:
     """Return the n names whose pen colours are nearest to a colour (3,) in [0, 1], with their distances in RGB."""
     pens = torch.stack([hex_to_rgb(PEN[name]) for name in COLOURS])
     distances = (pens - rgb).square().sum(1).sqrt()
-    order = distances.argsort()[:n].tolist()
-    return [(COLOURS[place], float(distances[place])) for place in order]
+    return [(COLOURS[place], float(distances[place])) for place in distances.argsort()[:n].tolist()]
 
 
 def hex_to_rgb(ink: str) -> Tensor:

@@ -215,8 +215,7 @@ def draw_paths(
     height, width = (side, side) if isinstance(side, int) else side
     is_grey = len({*ink}) == len({*background}) == 1  # one channel tells all three
     pigment, paper = (ink[0], background[0]) if is_grey else (ink, background)
-    large = width * SUPERSAMPLING, height * SUPERSAMPLING
-    canvas = Image.new("L" if is_grey else "RGB", large, paper)
+    canvas = Image.new("L" if is_grey else "RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), paper)
     pen = ImageDraw.Draw(canvas)
     radius = stroke_width * SUPERSAMPLING / 2
     for path in paths:

@@ -1,7 +1,5 @@
 """Guided lectures: a text file becomes items, each a page with its link, a sentence for the hall, and notes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -96,14 +94,11 @@ def _item(lines: list[tuple[int, str]], pages: Collection[str]) -> LectureItem:
     if question and not (2 <= len(answers) <= MOST_ANSWERS and len(right) == 1 and all(answers)):
         wanted = f"2 to {MOST_ANSWERS} answers below it, “- [ ] no” or “- [x] yes”, one of them with an x"
         raise LectureError(asked, f"a question has {wanted}.")
-    minutes = _minutes(*fields["minutes"])
-    return LectureItem(head[3:].strip(), page, state, minutes, question, (*answers,), sum(right), _joined(rest))
-
-
-def _minutes(number: int, text: str) -> float:
-    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9])?", text) or not 0 < float(text) <= MOST_MINUTES:
+    number, minutes = fields["minutes"]
+    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9])?", minutes) or not 0 < float(minutes) <= MOST_MINUTES:
         raise LectureError(number, f"minutes are a number up to {MOST_MINUTES}, such as 2 or 1.5.")
-    return float(text)
+    told = question, (*answers,), sum(right), _joined(rest)
+    return LectureItem(head[3:].strip(), page, state, float(minutes), *told)
 
 
 def _linked(number: int, link: str, pages: Collection[str]) -> tuple[str, dict[str, str]]:

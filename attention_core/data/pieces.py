@@ -6,8 +6,6 @@ and French words together.
 Source: sentence pairs of tatoeba.org, selected by manythings.org/anki, CC-BY 2.0.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

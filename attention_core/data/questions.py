@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.bounds import QUESTION_LETTERS
 from attention_core.data.colours import COLOURS
@@ -238,8 +239,7 @@ def numbers_of(words: Sequence[str]) -> list[int]:
 
 def padded(questions: Sequence[Sequence[int]]) -> Tensor:
     """Return word numbers as int64 (n, longest), padded with 0."""
-    longest = max(len(numbers) for numbers in questions)
-    return torch.tensor([[*numbers, *[0] * (longest - len(numbers))] for numbers in questions])
+    return pad_sequence([torch.tensor(list(numbers)) for numbers in questions], batch_first=True)
 
 
 MAX_WORDS = 24

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.data.language_pieces import pieces
 from attention_core.data.mnist import DataError, read_text
@@ -24,12 +25,11 @@ def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
     """
     device = device_of(model)
     nats, right, n_pieces = 0.0, 0, 0
-    cut = sorted((pieces().encode(text).ids for text in sentences), key=len)
+    cut = sorted((torch.tensor(pieces().encode(text).ids) for text in sentences), key=len)
     for start in range(0, len(cut), AT_ONCE):
         some = cut[start : start + AT_ONCE]
-        longest = max(map(len, some))
-        ids = torch.tensor([sentence + [0] * (longest - len(sentence)) for sentence in some], device=device)
-        wanted = torch.tensor([sentence[1:] + [-100] * (longest - len(sentence)) for sentence in some], device=device)
+        ids = pad_sequence(some, batch_first=True).to(device)
+        wanted = pad_sequence([sentence[1:] for sentence in some], True, -100).to(device)
         logits = model(input_ids=ids[:, :-1], use_cache=False).logits
         nats += float(F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="sum"))
         right += int((logits.argmax(-1) == wanted).sum())

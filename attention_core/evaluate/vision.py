@@ -153,8 +153,7 @@ def numbers_right(classes: Tensor, labels: Tensor) -> Tensor:
     The classes are (n, n_looks), 10 = end; the labels (n, most digits), -1 after the last.
     """
     n_looks = classes.shape[1]
-    ended = (classes == 10).int().cumsum(1).bool()
-    read = classes.masked_fill(ended, -1)
+    read = classes.masked_fill((classes == 10).int().cumsum(1).bool(), -1)
     wanted = F.pad(labels, (0, max(0, n_looks - labels.shape[1])), value=-1)[:, :n_looks]
     return (read == wanted).all(1)
 

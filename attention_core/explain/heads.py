@@ -368,8 +368,7 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
 
 
 def _apart(own: Tensor, other: Tensor, own_entropy: Tensor, entropy: Tensor) -> Tensor:
-    divergence = _entropy((own + other) / 2) - (entropy + own_entropy) / 2
-    return divergence.clamp(0, 1).sqrt().mean()
+    return (_entropy((own + other) / 2) - (entropy + own_entropy) / 2).clamp(0, 1).sqrt().mean()
 
 
 def _entropy(weights: Tensor) -> Tensor:

@@ -31,6 +31,7 @@ from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.models.transformer import EncoderLayer, Transformer
 from attention_core.models.translator import Translator
+from attention_core.topics.matter.sentences import batch_of
 
 INK = 0.3  # pixels above this are ink
 
@@ -186,8 +187,7 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
 
     def reason(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
         asked = tuple(part.expand(len(both), *part.shape[1:]) for part in question)
-        output = model.reason(both.split(width, -1), asked, "dot", mask=mask, given=given)  # type: ignore[arg-type]
-        return softmax(output.logits)
+        return softmax(model.reason(both.split(width, -1), asked, "dot", mask=mask, given=given).logits)  # type: ignore[arg-type]
 
     weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
     return _by_keys(reason, inputs, _all_but_the_last(inputs), weights, _kept)
@@ -325,11 +325,7 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         empty = torch.full_like(whole[:1], PAD)
         empty[0, 0] = UNKNOWN  # no words are no evidence: one that is not known
         parts = [pieces(list(compress(words, (~gone).tolist()))) if not gone.all() else empty for gone in erased]
-        mask = torch.zeros(len(parts), max(map(len, parts)), dtype=torch.bool, device=device)
-        padded = torch.full((*mask.shape, empty.shape[1]), PAD, device=device)
-        for place, part in enumerate(parts):
-            mask[place, : len(part)], padded[place, : len(part)] = True, part
-        return softmax(model(padded, mask).logits)
+        return softmax(model(*(one.to(device) for one in batch_of(parts))).logits)
 
     unknown = reads.vectors.table.weight[UNKNOWN].expand(1, -1)
     own, unit_of = values(encoding.embedded, encoding.states), torch.arange(len(words), device=device)

@@ -53,8 +53,7 @@ class Run:
         n_items = len(self.item_edits)
         of_items = [own.get(number, ()) for own in self.item_edits] or [()]
         parts = [of_items[part * n_items // n_parts] for part in range(n_parts)]
-        common = self.edits.get(number, ())
-        return [(*common, *own) for own in parts]
+        return [(*self.edits.get(number, ()), *own) for own in parts]
 
 
 class AttentionCall(NamedTuple):

@@ -137,8 +137,7 @@ def _in_cache() -> Iterator[tuple[str, Path]]:
     # the library's scan_cache_dir reads the size of every file of every revision; here a model costs a few look-ups
     from huggingface_hub import constants
 
-    cache = Path(constants.HF_HUB_CACHE)
-    for stored in cache.glob("models--*"):
+    for stored in Path(constants.HF_HUB_CACHE).glob("models--*"):
         folder = _snapshot(stored)
         if folder is not None:
             yield stored.name.removeprefix("models--").replace(constants.REPO_ID_SEPARATOR, "/"), folder

@@ -50,8 +50,7 @@ def read_picture(content: bytes) -> bytes:
 
 
 def _small(content: bytes) -> Image.Image:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the bound on pixels follows
+    with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):  # the bound follows
         image: Image.Image = Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP"))
     is_light = image.format in ("JPEG", "MPO") and "progressive" not in image.info
     n_pixels, most = image.width * image.height, JPEG_PIXELS if is_light else PICTURE_PIXELS
@@ -78,8 +77,7 @@ def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> ModelInputs:
     """Return a picture, uint8 (height, width, 3), or 4 with opacity on white, as a vision model takes it."""
     if pretrained.kind is not ModelKind.VISION:
         raise ModelError(f"{pretrained.name} takes a text, not a picture.")
-    image = _on_white(picture)
-    pixels, mean, deviation = _processed(pretrained, image)
+    pixels, mean, deviation = _processed(pretrained, _on_white(picture))
     grid = _grid(pretrained.model.config, pixels)
     prefix = _prefix(pretrained.model, grid)
     rows, columns = grid or (0, 0)

@@ -249,11 +249,13 @@ def run_model(
     *,
     edits: Mapping[int, Edits] | None = None,
     item: Items = 0,
+    gradients: bool = False,
 ) -> tuple[Recording, Any]:
     """Run a transformers model once, left as it was; return every attention in it and what it put out.
 
     With output_hidden_states=True, use_cache=True or labels among the inputs the output has what they ask for;
-    output_attentions and return_dict are dropped. The item of the batch that is recorded is as in trace_model.
+    output_attentions and return_dict are dropped. The item of the batch that is recorded is as in trace_model. With
+    gradients, they find their way back from the output to the parameters and to what the edits hold.
 
     Edits, by number of the trace in Recording.traces, are made inside the attention, for every item of the batch, so
     that all that follows changes; the trace has them. The same numbers serve for another run of the same model as long
@@ -265,7 +267,7 @@ def run_model(
         UnsupportedError: a model without attention, or one that lets nobody see it; an edit names what is not there or
             cannot be done, or the model's code bypasses the library's attention interface, so that none can.
     """
-    return _run(model, inputs, edits or {}, item)
+    return _run(model, inputs, edits or {}, item, gradients=gradients)
 
 
 OUTPUTS = ("logits", "last_hidden_state")
@@ -276,7 +278,6 @@ def run_items(
 ) -> Any:
     """Run a model once on a batch in which every item has edits of its own, see run_model; return its output.
 
-    With gradients, they find their way back from the output to the parameters and to what the edits hold.
     Pictures that lie below each other have an attention each, so that layers could not be counted: one item at a time.
     """
     if "image_grid_thw" in inputs and len(edits) > 1:

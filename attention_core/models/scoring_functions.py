@@ -26,7 +26,12 @@ class ScoringFunctions(nn.Module):
     def __init__(self, config: ScoringConfig = ScoringConfig()) -> None:
         super().__init__()
         self.config = config
-        self.sets = nn.ModuleDict({str(d): _parameters(d, config) for d in config.dimensions})
+        self.sets = nn.ModuleDict()
+        for d in config.dimensions:
+            shapes = {name: parameter.shape for name, parameter in _plain(config.learned, d, config).items()}
+            random = {name: torch.randn(shape) / math.sqrt(shape[-1]) for name, shape in shapes.items()}
+            starts = {name.replace(".", "_"): nn.Parameter(start) for name, start in random.items()}
+            self.sets[str(d)] = nn.ParameterDict(starts)
 
     def parameters_of(self, d: int) -> dict[str, Tensor]:
         """Return the parameters of all scoring functions for vectors of d numbers, such as "general.W"."""
@@ -49,12 +54,6 @@ class ScoringFunctions(nn.Module):
 def _plain(names: tuple[str, ...], d: int, config: ScoringConfig) -> dict[str, Tensor]:
     sets = {name: SCORES[name].plain_parameters(d, d, config.n_positions, config.d_a) for name in names}
     return {f"{name}.{part}": parameter for name, parts in sets.items() for part, parameter in parts.items()}
-
-
-def _parameters(d: int, config: ScoringConfig) -> nn.ParameterDict:
-    shapes = {name: parameter.shape for name, parameter in _plain(config.learned, d, config).items()}
-    random = {name: torch.randn(shape) / math.sqrt(shape[-1]) for name, shape in shapes.items()}
-    return nn.ParameterDict({name.replace(".", "_"): nn.Parameter(start) for name, start in random.items()})
 
 
 register("scoring-functions", "classification:evaluate_nearest", ScoringFunctions, ScoringConfig())

@@ -307,8 +307,7 @@ class Translator(TiedTranslator):
         n = target.shape[1]
         here = for_queries(edits, state.n_said, n, len(target) // len(state.encoding.states))
         features, states, _ = self.decode(state.encoding, target, here, state.cache)
-        after = state._replace(cache=states[:, -1], n_said=state.n_said + n)
-        return self.logits(features), after
+        return self.logits(features), state._replace(cache=states[:, -1], n_said=state.n_said + n)
 
     def decode(
         self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), cache: Tensor | None = None

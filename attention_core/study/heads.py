@@ -5,8 +5,6 @@ head are kept. The numbers are those of a HeadSummary, one for each text. Names 
 tokens that are repeated, where nothing can be known but the repetition.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -8,7 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -42,14 +42,6 @@ class Worker:
         yield
         if self.size > 1 and not self.rank:
             dist.barrier()
-
-    def distribute(self, losses: nn.Module) -> nn.Module:
-        """Return a module that gives all processes the mean of their gradients; parameters start as the first one's."""
-        return losses if self.size == 1 else DistributedDataParallel(losses, find_unused_parameters=True)
-
-    def no_sync(self, losses: nn.Module) -> AbstractContextManager[None]:
-        """Keep a gradient here for now: another one of the same step follows."""
-        return losses.no_sync() if isinstance(losses, DistributedDataParallel) else nullcontext()
 
     def mean(self, value: Tensor) -> float:
         if self.size > 1:
@@ -226,7 +218,9 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
     _take_snapshot(state, model, task, recipe, n_steps)
     if not state.step:
         getattr(task, "start", lambda model: None)(model)
-    losses = worker.distribute(_LossModule(model, task))
+    losses: nn.Module = _LossModule(model, task)
+    if worker.size > 1:  # all processes get the mean of their gradients, and begin with the first one's parameters
+        losses = DistributedDataParallel(losses, find_unused_parameters=True)
     began, saved = time.monotonic() - state.seconds, time.monotonic()
     bar = tqdm(
         total=n_steps, initial=state.step, desc=options.name, unit="batch", mininterval=2, disable=worker.rank > 0
@@ -247,9 +241,20 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
 
 
 class TrainingSteps(Iterator[float]):
-    """A training of a small model, gone through step by step; see training_steps."""
+    """A training of a small model by the command's own steps, without files; yields the loss of each step after it.
 
-    def __init__(self, model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int) -> None:
+    Whoever goes through it may look at the model between two steps, and stop. Gradients are on inside a step even where
+    the caller has switched them off; the model's parameters must have been made outside inference mode.
+
+    Raises:
+        ValueError: more steps or parameters than TRAINING_STEPS and TRAINING_PARAMETERS.
+    """
+
+    def __init__(self, model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> None:
+        n_parameters = sum(parameter.numel() for parameter in model.parameters())
+        if n_steps > TRAINING_STEPS.most or n_parameters > TRAINING_PARAMETERS.most:
+            most = f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters"
+            raise ValueError(f"{most}, got {n_steps:,} and {n_parameters:,}")
         self.model, self._state = model, _TrainingState(batches_per_step=1)
         losses, self._optimiser = _LossModule(model.train(), task), _optimiser(model, recipe)
         self._steps = _steps(losses, self._optimiser, recipe.learning_rate, self._state, n_steps, seed, Worker())
@@ -284,23 +289,6 @@ class TrainingSteps(Iterator[float]):
         self._state.step = step
 
 
-def training_steps(model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> TrainingSteps:
-    """Train a small model by the command's own steps, without files; yields the loss of each step after it.
-
-    Whoever goes through it may look at the model between two steps, and stop. Gradients are on inside a step even where
-    the caller has switched them off; the model's parameters must have been made outside inference mode.
-
-    Raises:
-        ValueError: more steps or parameters than TRAINING_STEPS and TRAINING_PARAMETERS.
-    """
-    n_parameters = sum(parameter.numel() for parameter in model.parameters())
-    if n_steps > TRAINING_STEPS.most or n_parameters > TRAINING_PARAMETERS.most:
-        raise ValueError(
-            f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters, got {n_steps:,} and {n_parameters:,}"
-        )
-    return TrainingSteps(model, task, recipe, n_steps, seed)
-
-
 def _steps(
     losses: nn.Module,
     optimiser: torch.optim.Optimizer,
@@ -332,7 +320,8 @@ def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int,
     for step in mine:
         generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
         torch.manual_seed(seed * 1_000_003 + step)  # dropout has no generator of its own
-        with nullcontext() if step == mine[-1] else worker.no_sync(losses):
+        keeps = step != mine[-1] and isinstance(losses, DistributedDataParallel)  # others of the same step follow
+        with losses.no_sync() if keeps else nullcontext():  # type: ignore[operator]
             loss = losses(TrainingProgress(step, n_steps), generator) / len(mine)
             loss.backward()
         total += loss.detach()

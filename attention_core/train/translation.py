@@ -6,6 +6,7 @@ from typing import Any, cast
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.data.pieces import END, PAD, START, Pair, load_vocabulary, pair_words, read_pairs, split_pairs
 from attention_core.data.sentence_presets import LEARNED
@@ -30,12 +31,11 @@ class Batch:
     """Sentence pairs with equally long sources."""
 
     def __init__(self, pairs: list[tuple[list[int], list[int]]], device: str) -> None:
-        longest = max(len(target) for _, target in pairs) + 1
-        fed = [[START, *target] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
-        wanted = [[*target, END] + [PAD] * (longest - 1 - len(target)) for _, target in pairs]
         self.source = torch.tensor([source for source, _ in pairs], device=device)  # (batch, n_source), the end last
-        self.fed = torch.tensor(fed, device=device)  # (batch, n_target), the start, then the target, then padding
-        self.wanted = torch.tensor(wanted, device=device)  # (batch, n_target), the target, then the end, then padding
+        targets = [torch.tensor([START, *target, END]) for _, target in pairs]
+        # (batch, n_target), the start, then the target; the target, then the end; behind both padding
+        self.fed = pad_sequence([one[:-1] for one in targets], True, PAD).to(device)
+        self.wanted = pad_sequence([one[1:] for one in targets], True, PAD).to(device)
 
 
 class TranslationTask:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.attention.edits import UNIFORM
 from attention_core.data import scene_captions as captions
@@ -267,18 +268,16 @@ def start_encoder(model: nn.Module) -> None:
 
 
 def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
-    kinds = torch.randperm(10, generator=generator)[:2]
-    chosen = torch.isin(glyphs.labels, kinds)
+    chosen = torch.isin(glyphs.labels, torch.randperm(10, generator=generator)[:2])
     return Glyphs(*(part[chosen] for part in glyphs)) if chosen.any() else glyphs
 
 
 def caption_inputs_and_targets(descriptions: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
     """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
     numbers = [captions.numbers_of(one.words) for one in descriptions]
-    longest = max(map(len, numbers))
-    said = [[captions.START] * n_glances + own + [captions.END] * (longest - len(own)) for own in numbers]
-    targets = [[*own, captions.END] + [-1] * (longest - len(own)) for own in numbers]
-    return torch.tensor(said), torch.tensor(targets)
+    said = [torch.tensor([captions.START] * n_glances + own) for own in numbers]
+    targets = [torch.tensor([*own, captions.END]) for own in numbers]
+    return pad_sequence(said, True, captions.END), pad_sequence(targets, True, -1)
 
 
 def regions_of(drawings: Drawings, looks: Sequence[tuple[Sequence[int], ...]], grid: tuple[int, int]) -> Tensor:

@@ -25,7 +25,7 @@ from attention_core.topics.scoring.compare import (
 )
 from attention_core.train import RECIPES
 from attention_core.train.__main__ import main
-from attention_core.train.loop import training_steps
+from attention_core.train.loop import TrainingSteps
 from attention_core.weights import read_card, read_weights
 
 NAME = "scoring-functions"
@@ -45,7 +45,7 @@ def test_steps_are_those_of_the_command(tmp_path):
     )
     model, *given = ingredients()
     with torch.inference_mode():  # as in a turn of the queue of heavy runs
-        losses = list(training_steps(model, *given, n_steps=4))
+        losses = list(TrainingSteps(model, *given, n_steps=4))
     for name, tensor in read_weights(NAME, tmp_path).items():
         assert torch.equal(model.state_dict()[name], tensor)
     smoothed = itertools.accumulate(losses, lambda mean, loss: 0.99 * mean + 0.01 * loss)
@@ -54,19 +54,19 @@ def test_steps_are_those_of_the_command(tmp_path):
 
 def test_who_stops_between_two_steps_can_go_on():
     model, *given = ingredients()
-    steps = training_steps(model, *given, n_steps=3)
+    steps = TrainingSteps(model, *given, n_steps=3)
     first = next(steps)
     other, *given = ingredients()
-    assert [first, *steps] == list(training_steps(other, *given, n_steps=3))
+    assert [first, *steps] == list(TrainingSteps(other, *given, n_steps=3))
 
 
 def test_too_long_a_training_and_too_large_a_model_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="at most 20,000 steps"):
-        training_steps(*ingredients(), n_steps=TRAINING_STEPS.most + 1)
+        TrainingSteps(*ingredients(), n_steps=TRAINING_STEPS.most + 1)
     model, *given = ingredients()
     model.large = torch.nn.Linear(1_000, 1_000)
     with pytest.raises(ValueError, match="1,000,000 parameters"):
-        training_steps(model, *given, n_steps=1)
+        TrainingSteps(model, *given, n_steps=1)
 
 
 @pytest.mark.parametrize("turned", [False, True])

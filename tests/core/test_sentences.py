@@ -329,7 +329,7 @@ def test_at_least_forty_of_fifty_sentences_with_a_negation_are_judged_right(atte
 
 def test_a_missing_vocabulary_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
-    for name in ("_vocabulary", "_cut_word", "_lists"):
+    for name in ("_vocabulary", "_cut_word", "word_lists"):
         monkeypatch.setattr(review_pieces, name, getattr(review_pieces, name).__wrapped__)
     with pytest.raises(WeightsError, match="No word list"):
         review_pieces.pieces_of(["film"])

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.data.pieces import END, START, load_vocabulary, pair_words
+from attention_core.data.pieces import END, MAX_WORDS, START, load_vocabulary, pair_words
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
 from attention_core.models import build, load
 from attention_core.models.transformer import Transformer, TransformerConfig
-from attention_core.topics.translate.collapse import LONGEST, collapse
+from attention_core.topics.translate.collapse import collapse
 from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words
 from attention_core.topics.translate.training import committed_costs, learning_of, sharpness
 from attention_core.topics.translate.translation import (
@@ -144,7 +144,7 @@ def test_sharpness_of_uniform_one_hot_and_single_columns():
 TEXT = "The red chihuahua."
 
 
-@pytest.mark.parametrize("n", [1, 4, LONGEST])
+@pytest.mark.parametrize("n", [1, 4, MAX_WORDS])
 def test_any_number_of_states_becomes_one_vector(additive, n):
     made = collapse(additive, TEXT, n)
     assert made.states.shape == (n, 384)

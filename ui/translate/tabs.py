@@ -13,9 +13,10 @@ from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
 from attention_core.charts import signed_ramp
 from attention_core.charts.heatmap import matrix_png
+from attention_core.data.pieces import MAX_WORDS
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
-from attention_core.topics.translate.collapse import LONGEST, collapse
+from attention_core.topics.translate.collapse import collapse
 from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words
 from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.topics.translate.translation import NEXT_LABEL, ShownTranslation, read_source, word_likeness
@@ -199,7 +200,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
 
 MODEL = "translator-additive"
 _collapsed = cached_computation(by_model=True)(collapse)
-N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, LONGEST))
+N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, MAX_WORDS))
 MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
 
@@ -211,7 +212,7 @@ def any_length(text: str) -> None:
         return
     picture, numbers = st.columns([1.35, 1], gap="large")
     with picture:
-        n = N_STATES.widget(st.slider, "Words of the source, n", 1, LONGEST)
+        n = N_STATES.widget(st.slider, "Words of the source, n", 1, MAX_WORDS)
         found = _collapsed(model, text, n)
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
         words = f"{len(found.words)} encoder states and their weighted sum"

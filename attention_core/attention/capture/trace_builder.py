@@ -145,8 +145,7 @@ class TraceBuilder:
         if query.shape[0] < n_heads:
             query = query.expand(n_heads, -1, -1)
         if key.shape[0] != value.shape[0]:  # one of them is broadcast over heads
-            shared = max(key.shape[0], value.shape[0])
-            key, value = (own.expand(shared, -1, -1) for own in (key, value))
+            key, value = (own.expand(max(key.shape[0], value.shape[0]), -1, -1) for own in (key, value))
         all_notes = [*notes, *_not_finite({"query": query, "key": key, "value": value})]
         allowed, bias_sum, uniform = _combine(masks)
         if uniform is not None:

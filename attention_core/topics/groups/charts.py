@@ -70,7 +70,6 @@ def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray, space: 
     weights[query] = weights[:, query] = looks.sum(0)
     first, last = np.nonzero(np.triu(weights, 1) > MIN_WEIGHT)
     data = {f"{axis}{end}": place[at] for axis, place in places.items() for end, at in (("", first), ("2", last))}
-    scale = dict(domain=[0, 1], range=[0, 8])
-    width = vl.field("weight:Q", scale=scale, legend=None)
+    width = vl.field("weight:Q", scale=dict(domain=[0, 1], range=[0, 8]), legend=None)
     ends = {**space, "x2": vl.field("x2"), "y2": vl.field("y2"), "strokeWidth": width}
     return vl.mark("rule", data | {"weight": weights[first, last]}, ends, color=vl.ROLE_COLOURS[Role.WEIGHTS])

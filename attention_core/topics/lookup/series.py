@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.device import choose_device, device_of
-from attention_core.train.loop import Recipe, TrainingProgress, training_steps
+from attention_core.train.loop import Recipe, TrainingProgress, TrainingSteps
 
 N = 48  # time steps of a curve
 N_CURVES, N_TEST, TEST_SEED = 64, 1000, 2018
@@ -160,7 +160,7 @@ def train_series(seed: int = 0) -> Iterator[LearnedSeries]:
     recipe = Recipe(lambda data, seed, device: task, "random curves", N_BATCHES, 1, 1e-2, weight_decay=0.0)
     with torch.inference_mode(False):
         model = SeriesAttention(seed=seed).to(choose_device())
-    for step, _ in enumerate(training_steps(model, task, recipe, N_BATCHES, seed), 1):
+    for step, _ in enumerate(TrainingSteps(model, task, recipe, N_BATCHES, seed), 1):
         if step % EVERY == 0:
             yield LearnedSeries(step / N_BATCHES, model, task.figures(model) if step == N_BATCHES else {})
 

@@ -72,8 +72,7 @@ def embed(texts: Sequence[str], width: int = WIDTH) -> Tensor:
 
 def shared_runs(first: str, second: str) -> list[str]:
     """Return the runs that two texts have in common, the longest first: what their cosine rests on."""
-    both = ngrams(first).keys() & ngrams(second).keys()
-    return sorted(both, key=lambda run: (-len(run), run))
+    return sorted(ngrams(first).keys() & ngrams(second).keys(), key=lambda run: (-len(run), run))
 
 
 def shared_letters(text: str, other: str) -> list[tuple[str, bool]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
@@ -107,12 +108,9 @@ def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
 
 def batch_of(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """Return pieces int64 (batch, longest, n_pieces), padded at the end, and mask bool (batch, longest)."""
-    longest = max(len(sentence) for sentence in sentences)
-    pieces = torch.full((len(sentences), longest, sentences[0].shape[-1]), PAD)
-    mask = torch.zeros(len(sentences), longest, dtype=torch.bool)
-    for place, sentence in enumerate(sentences):
-        pieces[place, : len(sentence)], mask[place, : len(sentence)] = sentence, True
-    return pieces, mask
+    pieces = pad_sequence(list(sentences), batch_first=True, padding_value=PAD)
+    lengths = torch.tensor([len(sentence) for sentence in sentences])
+    return pieces, torch.arange(pieces.shape[1]) < lengths[:, None]
 
 
 @torch.inference_mode()

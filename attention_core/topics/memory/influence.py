@@ -91,8 +91,7 @@ def similar_dimensions_first(states: Tensor) -> list[int]:
     states = states.cpu().double()  # MPS has no float64
     centred = states - states.mean(0)
     _, _, components = torch.linalg.svd(centred, full_matrices=False)
-    angles = torch.atan2(components[1], components[0])
-    return angles.argsort(stable=True).tolist()
+    return torch.atan2(components[1], components[0]).argsort(stable=True).tolist()
 
 
 @dataclass(frozen=True, eq=False)

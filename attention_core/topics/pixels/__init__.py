@@ -50,8 +50,7 @@ def jacobian(model: nn.Module, image: Tensor) -> Tensor:
     with torch.inference_mode(False), torch.enable_grad():
         n_classes = model(image[None].clone()).logits.shape[1]
         copies = image.expand(n_classes, -1, -1).clone().requires_grad_()
-        own = model(copies).logits.diagonal().sum()
-        return torch.autograd.grad(own, copies)[0]
+        return torch.autograd.grad(model(copies).logits.diagonal().sum(), copies)[0]
 
 
 def jacobian_map(of_logits: Tensor) -> Tensor:

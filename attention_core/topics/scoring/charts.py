@@ -95,8 +95,7 @@ def score_fields(
         "the same everywhere" if not np.ptp(field) else end for field, end in zip(fields.values(), ends, strict=True)
     ]
     frame = {**places, "url": urls, "name": list(fields), "ends": ends}
-    vectors = np.array([query, *keys], float)
-    spots = FIELD / 2 * (1 + vectors * (1, -1) / extent)
+    spots = FIELD / 2 * (1 + np.array([query, *keys], float) * (1, -1) / extent)
     lefts, tops = (np.add.outer(places[side], spots[:, way]) for way, side in enumerate(("left", "top")))
     lines = {"left": places["left"] + FIELD / 2, "top": places["top"] + FIELD / 2}
     lines |= {"right": lefts[:, 0], "bottom": tops[:, 0]}

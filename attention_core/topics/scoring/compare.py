@@ -31,7 +31,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attention_core.device import choose_device, device_of
-from attention_core.train.loop import Recipe, TrainingProgress, training_steps
+from attention_core.train.loop import Recipe, TrainingProgress, TrainingSteps
 
 
 def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str, AttentionTrace]:
@@ -127,8 +127,7 @@ def measure_scale() -> list[ScaleRow]:
         raw = random_scores(d_k, n_queries=512, n_keys=16)
         for scaled in (False, True):
             scores = raw / math.sqrt(d_k) if scaled else raw
-            weights = scores.softmax(-1)
-            gradient = softmax_jacobian_norm(weights).mean().item()
+            gradient = softmax_jacobian_norm(scores.softmax(-1)).mean().item()
             rows.append(ScaleRow(d_k, scaled, scores.var().item(), gradient))
     return rows
 
@@ -265,8 +264,7 @@ class MatchTask:
 
     def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         query, key = self.draw(N_QUERIES, generator)
-        context = (model(query, key)[:, None] @ key)[:, 0]
-        return F.mse_loss(context, key[:, 0])
+        return F.mse_loss((model(query, key)[:, None] @ key)[:, 0], key[:, 0])
 
     def figures(self, model: nn.Module) -> dict[str, float]:
         """Return accuracy, gradient and asymmetry as a ScoreRun has them, on queries that are never trained on."""
@@ -286,7 +284,7 @@ def train_score(setup: ScoreSetup, seed: int = 0) -> Iterator[ScoreRun]:
     with torch.inference_mode(False):
         model = TrainableScore(setup, seed).to(choose_device())
     losses, gradients = list[float](), [_figures(task, model)["gradient"]]
-    for step, loss in enumerate(training_steps(model, task, recipe, N_STEPS, seed)):
+    for step, loss in enumerate(TrainingSteps(model, task, recipe, N_STEPS, seed)):
         losses.append(loss)
         if step % EVERY == EVERY - 1:
             figures = _figures(task, model)

@@ -20,7 +20,7 @@ from attention_core.files import find_file, read_json
 from attention_core.topics.train import digits, graphs, lookup, triples
 from attention_core.topics.train.lesson import ATTENTION, BEFOREHAND, Lesson, LiveSettings, Look, Offer
 from attention_core.topics.train.sentences import OFFERS
-from attention_core.train.loop import training_steps
+from attention_core.train.loop import TrainingSteps
 
 LESSONS: dict[str, Offer] = {
     "digits": digits.OFFER,
@@ -86,7 +86,7 @@ class LiveRun:
         self._viewer = copy.deepcopy(self.watched).requires_grad_(False).eval()
         self.n_steps, self.step = self.lesson.n_steps, 0
         self._trainings = {
-            name: training_steps(model, self.lesson, self.lesson.recipe, self.n_steps, self.settings.seed)
+            name: TrainingSteps(model, self.lesson, self.lesson.recipe, self.n_steps, self.settings.seed)
             for name, model in self.models.items()
         }
         self._due = sorted({round(self.n_steps * (place / (N_FRAMES - 1)) ** 2) for place in range(N_FRAMES)})

@@ -28,8 +28,7 @@ def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
     """Return an order, "reversed" or "shuffled" (never as it was, if possible)."""
     if how == "reversed":
         return list(range(n_words))[::-1]
-    generator = torch.Generator().manual_seed(seed)
-    order = torch.randperm(n_words, generator=generator).tolist()
+    order = torch.randperm(n_words, generator=torch.Generator().manual_seed(seed)).tolist()
     if n_words > 1 and order == list(range(n_words)):
         order = [*order[1:], order[0]]
     return order

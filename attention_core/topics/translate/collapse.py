@@ -6,11 +6,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.data.pieces import END, MAX_WORDS, START, english_words, load_vocabulary, strip_space_mark
+from attention_core.data.pieces import END, START, english_words, load_vocabulary, strip_space_mark
 from attention_core.device import device_of
 from attention_core.models.translator import Translator
-
-LONGEST = MAX_WORDS
 
 
 class Collapse(NamedTuple):

@@ -199,8 +199,7 @@ def next_pieces(
     logits, _ = model.step(
         model.begin(source.ids[None].to(device)), torch.tensor([[subwords.START, *prefix]], device=device)
     )
-    probabilities = logits[0, -1].softmax(-1)
-    best = probabilities.topk(n)
+    best = logits[0, -1].softmax(-1).topk(n)
     vocabulary = subwords.load_vocabulary()
     return [
         NextPiece(piece, END_LABEL if piece == subwords.END else vocabulary.text(piece), probability)
