@@ -15,7 +15,6 @@ from typing import IO
 ROOT = Path(__file__).parents[1]
 SECONDS_TO_START = 60
 
-
 _PLACES = count(101 * os.getpid())
 
 

@@ -109,7 +109,6 @@ NEXT = pressed("*_step_next")
 STEP = chosen("*_step")
 CANVAS = Action("bidi_component", "*_pad_*[0-9]", stroke)
 
-
 VISITS: dict[str, tuple[Action, ...]] = {
     "train": (CANVAS, chosen("train_lesson"), TAB),
     "": (typed("start_text", ENGLISH), pressed("start_q_*")),
@@ -232,7 +231,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
 }
 """What a visitor does on each page, by its path, in this order."""
 FLOOR = (pressed("press"),)
-
 
 FIELDS = {
     "button": "trigger_value",

@@ -30,6 +30,9 @@ from attention_core.attention.view.page import Opening, View, head_places, view_
 from attention_core.bounds import JSON_BYTES, escape_hidden
 from attention_core.files import atomic_write, read_json
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 LATEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}  # signs that a backslash alone does not make plain
 CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")  # what models call the attention of a decoder to its encoder
 
@@ -124,10 +127,6 @@ def _tower(place: str, stops_at_stack: bool) -> list[str]:
         if part != "model":
             before.append(part)
     return before
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class HeadRecord(NamedTuple):

@@ -211,11 +211,10 @@ class AttentionScores:
             scores = self.masked_scores(head, block)
             if self.has_softmax:
                 log_normaliser = self.with_sinks(scores.logsumexp(-1), head, block)
-                weights = (
-                    scores.softmax(-1)
-                    if self.sinks is None
-                    else (scores - zero_where_masked(log_normaliser)[:, None]).exp()
-                )
+                if self.sinks is None:
+                    weights = scores.softmax(-1)
+                else:
+                    weights = (scores - zero_where_masked(log_normaliser)[:, None]).exp()
             else:
                 log_normaliser, weights = scores[:, 0], scores
             weights = weights.masked_fill(scores == -math.inf, 0)

@@ -22,7 +22,6 @@ N_NUMBERS = 8
 FEWEST, MOST = 3, 16
 """Numbers that one sequence may have."""
 
-
 FIRST_NUMBERS = (1, 7, 16, 17, 11, 8, 24, 5)
 """An example: 7 + 16 + 8 = 31, so that these three have a pair."""
 

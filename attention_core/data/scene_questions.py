@@ -28,13 +28,6 @@ SHARE = {
 }
 SELDOM = 0.04  # share of questions about what is not there, or is named itself, where such a question comes up
 
-
-ASK_COLOUR = (
-    QuestionKind.COLOUR_AT,
-    QuestionKind.COLOUR_OF_DIGIT,
-    QuestionKind.COLOUR_BESIDE,
-    QuestionKind.COLOUR_TWO_STEPS,
-)
 BESIDE = (QuestionKind.DIGIT_BESIDE, QuestionKind.COLOUR_BESIDE)
 TWO_STEPS = (QuestionKind.DIGIT_TWO_STEPS, QuestionKind.COLOUR_TWO_STEPS)
 
@@ -98,7 +91,7 @@ def answer(question: Question, items: list[SceneDigit]) -> tuple[str, tuple[int,
     if not found:
         return NOTHING, ()
     item = items[found[0]]
-    return (item.colour if question.kind in ASK_COLOUR else item.digit), found
+    return (item.colour if question.kind.startswith("colour") else item.digit), found
 
 
 def _from_the_named_one(question: Question, items: list[SceneDigit]) -> list[tuple[int, ...] | None]:

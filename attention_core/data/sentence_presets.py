@@ -100,7 +100,6 @@ LAYERED = {
 }
 """Sentences to look at inside a transformer: the label of each, and the sentence."""
 
-
 PRESETS = {
     "Not bad": "Not bad at all.",
     "A comma": "Not bad, warm and funny.",

@@ -193,11 +193,8 @@ def judge_answering(
         answers = output.logits.argmax(1).tolist()
         maps = output.weights[:, :, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
-            kind = (
-                NOTHING_THERE
-                if question.question.between and question.answer == ask.NOTHING
-                else str(question.question.kind)
-            )
+            is_missing = question.question.between and question.answer == ask.NOTHING
+            kind = NOTHING_THERE if is_missing else str(question.question.kind)
             right[kind].append(ask.ANSWERS[answer] == question.answer)
             if boxes is None or not question.relevant:
                 continue

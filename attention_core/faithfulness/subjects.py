@@ -419,12 +419,9 @@ def _translator_layers(
     encoding = model.encode(source[None])
     _, own, crossed = model.decode(encoding, fed[None])
     weights, stack = {}, {}
-    kinds = (
-        ("encoder", encoding.activations, model.encoder),
-        (DECODER, own, model.decoder),
-        (CROSS, crossed, model.decoder),
-    )
-    for kind, activations, layers in kinds:
+    kinds = {"encoder": (encoding.activations, model.encoder)}
+    kinds |= {DECODER: (own, model.decoder), CROSS: (crossed, model.decoder)}
+    for kind, (activations, layers) in kinds.items():
         for place, (one, layer) in enumerate(zip(activations, layers, strict=True)):
             weights[name := f"{kind} {place + 1}"] = _weights(one.query, one.memory.key, mask=one.mask)
             if kind != DECODER:

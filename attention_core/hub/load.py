@@ -43,7 +43,6 @@ try:
 except ImportError:  # Windows: nothing is known to be out of use, so nothing leaves
     fcntl = None  # type: ignore[assignment]
 
-
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")  # ends of files that can run code when they are opened

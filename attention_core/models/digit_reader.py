@@ -60,7 +60,6 @@ OUTPUT = Text(
     Role.OUTPUT,
 )
 
-
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
 """The class that says: nothing more to read."""

@@ -21,7 +21,6 @@ GRID = (7, 7)
 N_LAYERS = 4
 EditsByLayer = Edits | Mapping[int, Edits]
 
-
 N_FEATURES = 16  # channels of the convolutions
 
 

@@ -44,7 +44,6 @@ OUTPUT = Text(
     Role.OUTPUT,
 )
 
-
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
 
 

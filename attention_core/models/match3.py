@@ -46,7 +46,6 @@ ANSWER = Text(
     Role.OUTPUT,
 )
 
-
 N_WAVES = (MODULUS - 1) // 2
 
 

@@ -48,7 +48,6 @@ OUTPUT = Text(
     Role.OUTPUT,
 )
 
-
 LABELS = ("start", "end", *WORDS)
 N_WORDS = len(LABELS)
 

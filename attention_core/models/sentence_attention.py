@@ -80,7 +80,6 @@ ANSWER = Text(
     Role.OUTPUT,
 )
 
-
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")
 

@@ -80,7 +80,6 @@ OUTPUT = Text(
     Role.OUTPUT,
 )
 
-
 LENGTH_PENALTY = 0.8
 """Hypotheses compete by log-probability / length to this power; 0 favours short ones, 1 is the mean per piece."""
 MAX_PIECES = 80

@@ -97,15 +97,11 @@ def telling_words(ratios: Tensor) -> list[tuple[str, bool]]:
     """Return words of one piece that tell praise, True, from blame, by the result of log_ratios."""
     words = []
     for word, n in review_pieces.word_lists()[0].items():
+        if n < LEAST or not word.isalpha() or word in review_pieces.NEGATORS:
+            continue
         pieces = sentence_of([word]).pieces[0, : review_pieces.MAX_PIECES]
         ratio = float(ratios[pieces[0]])
-        if (
-            n >= LEAST
-            and word.isalpha()
-            and word not in review_pieces.NEGATORS
-            and pieces[1] == review_pieces.PAD
-            and abs(ratio) > TELLING
-        ):
+        if pieces[1] == review_pieces.PAD and abs(ratio) > TELLING:
             words.append((word, ratio > 0))
     return words
 

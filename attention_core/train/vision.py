@@ -138,7 +138,6 @@ RECIPES |= {
     **{name: NOTES(snapshot_at=SNAPSHOT_AT if made_of[0] is PixelNotes else ()) for name, made_of in VARIANTS.items()},
 }
 
-
 N_SCENES = 64  # in a batch
 SCENE_BATCHES = 1000  # of an epoch
 POOL, POOL_BATCHES = 6144, 40  # so many digits are bent, cut out and then used for the scenes of so many batches

@@ -123,9 +123,8 @@ class WeightedSum:
         dropout = next((float(step.detail) for step in self.steps if step.kind == "dropout"), 0.0)
         dropped = f"Dropout of {dropout:g} was on; these are the weights before it." if dropout else ""
         notes, how = [part.note, note, dropped], {"name": part.name, "mechanism": MECHANISM}
-        plain = (
-            provenance.score_inputs(self.softmax.scores, found.scores) if found.scores and not self.is_mixed else None
-        )
+        known = None if self.is_mixed else found.scores
+        plain = provenance.score_inputs(self.softmax.scores, known) if known else None
         if plain is not None:
             trace = _plain(plain, value, builder, dropout=dropout, notes=notes, **how)
             if agrees(trace, weights, None if dropout else context, dropout):

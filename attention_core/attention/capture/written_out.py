@@ -90,19 +90,16 @@ class WrittenOut(inside_torch.TorchDispatchMode):
                 self.outputs.follow(context, [Output(recorded, Block.whole(Layout.of(context)))])
 
     def mix(self, weights: Any, result: Tensor) -> None:
-        origin = self._origin_of(weights)
+        mixed = self._origin_of(weights)
         if (
-            origin is None
-            or not operations.is_plain(result)
-            or inside_torch.storage_of(weights) == inside_torch.storage_of(result)
+            mixed
+            and operations.is_plain(result)
+            and inside_torch.storage_of(weights) != inside_torch.storage_of(result)
         ):
-            return
-        if (
-            mixed := origin
-            if isinstance(origin, provenance.MixedWeights)
-            else provenance.MixedWeights.of(weights, origin)
-        ):
-            self._remember(result, mixed)
+            if not isinstance(mixed, provenance.MixedWeights):
+                mixed = provenance.MixedWeights.of(weights, mixed)
+            if mixed:
+                self._remember(result, mixed)
 
     def is_learned(self, tensor: Any) -> bool:
         """Return whether a tensor is a parameter, or a view of one of the model's."""
@@ -126,9 +123,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         return None if entry is None else entry[1]
 
     def _remember(self, tensor: Tensor, origin: provenance.Origin) -> None:
-        reference = inside_torch.StorageWeakRef(
-            tensor.untyped_storage()
-        )  # keeps the number from being given to another storage
+        reference = inside_torch.StorageWeakRef(tensor.untyped_storage())  # no other storage gets its number meanwhile
         self._origins[inside_torch.storage_of(tensor)] = reference, origin
 
     def _forget(self, tensor: Tensor) -> None:

@@ -11,27 +11,23 @@ of the keys is from the right one, so that everything it learns has come through
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from attention_core.attention.export import trace_to_frame
 from attention_core.attention.scores import Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.device import choose_device, device_of
+from attention_core.train.loop import Recipe, TrainingProgress, TrainingSteps
 
 if TYPE_CHECKING:
     import pandas as pd
-from collections.abc import Iterator
-
-import torch.nn.functional as F
-from torch import nn
-
-from attention_core.device import choose_device, device_of
-from attention_core.train.loop import Recipe, TrainingProgress, TrainingSteps
 
 
 def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str, AttentionTrace]:
@@ -194,7 +190,6 @@ VECTOR_PRESETS = (
     ),
 )
 
-
 N_KEYS, WIDTH, NOISE = 6, 16, 0.5  # keys, numbers of an input, standard deviation of the noise of the right key
 N_QUERIES, N_TEST, TEST_SEED = 128, 1024, 2017
 N_STEPS, EVERY = 300, 10
@@ -266,6 +261,7 @@ class MatchTask:
         query, key = self.draw(N_QUERIES, generator)
         return F.mse_loss((model(query, key)[:, None] @ key)[:, 0], key[:, 0])
 
+    @torch.no_grad()
     def figures(self, model: nn.Module) -> dict[str, float]:
         """Return accuracy, gradient and asymmetry as a ScoreRun has them, on queries that are never trained on."""
         weights = model(*self.draw(N_TEST, torch.Generator(device_of(model)).manual_seed(TEST_SEED)))
@@ -283,16 +279,11 @@ def train_score(setup: ScoreSetup, seed: int = 0) -> Iterator[ScoreRun]:
     recipe = Recipe(lambda data, seed, device: task, "random vectors", N_STEPS, 1, setup.rate, weight_decay=0.0)
     with torch.inference_mode(False):
         model = TrainableScore(setup, seed).to(choose_device())
-    losses, gradients = list[float](), [_figures(task, model)["gradient"]]
+    losses, gradients = list[float](), [task.figures(model)["gradient"]]
     for step, loss in enumerate(TrainingSteps(model, task, recipe, N_STEPS, seed)):
         losses.append(loss)
         if step % EVERY == EVERY - 1:
-            figures = _figures(task, model)
+            figures = task.figures(model)
             gradients.append(figures.pop("gradient"))
             losses[-EVERY:] = [sum(losses[-EVERY:]) / EVERY]
             yield ScoreRun(setup, tuple(losses), tuple(gradients), **figures)
-
-
-@torch.no_grad()
-def _figures(task: MatchTask, model: nn.Module) -> dict[str, float]:
-    return task.figures(model)

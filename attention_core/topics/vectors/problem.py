@@ -328,7 +328,6 @@ PRESETS = {
 }
 """Name in the address -> preset."""
 
-
 MOST_ARROWS = 8
 """Vectors that still can be told apart in a plane."""
 
