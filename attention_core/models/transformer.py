@@ -157,6 +157,7 @@ MAX_POSITIONS = 256
 KINDS = ("encoder", "decoder", "cross")
 EditsByAttention = Mapping[tuple[str, int], Edits]
 """What is changed in which attention: by kind and layer, from 0."""
+UNEDITED: EditsByAttention = {}
 Activations = tuple[LayerActivations, ...]
 
 
@@ -263,27 +264,27 @@ class Transformer(TiedTranslator):
         scaled = vectors * math.sqrt(self.config.d_model)
         return self.dropout(scaled + self.positions[first : first + vectors.shape[1]])
 
-    def encode(self, source: Tensor, edits: EditsByAttention | None = None) -> TransformerEncoding:
+    def encode(self, source: Tensor, edits: EditsByAttention = UNEDITED) -> TransformerEncoding:
         """Read source pieces (batch, n_source), the end piece last."""
         return self.encode_vectors(self.embedding(source), edits)
 
-    def encode_vectors(self, vectors: Tensor, edits: EditsByAttention | None = None) -> TransformerEncoding:
+    def encode_vectors(self, vectors: Tensor, edits: EditsByAttention = UNEDITED) -> TransformerEncoding:
         """Read the pieces' vectors (batch, n_source, d_model), neither scaled nor placed yet."""
         x, activations = self._with_positions(vectors), []
         for number, layer in enumerate(self.encoder):
-            x, of_layer = layer(x, _edits(edits, "encoder", number))
+            x, of_layer = layer(x, edits.get(("encoder", number), ()))
             activations.append(of_layer)
         states = self.encoder_norm(x)
         memories = tuple(cast(DecoderLayer, layer).cross.memory(states) for layer in self.decoder)
         return TransformerEncoding(states, tuple(activations), memories)
 
-    def begin(self, source: Tensor, edits: EditsByAttention | None = None) -> DecoderState:
+    def begin(self, source: Tensor, edits: EditsByAttention = UNEDITED) -> DecoderState:
         encoding = self.encode(source, edits)
         key = encoding.memories[0].key[:, :, :0]
         return DecoderState(encoding, torch.stack([torch.stack((key, key), 1)] * self.config.n_layers, 1))
 
     def step(
-        self, state: DecoderState, target: Tensor, edits: EditsByAttention | None = None
+        self, state: DecoderState, target: Tensor, edits: EditsByAttention = UNEDITED
     ) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then.
 
@@ -297,7 +298,7 @@ class Transformer(TiedTranslator):
         self,
         encoding: TransformerEncoding,
         target: Tensor,
-        edits: EditsByAttention | None = None,
+        edits: EditsByAttention = UNEDITED,
         cache: Tensor | None = None,
     ) -> tuple[Tensor, Activations, Activations]:
         """Run the decoder over target pieces, int64 (batch, n_target), the start piece first.
@@ -312,8 +313,8 @@ class Transformer(TiedTranslator):
             causal = torch.ones(n, n_cached + n, dtype=torch.bool, device=target.device).tril(n_cached)[None, None]
         x, own, cross = self.embed(target, n_cached), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
-            own_edits = for_queries(_edits(edits, "decoder", number), n_cached, n, is_causal=True)
-            cross_edits = for_queries(_edits(edits, "cross", number), n_cached, n, n_rows)
+            own_edits = for_queries(edits.get(("decoder", number), ()), n_cached, n, is_causal=True)
+            cross_edits = for_queries(edits.get(("cross", number), ()), n_cached, n, n_rows)
             of_layer = None if cache is None else cache[:, number]
             x, *activations = layer(x, causal, memory, own_edits, cross_edits, of_layer)
             own.append(activations[0])
@@ -321,7 +322,7 @@ class Transformer(TiedTranslator):
         return self.dropout(self.decoder_norm(x)), tuple(own), tuple(cross)
 
     def forward(
-        self, source: Tensor, target: Tensor, *, edits: EditsByAttention | None = None, labels: Labels | None = None
+        self, source: Tensor, target: Tensor, *, edits: EditsByAttention = UNEDITED, labels: Labels | None = None
     ) -> Prediction:
         """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
@@ -334,7 +335,7 @@ class Transformer(TiedTranslator):
         return Prediction(self.logits(features), tuple(traces))
 
     def trace(
-        self, source: Tensor, target: Tensor, labels: Labels, edits: EditsByAttention | None = None
+        self, source: Tensor, target: Tensor, labels: Labels, edits: EditsByAttention = UNEDITED
     ) -> dict[tuple[str, int], AttentionTrace]:
         """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
@@ -344,7 +345,7 @@ class Transformer(TiedTranslator):
 
 
 def _traces(
-    encoder: Activations, decoder: Activations, crossed: Activations, labels: Labels, edits: EditsByAttention | None
+    encoder: Activations, decoder: Activations, crossed: Activations, labels: Labels, edits: EditsByAttention
 ) -> dict[tuple[str, int], AttentionTrace]:
     english, french = Axis("English pieces", labels.source), Axis("French pieces", labels.target)
     fed = Axis("French so far", labels.inputs or ["start", *labels.target[:-1]])
@@ -353,7 +354,7 @@ def _traces(
     for layer, (own, cross) in enumerate(zip(decoder, crossed, strict=True)):
         places |= {("decoder", layer): own, ("cross", layer): cross}
     return {
-        (kind, layer): layer_trace(one, kind, layer, *axes[kind], _edits(edits, kind, layer))
+        (kind, layer): layer_trace(one, kind, layer, *axes[kind], edits.get((kind, layer), ()))
         for (kind, layer), one in places.items()
     }
 
@@ -397,10 +398,6 @@ def edited(model: CanTranslate, edits: Edits | EditsByAttention) -> CanTranslate
     if isinstance(model, Transformer) and not isinstance(edits, Mapping):
         edits = {last_cross(model): edits}
     return EditedTranslator(model, edits)  # type: ignore[arg-type]
-
-
-def _edits(edits: EditsByAttention | None, kind: str, layer: int) -> Edits:
-    return (edits or {}).get((kind, layer), ())
 
 
 register("translator-transformer", "translation:evaluate_translation", Transformer, TransformerConfig())

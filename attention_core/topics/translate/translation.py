@@ -17,7 +17,7 @@ from attention_core.data import pieces as subwords
 from attention_core.device import device_of
 from attention_core.explain.alignment import merge_to_words
 from attention_core.explain.heads import mean_over_heads
-from attention_core.models.transformer import EditsByAttention, Transformer, edited, last_cross
+from attention_core.models.transformer import UNEDITED, EditsByAttention, Transformer, edited, last_cross
 from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
 
 END_LABEL = "end"
@@ -218,7 +218,7 @@ def explain(model: Translator, source: SourceSentence, translation: Translation,
 
 
 def explain_layers(
-    model: Transformer, source: SourceSentence, translation: Translation, edits: EditsByAttention | None = None
+    model: Transformer, source: SourceSentence, translation: Translation, edits: EditsByAttention = UNEDITED
 ) -> dict[tuple[str, int], AttentionTrace]:
     """Return the attention traces of a transformer that is made to write a given translation, by (kind, layer)."""
     source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
