@@ -45,21 +45,35 @@ def folder(tmp_path_factory) -> Path:
     return here
 
 
-@pytest.fixture
-def weights(folder, monkeypatch):
-    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
-    forget()
-    yield folder
-    forget()
+@pytest.fixture(scope="module")
+def read():
+    """A function that lets pages forget the models that they keep, where those of another folder are to be read."""
+    kept = [None]
 
+    def read(folder):
+        if kept[-1] != folder:
+            st.cache_resource.clear()
+        kept.append(folder)
 
-def forget():
-    """Drop what pages keep of models: other tests mean the trained ones."""
+    yield read
     st.cache_resource.clear()
 
 
 @pytest.fixture
+def weights(folder, monkeypatch, read):
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    read(folder)
+
+
+@pytest.fixture
 def page(weights, app):
+    return opened(app, PAGE)
+
+
+@pytest.fixture
+def trained(read, app):
+    """The page with the trained networks."""
+    read(FOLDER)
     return opened(app, PAGE)
 
 
@@ -98,35 +112,6 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
     assert "Word 1 of 23" in said(page)
     assert n_charts(page) == 1 + 2
     assert not page.error
-
-
-def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(app):
-    page = trained(app)
-    body = shaded(page)
-    assert body.count("Ma tante a acheté une voiture rouge") == 3
-    wrong = "My <mark>car</mark> bought a red <mark>newspaper</mark> in the <mark>house but he is walking</mark> in the"
-    assert f'<p class="read-back">{wrong} <mark>shop.</mark></p>' in body
-    assert body.count('<p class="read-back">My aunt bought a red car.</p>') == 2
-    assert f'<p class="read-back">{next(iter(REMEMBERED.values()))}</p>' in body
-    write(page, "one two three four five six seven eight")
-    assert "<b>6 words</b>" in shaded(page)
-    assert "<b>8 words</b>" in shaded(page)
-    write(page, "Hello.")
-    assert shaded(page).count("<b>1 word</b>") == 1  # nothing shorter to compare with
-
-
-def test_a_guess_opens_what_attention_gives_back(app):
-    page = trained(app)
-    press(page, "memory_try")
-    guess = page.segmented_control(key="memory_try_guess")
-    assert guess.label == "While writing `voiture`, how much of what attention gives is about `car`?"
-    guess.set_value(2).run()
-    assert (
-        "`car`: **36%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
-    )
-    assert [f"<b>{share}</b>" in bodies(page) for share in ("36%", "5.1%")] == [True, True]
-    assert page.session_state["memory_tab"] == "cure"
-    assert "French word 6 of" in said(page)
 
 
 def test_walking_goes_back_forth_and_stops_at_the_ends(page):
@@ -177,38 +162,6 @@ def test_figures_by_length_are_shown(page):
 
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."
-
-
-def trained(app):
-    """The page with the trained networks."""
-    forget()
-    return opened(app, PAGE)
-
-
-def cure(app, text=BOOK):
-    """The tab of the cure, with the trained networks."""
-    write(trained(app), text)
-    return settled(app, memory_tab="cure", memory_cure_at=4)
-
-
-def test_attention_gives_back_the_word_that_is_said(app):
-    page = cure(app)
-    assert "**37%** of what attention gives is about that word, of the one vector **9%**" in said(page)
-    assert 'sister<span class="share">9<' in shaded(page), "the same share above"
-    assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
-    words = page.segmented_control(key="memory_cure_at")
-    words.set_value(words.options.index("malade")).run()
-    assert "`ill`: **31%**" in said(page)
-    assert "French word 13 of 18" in said(page)
-    press(page, "memory_cure_at_next")
-    assert "French word 14 of 18" in said(page)
-
-
-def test_the_cure_takes_one_word_and_forty(app):
-    for text in ("Hi", " ".join(["the red car and"] * 12)):
-        page = cure(app, text)
-        assert "French word " in said(page)
-        assert not page.error
 
 
 def test_the_cure_says_that_its_model_is_missing(page):
@@ -270,17 +223,18 @@ def test_address_carries_sentence_and_place(weights, app):
     assert "Forwards, `car`" in said(app)
 
 
-def test_network_that_is_missing_is_named_and_the_other_one_reads(weights, folder, start_app, tmp_path, monkeypatch):
+def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, start_app, tmp_path, monkeypatch):
     for path in folder.iterdir():
         if not path.name.startswith("translator-plain"):
             (tmp_path / path.name).symlink_to(path)
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    read(tmp_path)
     page = opened(start_app(), PAGE)
     assert "The plain RNN cannot be loaded" in page.error[0].value
     assert "python -m attention_core.train translator-plain" in page.error[0].value
     assert "GRU" in said(page)
     (tmp_path / "translator-none.safetensors").unlink()
-    forget()
+    read(None)
     page.run()
     assert len(page.error) == 3  # on the first screen, and in the tab for either
     assert not shaded(page)
@@ -377,7 +331,62 @@ def test_a_wider_vector_is_no_cure(page, root):
     assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
 
 
-def test_a_lecture_stops_at_few_words(visit):
+def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(trained):
+    body = shaded(trained)
+    assert body.count("Ma tante a acheté une voiture rouge") == 3
+    wrong = "My <mark>car</mark> bought a red <mark>newspaper</mark> in the <mark>house but he is walking</mark> in the"
+    assert f'<p class="read-back">{wrong} <mark>shop.</mark></p>' in body
+    assert body.count('<p class="read-back">My aunt bought a red car.</p>') == 2
+    assert f'<p class="read-back">{next(iter(REMEMBERED.values()))}</p>' in body
+    write(trained, "one two three four five six seven eight")
+    assert "<b>6 words</b>" in shaded(trained)
+    assert "<b>8 words</b>" in shaded(trained)
+    write(trained, "Hello.")
+    assert shaded(trained).count("<b>1 word</b>") == 1  # nothing shorter to compare with
+
+
+def test_a_guess_opens_what_attention_gives_back(trained):
+    page = trained
+    press(page, "memory_try")
+    guess = page.segmented_control(key="memory_try_guess")
+    assert guess.label == "While writing `voiture`, how much of what attention gives is about `car`?"
+    guess.set_value(2).run()
+    assert (
+        "`car`: **36%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
+    )
+    assert [f"<b>{share}</b>" in bodies(page) for share in ("36%", "5.1%")] == [True, True]
+    assert page.session_state["memory_tab"] == "cure"
+    assert "French word 6 of" in said(page)
+
+
+def cure(page, text=BOOK):
+    """The tab of the cure, with the trained networks."""
+    write(page, text)
+    return settled(page, memory_tab="cure", memory_cure_at=4)
+
+
+def test_attention_gives_back_the_word_that_is_said(trained):
+    page = cure(trained)
+    assert "**37%** of what attention gives is about that word, of the one vector **9%**" in said(page)
+    assert 'sister<span class="share">9<' in shaded(page), "the same share above"
+    assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
+    words = page.segmented_control(key="memory_cure_at")
+    words.set_value(words.options.index("malade")).run()
+    assert "`ill`: **31%**" in said(page)
+    assert "French word 13 of 18" in said(page)
+    press(page, "memory_cure_at_next")
+    assert "French word 14 of 18" in said(page)
+
+
+def test_the_cure_takes_one_word_and_forty(trained):
+    for text in ("Hi", " ".join(["the red car and"] * 12)):
+        page = cure(trained, text)
+        assert "French word " in said(page)
+        assert not page.error
+
+
+def test_a_lecture_stops_at_few_words(read, visit):
+    read(FOLDER)
     page = visit("memory", lecture="1", tab="cure")
     stopped = 1
     while not page.button(key="memory_cure_at_next").disabled:

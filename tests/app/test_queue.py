@@ -166,7 +166,7 @@ async def until(happened: Callable[[], bool]) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address():
     """Of an app with something heavy and something light."""
     with served("tests/queue_app.py") as server:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -28,6 +29,7 @@ ARGUMENTS = [
     "--process-per-site",  # the next visitor's scripts are compiled already
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a route that aborts would switch the cache off
 ]
+Page.wait_for_function = partialmethod(Page.wait_for_function, polling=50)  # to look in every frame makes frames
 SIZE = {"width": 1440, "height": 900}
 FAILED = pytest.StashKey[bool]()
 """Whether a test, or what comes before or after it, has failed."""
@@ -47,7 +49,7 @@ GO = """(address) => {
   dispatchEvent(new PopStateEvent("popstate"));
 }"""
 """Goes to an address as the browser's Back does."""
-THERE = f"heard > asked && performance.now() - heard > 150 && {browser.IDLE}"
+THERE = f"window.heard > asked && performance.now() - heard > 150 && {browser.IDLE}"
 """The server has answered, all of it: a short run is over before the browser has drawn that it had begun."""
 CALM = """() => {
   localStorage.clear();
@@ -77,8 +79,8 @@ def _chromium() -> str:
 
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the app, run by Streamlit in its own process for all browser tests."""
-    with serving(tmp_path_factory.mktemp("streamlit")) as url:
+    """The address of the app, which runs in a process of its own for all browser tests; phones have another for it."""
+    with serving(tmp_path_factory.mktemp("streamlit"), ATTENTION_URL="http://hall.example") as url:
         yield url
 
 
@@ -169,7 +171,7 @@ def visit(
     has_failed = True
     try:
         with _watched(visitor):
-            yield lambda address: _gone_to(visitor, address)
+            yield lambda address: go_to(visitor, address)
         has_failed = request.node.stash.get(FAILED, False)
     finally:
         if has_failed:
@@ -191,7 +193,8 @@ def _arrived(context: BrowserContext) -> Page:
     return context.new_page()
 
 
-def _gone_to(visitor: Page, address: str) -> Page:
+def go_to(visitor: Page, address: str) -> Page:
+    """Go on to an address as by the browser's Back where the app is open; the page has the script HEAR."""
     if _is_inside(visitor.url) and urlsplit(visitor.url)[:2] == urlsplit(address)[:2]:
         visitor.evaluate(GO, address)
         visitor.wait_for_function(THERE)

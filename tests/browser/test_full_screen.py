@@ -21,8 +21,8 @@ def fill_screen(page, chart) -> None:
 
 
 @pytest.mark.parametrize(("address", "section", "place"), [("scoring", None, 0), ("translate", "Who looks where", 0)])
-def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_url, address, section, place):
-    page.goto(f"{app_url}/{address}")
+def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(visit, app_url, address, section, place):
+    page = visit(f"{app_url}/{address}")
     page.get_by_role("tab").first.wait_for()
     if section:
         open_section(page, section)
@@ -43,8 +43,8 @@ def test_a_picture_that_fills_the_screen_is_whole_and_keeps_its_shape(page, app_
     page.set_viewport_size({"width": 1440, "height": 900})
 
 
-def test_bars_that_fill_the_screen_keep_their_height_and_grow_as_a_whole(page, app_url):
-    page.goto(f"{app_url}/memory?tab=own")
+def test_bars_that_fill_the_screen_keep_their_height_and_grow_as_a_whole(visit, app_url):
+    page = visit(f"{app_url}/memory?tab=own")
     page.get_by_text("How probable was each piece?").wait_for()
     chart = page.get_by_test_id(CHART).last
     chart.locator("svg.marks").wait_for()

@@ -6,7 +6,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import serving
 from tests.browser.tools import settle
 from ui.component import script_of
 from ui.middleware import headers
@@ -77,20 +76,13 @@ def test_notes_follow_give_their_keys_to_the_hall_and_outlive_a_reload_of_its_wi
     expect(notes.locator("#left")).to_contain_text("2:5")
 
 
-@pytest.fixture(scope="module")
-def hall_url(tmp_path_factory):
-    """The app where it knows the address by which phones reach it, and so has a code for them."""
-    with serving(tmp_path_factory.mktemp("streamlit"), ATTENTION_URL="http://hall.example") as url:
-        yield url
-
-
-def test_the_hall_answers_while_next_leads_through_the_steps_and_on_to_the_next_item(page, hall_url):
+def test_the_hall_answers_while_next_leads_through_the_steps_and_on_to_the_next_item(page, app_url):
     page.set_viewport_size({"width": 1920, "height": 1080})
-    page.goto(f"{hall_url}/vectors?tab=steps&step=output&step_revealed=output&guess=1&guided=15&item=3&lecture=1")
+    page.goto(f"{app_url}/vectors?tab=steps&step=output&step_revealed=output&guess=1&guided=15&item=3&lecture=1")
     page.get_by_role("button", name="Ask the hall").click()
     code = page.wait_for_function("JSON.parse(localStorage['attention-hall'] ?? '{}').code").json_value()
     phone = page.context.new_page()
-    phone.goto(f"{hall_url}/hall/{code}")
+    phone.goto(f"{app_url}/hall/{code}")
     expect(phone.get_by_role("heading")).to_have_text("Wait for the next question.")
     settle(page)
     page.keyboard.press("PageDown")

@@ -13,9 +13,9 @@ TIP = ".st-key-model_tokens .tip"
 
 
 @pytest.fixture
-def visitor(page, app_url):
+def visitor(visit, app_url):
     """The page on one head of the model that comes as a package, painted."""
-    page.goto(f"{app_url}/model?head=encoder.1.self:8&token=3")
+    page = visit(f"{app_url}/model?head=encoder.1.self:8&token=3")
     page.locator(HEADS).wait_for(timeout=90_000)
     page.locator(TOKENS).first.wait_for()
     settle(page)
@@ -89,6 +89,7 @@ def test_two_columns_have_arcs(visitor):
     visitor.locator(".st-key-model_tokens .tokens.key .token").nth(2).hover()
     expect(visitor.locator(TIP).first).to_contain_text("is looked at by")
     assert_fits(visitor)
+    visitor.get_by_role("button", name="Text", exact=True).click()
 
 
 def test_of_a_long_text_the_rest_of_the_matrix_is_fetched_when_a_token_is_hovered(visitor):
@@ -116,7 +117,7 @@ def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
         route.fulfill(status=300) if len(gone) == 1 else route.continue_()  # a 404 would be in the console
 
     visitor.route("**/pictures/*.bin", lose)
-    submit(visitor.locator(".st-key-model_text_encoder textarea"), "the man sees the dog near the river " * 12)
+    submit(visitor.locator(".st-key-model_text_encoder textarea"), "the dog sees the man near the river " * 12)
     visitor.locator(TOKENS).nth(96).wait_for()
     settle(visitor)
     visitor.locator(TOKENS).nth(60).hover()
@@ -124,3 +125,4 @@ def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
     visitor.locator(TOKENS).nth(61).hover()
     expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"62\s+looks at"))
     assert len(gone) == 2
+    visitor.unroute_all()

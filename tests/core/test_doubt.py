@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from captum.attr import IntegratedGradients
 from scipy.stats import kendalltau
 from torch import nn
 
@@ -76,6 +75,8 @@ def test_removal_is_what_each_unit_alone_takes_away():
 
 
 def test_integrated_gradients_are_captums_and_complete():
+    from captum.attr import IntegratedGradients  # here: it takes its time, and so it does for one process alone
+
     subject = toy()
     answer = int(subject.probabilities().argmax())
     theirs = IntegratedGradients(lambda inputs: subject.predict(inputs)[:, 0]).attribute(

@@ -123,7 +123,7 @@ def code_of(notebook: str) -> list[str]:
 
 
 def check(trace: AttentionTrace) -> list[str]:
-    """Run the script of every step, the same as its notebook; returns the steps whose own line is not run."""
+    """Run the script of every step, the last the same as its notebook; returns the steps whose own line is not run."""
     head, query, steps = trace.n_heads - 1, trace.n_queries - 1, steps_of(trace)
     for step in steps:
         script = trace_to_code(trace, step.name, head, query)
@@ -132,8 +132,8 @@ def check(trace: AttentionTrace) -> list[str]:
         assert SAME in printed, f"{trace.story.mechanism}, {step.name}:\n{printed}"
         assert f"row {row + 1} " in printed
         assert_close(space[step.assigns][row], step.value(head, [row])[0], atol=1e-4, rtol=1e-4)
-        notebook = ast.parse("\n".join(code_of(trace_to_notebook(trace, step.name, head, query))))
-        assert ast.dump(notebook) == ast.dump(ast.Module(ast.parse(script).body[1:], []))
+    notebook = ast.parse("\n".join(code_of(trace_to_notebook(trace, step.name, head, query))))
+    assert ast.dump(notebook) == ast.dump(ast.Module(ast.parse(script).body[1:], []))
     return [step.name for step in steps if f' = given["{step.assigns}"]  # {GIVEN}' in script]
 
 
