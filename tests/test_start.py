@@ -34,7 +34,7 @@ def test_benchmarks_and_tests_start_servers_by_the_command_of_readme(root: Path)
 
 def test_nobody_watches_files_by_an_option_of_its_own(root: Path) -> None:
     assert 'fileWatcherType = "none"' in (root / ".streamlit/config.toml").read_text()
-    places = [*(root / "deploy").iterdir(), *(root / "benchmarks").rglob("*.py"), root / "Dockerfile"]
+    places = [*(root / "deploy").glob("*.*"), *(root / "benchmarks").rglob("*.py"), root / "Dockerfile"]
     assert not [place for place in places if "fileWatcherType" in place.read_text()]
 
 
