@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LONG = {"test_pretend_gpu", "test_hostile", "test_image", "test_uploads", "test_deploy", "test_strangers", "test_links"}
 LONG |= {"test_installed", "test_live_training", "test_export", "test_train", "test_picture_bombs", "test_shown_code"}
+LONG |= {"test_page_memory", "test_page_transformer", "test_figures", "test_queue", "test_package"}
 NO_DATA = "the variable ATTENTION_DATA does not name a folder of data sets"
 
 hypothesis.settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True, database=None)
