@@ -35,7 +35,7 @@ def workbench() -> None:
         Tab("pairs", "Pairs and a neuron", lambda: tabs.neuron_panel(problem)),
         more=(
             Tab("average", "A weighted average", lambda: tabs.average_section(trace)),
-            Tab(NOTATIONS, "In other notations", tabs.notations_section),
+            Tab(NOTATIONS, "Other notations", tabs.notations_section),
         ),
         players=(STEPS,),
     )

@@ -224,7 +224,7 @@ def picture_address(content: bytes) -> str:
 
 PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
 SUBJECT = Field(APP, "pictures_subject", "")
-WIDTHS = {"as on the screen": None, "one column": 85.0, "two columns": 176.0}
+WIDTHS = {"as shown": None, "one column": 85.0, "two columns": 176.0}
 """Millimetres in print: a journal's column, and two with what lies between them."""
 LONGEST = 120  # letters of a file's name
 
@@ -307,9 +307,8 @@ def save_pictures(page: str) -> None:
 
     shown = pictures()
     if not shown:
-        st.caption("This page shows no picture just now.")
         return
-    number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title)
+    number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title.split(":")[0])
     width = st.segmented_control("Width", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
     picture = shown[number]
     with st.container(horizontal=True, gap="small"):

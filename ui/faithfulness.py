@@ -29,15 +29,12 @@ from ui.state import Field, single_choice
 
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
-    ERASED: "The most important go first, so a small area is a good order (Samek et al. 2017). But the model has never "
-    "seen such inputs. *Gradient × input* (Shrikumar et al. 2017) tells of small changes alone, *integrated gradients* "
-    "(Sundararajan et al. 2017) add such changes up, from an empty input to yours.",
-    INSERTED: "The most important come first, so a large area is a good order (Petsiuk et al. 2018). It tells what is "
-    "enough, not what is needed.",
-    THROUGH: f"*{ROLLOUT}* multiplies the layers' weights: what could come through, not what did (Abnar and Zuidema "
-    f"2020). *{LENGTH}*: how much is handed over, not whether the answer uses it (Kobayashi et al. 2020). *{SLOPE}*: "
-    f"what a small change of weights would do, not a large one (Chefer et al. 2021). *{ZEROING}*: how far a layer's "
-    "output turns without a value, whatever the answer (Mohebbi et al. 2023).",
+    ERASED: "A small area is a good order, but the model never learned from such inputs. *Gradient × input* tells of "
+    "small changes, *integrated gradients* adds them up from an empty input to yours.",
+    INSERTED: "A large area is a good order. It tells what is enough, not what is needed.",
+    THROUGH: f"*{ROLLOUT}*: what could come through all layers, not what did. *{LENGTH}*: how much is handed over, not "
+    f"whether the answer uses it. *{SLOPE}*: what a small change of weights would do, not a large one. *{ZEROING}*: "
+    "how far a layer's output turns without a value, whatever the answer.",
 }
 THROUGH_LAYERS = (ROLLOUT, LENGTH, SLOPE, ZEROING)
 WAYS = {page.name: Field(page.name, "doubts_way", ERASED) for page in PAGES}
@@ -71,17 +68,13 @@ def faithfulness_tab(
             yield from assessment.assess(subject())
 
     def say_verdict(known: assessment.Assessment) -> None:
-        st.markdown(f"**{assessment.verdict(known, part)}**")
-        above, otherwise = (
-            [f"{curves[order].area:.0%}" for order in (known.subject.map_name, assessment.RANDOM)]
-            for curves in (known.deletion, known.otherwise or known.deletion)
-        )
-        if above != otherwise:
-            one, left = part.removesuffix("s"), "{} of the answer are left in the map's order, {} in random order."
-            how = f"Above, the *unknown* {one} takes the place of each. With {part} left out instead, "
-            if known.subject.leaves_out:
-                how = f"Above, a {one} is left out, and the others move up. With the *unknown* one in its place, "
-            st.caption(how + left.format(*otherwise))
+        otherwise = ""
+        if known.otherwise:
+            areas = (f"{known.otherwise[order].area:.0%}" for order in (known.subject.map_name, assessment.RANDOM))
+            unknown = f"the *unknown* {part.removesuffix('s')} in its place"
+            how = unknown if known.subject.leaves_out else f"{part} left out"
+            otherwise = f" With {how} instead: {' and '.join(areas)}."
+        st.markdown(f"**{assessment.verdict(known, part)}**{otherwise}")
 
     def section() -> None:
         whole = ("faithfulness", name, model, key)
@@ -121,13 +114,11 @@ def _curves(name: str, found: assessment.Assessment, part: str) -> None:
     words = f"{part.capitalize()} {what}, the most important first, in {len(curves)} orders"
     draw_chart(curves_chart(curves, what), key=f"{name}_{ways.index(way)}", alt=words)
     with st.container(key=f"desk_{name}_orders"):
-        st.caption(SAYS[way])
         k = found.n_first
         rows = (_figures(found, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
         st.caption(
-            f"Agreement with erasing each alone: Kendall's τ, and the share of the first {k} in common. It does not "
-            "say which order is right (Jain and Wallace 2019)."
+            f"{SAYS[way]} Agreement (Kendall's τ) and the first {k} in common: with the order of erasing each alone."
         )
 
 
@@ -143,7 +134,8 @@ def _heads(name: str, found: assessment.Assessment) -> None:
     several = len(found.subject.weights) > 1
     most = list(found.heads.items())[:N_HEADS]
     labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in most]
-    st.markdown(f"**Without {labels[0]}** the answer moves by {most[0][1]:.0%}, more than without any other head.")
+    others = f"more than without any other of the {len(found.heads)} heads"
+    st.markdown(f"**Without {labels[0]}** the answer moves by {most[0][1]:.0%}, {others}.")
     chart = bars(
         [100 * moved for _, moved in most],
         labels,
@@ -153,21 +145,23 @@ def _heads(name: str, found: assessment.Assessment) -> None:
     )
     words = f"How far the answer moves without a head: {len(most)} of {len(found.heads)}"
     draw_chart(chart, key=f"{name}_heads", alt=words)
-    st.caption(f"{words} (Michel et al. 2019). Two heads that can replace each other both seem unnecessary.")
+    st.caption("Two heads that can replace each other both seem unnecessary.")
 
 
 def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture | None) -> None:
     other = found.other
     if other is None or found.shuffled is None:
         st.caption(
-            "This network has no weights to exchange. A share is the length of a gradient: what a *small* change of a "
-            "word would do. A state that hardly reacts may still remember."
+            "This network has no weights to exchange. A share is the length of a gradient: a state that hardly reacts "
+            "to a *small* change of a word may still remember it."
         )
         return
     moved = float(found.shuffled.median())
+    hangs = "hangs" if moved > 2 * found.subject.bound else "hardly hangs"
     st.markdown(
-        f"Shuffled, these weights move the answer by {moved:.0%} (median of 100); all equal, by {found.uniform:.0%}: "
-        f"it {'hangs' if moved > 2 * found.subject.bound else 'hardly hangs'} on them.{_by_layer(found)}"
+        f"Shuffled, these weights move the answer by {moved:.0%}; all equal, by {found.uniform:.0%}: it {hangs} on "
+        f"them.{_by_layer(found)} Very different ones (distance {other.divergence:.2f} of 1) move it by "
+        f"{other.moved:.0%}, which does not make these wrong (Jain and Wallace 2019, Wiegreffe and Pinter 2019)."
     )
     own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
     if over:
@@ -180,11 +174,6 @@ def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture 
         by_word = (found.subject.of_keys(weights).tolist() for weights in (own, theirs))
         chart = two_weights_chart(found.subject.names, *by_word)
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
-    with st.container(key=f"desk_{name}_others"):
-        st.markdown(
-            f"Others, as different as can be ({other.divergence:.2f} of 1), move the answer by {other.moved:.0%}. That "
-            "does not make these wrong: Jain and Wallace 2019, Wiegreffe and Pinter 2019."
-        )
 
 
 def _by_layer(found: assessment.Assessment) -> str:
@@ -192,7 +181,7 @@ def _by_layer(found: assessment.Assessment) -> str:
         return ""
     least, most = (choose(found.by_layer, key=found.by_layer.__getitem__) for choose in (min, max))
     return (
-        f" That is all layers at once. One layer alone, shuffled, moves it by {found.by_layer[least]:.0%} ({least}) to "
+        f" One layer alone, shuffled, moves it by {found.by_layer[least]:.0%} ({least}) to "
         f"{found.by_layer[most]:.0%} ({most})."
     )
 
@@ -202,8 +191,7 @@ def _over_many(model: str, found: assessment.Assessment) -> None:
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
         shown = found.subject.map_name
         st.caption(
-            f"**{assessment.over_many(figures)}** Area by {shown}: {areas[shown]:.2f} on average, give or take "
-            f"{assessment.spread(figures, shown):.2f}; here "
-            f"{found.deletion[shown].area:.2f}. By gradient × input {areas[assessment.GRADIENT]:.2f}, at random "
-            f"{areas[assessment.RANDOM]:.2f}; the map beats chance in {figures['attention_beats_random']:.0%}."
+            f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.2f}, by gradient × input "
+            f"{areas[assessment.GRADIENT]:.2f}, at random {areas[assessment.RANDOM]:.2f}; the map beats chance in "
+            f"{figures['attention_beats_random']:.0%}."
         )

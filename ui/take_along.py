@@ -39,13 +39,13 @@ def take_along_menu(entry: PageEntry) -> None:
         save_pictures(entry.name)
         _session_file(entry)
         notations = {"tab": NOTATIONS}
-        st.page_link(path_of(entry_of("vectors")), label="In other notations", query_params=notations)
+        st.page_link(path_of(entry_of("vectors")), label="Other notations", query_params=notations)
 
 
 def _session_file(entry: PageEntry) -> None:
     values = ADDRESS_TEXTS.value
     st.download_button(
-        "Save this session",
+        "Save session",
         lambda: write_session(entry.name, values),
         f"{entry.name}-session.json",
         "application/json",
@@ -53,7 +53,7 @@ def _session_file(entry: PageEntry) -> None:
         key="session_save",
     )
     key = f"session_upload_{N_UPLOADS.value}"
-    st.file_uploader("Open a session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
+    st.file_uploader("Open session", "json", key=key, max_upload_size=1, on_change=_open, args=(key,))
     if REFUSED.value:
         st.error(f"{REFUSED.value} The page is as it was.", icon=":material/error:")
 

@@ -27,7 +27,7 @@ from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
 from attention_core.evaluate.vision import ask_at_random
 from attention_core.faithfulness import attribution, subjects
-from attention_core.faithfulness.assessment import GRADIENT, RANDOM, SURE, over_many
+from attention_core.faithfulness.assessment import GRADIENT, RANDOM, over_many
 from attention_core.faithfulness.model_subject import model_subject
 from attention_core.faithfulness.variation import shuffled
 from attention_core.hub.model import ModelKind, Pretrained
@@ -42,6 +42,7 @@ from attention_core.weights import read_card, weights_folder
 N_INPUTS = 500
 N_SHUFFLED = 8  # orders of the keys for each input
 SEED = 31
+SURE = 1.96  # standard errors of a mean on each side that hold it in 95 of a hundred cases
 
 
 def _digits(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import sqrt
 from typing import Any
 
 from torch import Tensor
@@ -14,7 +13,6 @@ from attention_core.faithfulness.variation import OtherWeights, most_different, 
 
 GRADIENT, INTEGRATED, RANDOM = "gradient × input", "integrated gradients", "random"
 FIRST = 5  # the k of the overlap
-SURE = 1.96  # standard errors of a mean on each side that hold it in 95 of a hundred cases
 N_ALONE = 8  # orders of the keys for each layer alone
 CLEAR = 0.05  # a difference of areas that counts: five points of probability on average
 
@@ -95,11 +93,6 @@ def over_many(figures: Mapping[str, Any]) -> str:
     if abs(chance - own) > half + other:
         how = "points at" if chance > own else "is worse than chance at pointing at"
     return f"Over {figures['n']} held-out inputs the map {how} what the answers need."
-
-
-def spread(figures: Mapping[str, Any], order: str) -> float:
-    """Return how far the area of deletion of a single input is from the mean, the standard deviation, in an order."""
-    return figures["area_of_deletion"][order][1] * sqrt(figures["n"]) / SURE
 
 
 def verdict(found: Assessment, parts: str = "parts") -> str:

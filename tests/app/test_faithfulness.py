@@ -61,7 +61,7 @@ def test_the_heads_of_a_transformer_are_ranked(visit):
     assert len(data) == 12
     assert data["value"].is_monotonic_decreasing
     assert f"**Without {data['label'][0]}**" in said(page)
-    assert "of 54" in said(page)
+    assert "of the 54 heads" in said(page)
 
 
 def test_what_one_vector_knows_is_asked_too(visit):

@@ -67,7 +67,7 @@ def test_each_page_says_which_question_it_answers():
 
 def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
     settled(app, take_along=True)
-    link = next(link.proto for link in app.get("page_link") if link.proto.label == "In other notations")
+    link = next(link.proto for link in app.get("page_link") if link.proto.label == "Other notations")
     app.switch_page(path_of(entry_of(link.page)))
     settled(app, **{f"{link.page}_tab": link.query_string.removeprefix("tab=")})
     tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]

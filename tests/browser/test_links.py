@@ -106,7 +106,7 @@ def test_session_file_brings_a_page_back_and_a_broken_one_is_refused(drawn, tmp_
     answer, link = drawn.evaluate(ANSWER), drawn.url
     drawn.get_by_role("button", name="Take it along").click()
     with drawn.expect_download() as download:
-        drawn.get_by_role("button", name="Save this session").click()
+        drawn.get_by_role("button", name="Save session").click()
     file = tmp_path / "session.json"
     download.value.save_as(file)
     drawn.keyboard.press("Escape")
