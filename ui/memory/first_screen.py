@@ -130,4 +130,4 @@ def draw_lengths(text: str) -> None:
             marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
             chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
-            note("Both after five passes. BLEU: 100 would be word for word as a person translated it.")
+            note("BLEU: 100 would be word for word as a person translated it.")

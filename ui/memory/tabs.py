@@ -25,7 +25,7 @@ from attention_core.topics.variants import variants_of
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
-from ui.labels import as_percent, distinct, error_markdown, literal, note, paragraph
+from ui.labels import as_percent, distinct, error_markdown, literal, paragraph
 from ui.layout import bar_rows, figures_table, section, shaded_word
 from ui.lecture import LECTURE
 from ui.memory import first_screen as screen
@@ -51,8 +51,8 @@ def walk_tab(text: str) -> None:
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
-            paragraph(f"**{label}**")
-            paragraph("  \n".join(_kept_in_words(memory, *reading) for reading in places.items()))
+            kept = (_kept_in_words(memory, *reading) for reading in places.items())
+            paragraph("  \n".join([f"**{label}**", *kept]))
             for direction, now in places.items():
                 _over_time(label, memory, direction, now)
     with column, st.container(key="desk_memory_formulas"):
@@ -102,11 +102,9 @@ def what_follows() -> None:
     for title, shares in zip(screen.READINGS.values(), (forwards, both_ways), strict=True):
         words = screen.shaded_words(apart.words, shares, max(float(both_ways.max()), 1e-9))
         read.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
-    with read:
-        note("Below each word: how far its state moves between the sentences, in per cent.")
     paragraph(
-        f"Forwards, the states cannot differ: the same words came before. Both ways, {literal(apart.words[0], 24)} has "
-        f"moved by **{as_percent(float(both_ways[0]))}**. Naming may read both ways; a forecast of prices may not."
+        "Below each word: how far its state moves between the sentences, in per cent. Forwards it cannot: the same "
+        "words came before. Naming may read both ways; a forecast of prices may not."
     )
     curve = {"tab": "time"}
     st.page_link("pages/lookup.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=curve)
@@ -115,7 +113,7 @@ def what_follows() -> None:
 NARROW = "translator-none-256"
 TRANSLATES = {256: NARROW, 384: screen.WITHOUT}
 """Of each width whose network comes along, its name."""
-LONGER = "one vector, 384 numbers, trained longer", "attention, trained longer"
+LONGER = "384, trained longer", "attention, trained longer"
 WIDTHS = (256, 384, 512, 768, 1024)
 WIDTH = Field(screen.NAME, "width", 512, address="width", parse=one_of(WIDTHS))
 
@@ -129,20 +127,14 @@ def wider_vector(text: str) -> None:
         ("one vector", f"{width:,}", f"{width / n:,.0f}"),
         ("a state for each word, with attention", f"{width * n:,}", f"{width:,}"),
     )
-    _say(source, width)
+    _say(source)
     measured = {256: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(screen.WITHOUT).items()}
     by_width = {numbers: card for numbers, card in measured.items() if card}
     if len(by_width) < 2:
         st.info("The figures of wider vectors are not there.")
         return
-    narrowest, *_, widest = sorted(by_width)
-    long = {numbers: card["test"]["bleu_long"] for numbers, card in by_width.items()}
-    best = max(long, key=long.__getitem__)
-    paragraph(
-        f"**A wider vector hardly saves long sentences**: after two passes their BLEU is {long[narrowest]:.1f} with "
-        f"{narrowest} numbers, {long[widest]:.1f} with {widest:,}, and {long[best]:.1f} at best, with {best:,}."
-    )
-    widths = {f"{screen.SAYS[screen.WITHOUT]}, {numbers:,} numbers": by_width[numbers] for numbers in sorted(by_width)}
+    st.markdown("**A wider vector hardly saves long sentences**, of 12 words and more:")
+    widths = {f"{numbers:,}": by_width[numbers] for numbers in sorted(by_width)}
     longer = {
         label: card_or_empty(name) for label, name in zip(LONGER, (screen.WITHOUT, screen.ATTENTIVE), strict=True)
     }
@@ -151,20 +143,17 @@ def wider_vector(text: str) -> None:
         for label, card in (widths | longer).items()
         if card
     ]
-    figures_table(("", "passes", "BLEU", "BLEU, 12 words and more"), *rows)
+    figures_table(("one vector of", "passes", "BLEU", "long sentences"), *rows)
 
 
-def _say(source: SourceSentence, chosen: int) -> None:
+def _say(source: SourceSentence) -> None:
     """Draw the French that is made of contexts of the widths whose networks come along."""
     rows = []
     for width, name in TRANSLATES.items():
         (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
         french = str(fault) if model is None else screen.translated(name, source).text
-        rows.append((f"{width} numbers, {passes:g} passes of training", french))
-    if chosen not in TRANSLATES:
-        rows.append((f"{chosen:,} numbers", "Its network does not come along; its figures are below."))
+        rows.append((f"{width} numbers, {passes:g} passes", french))
     figures_table(("one vector of", "says in French"), *rows)
-    note("These two networks were not trained equally long; those of the table below were, except the last two rows.")
 
 
 GUESSED, BOUNDS = 5, (0.05, 0.25)  # the French word that is guessed about; shares between the options of the guess
@@ -220,7 +209,7 @@ def cure_tab(text: str) -> None:
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    paragraph("Click a French word: how much does the network know of each English word then?")
+    paragraph("Click a French word: how much is known of each English word then?")
     sentence = read_source(text)
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")
@@ -329,9 +318,7 @@ def _looks(given: own_states.TextPieces, trace: AttentionTrace, at: int) -> None
     AT.value = at
     places = range(len(given.ids))
     AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
-    st.caption(
-        f"Framed: just read. Context = weighted average of the network's own earlier states: {looked or 'none yet'}."
-    )
+    st.caption(f"Context = weighted average of the network's own earlier states: {looked or 'none yet'}.")
 
 
 def _next_pieces(told: own_states.NextPiecePredictions, at: int) -> None:
