@@ -34,10 +34,7 @@ elif text and source:
     what_is_changed(experiment)
     two_orders(experiment)
     with st.container(key="desk_transformer_numbers"):
-        st.caption(
-            "Under each word: 24 of its 192 numbers; the % says how much all changed. Under *Without positions* "
-            "they are switched off; trained without, it could not tell the orders apart either."
-        )
+        st.caption("Under each word: 24 of its 192 numbers; the % says how much all changed.")
     try_this(NAME, surprise(text))
 
 tabs, doubts = [], []

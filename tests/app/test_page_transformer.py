@@ -190,7 +190,7 @@ def test_positions_are_pictured(page):
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     typed(page, LAYERED["Adjective after noun"])
     assert "Processor time of one slow core" in said(open_tab(page, "cost"))
-    n, table = len(read_source(LAYERED["Adjective after noun"]).ids), body_with(page, "recurrent (GRU)")
+    n, table = len(read_source(LAYERED["Adjective after noun"]).ids), body_with(page, "steps in a row")
     assert f"6 n d² = {6 * n * 192**2:,}" in table
     assert f"4 n d² + 2 n² d = {4 * n * 192**2 + 2 * n**2 * 192:,}" in table
     assert table.count("training on 1,000 sentences") == 3
@@ -255,7 +255,9 @@ def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, 
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))
 
 
-@pytest.mark.parametrize(("unordered", "says"), [(20.0, "the rest needs them"), (45.0, "positions were redundant")])
+@pytest.mark.parametrize(
+    ("unordered", "says"), [(20.0, "The rest needs positions"), (45.0, "Positions were redundant")]
+)
 def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     page, monkeypatch, tmp_path, unordered, says
 ):

@@ -32,7 +32,6 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     open_tab(visitor, "Step by step")
     words = visitor.locator(".st-key-transformer_words .target button")
     words.nth(4).click()
-    visitor.wait_for_function("() => document.body.innerText.includes('Query: man')")
     settle(visitor)
     expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
     visitor.get_by_role("radio", name="Weights").click()

@@ -13,7 +13,7 @@ from attention_core.topics.translate.training import committed_costs
 from attention_core.topics.variants import variants_of
 from ui.chart import draw_chart
 from ui.computed import card_or_empty
-from ui.labels import note, paragraph
+from ui.labels import paragraph
 from ui.layout import figures_table
 from ui.transformer.experiment import CONFIG, reduced
 
@@ -51,7 +51,7 @@ def order_twice(text: str | None) -> None:
         st.info("Nothing was measured beforehand.")
         return
     found = {(one["model"], one["without"]): one for one in costs["rows"]}
-    paragraph(
+    words = (
         "A GRU's states know the order, and attention follows it. Take the reading in order, or a transformer's "
         "positions, away after training, and most translations fall apart."
     )
@@ -63,36 +63,24 @@ def order_twice(text: str | None) -> None:
     if card := variants_of("translator").get("unordered"):
         score = card["test"]["bleu"]
         rows.append((LEARNED_WITHOUT, f"{score:.1f}", f"{card['test']['bleu_long']:.1f}", ""))
-        paragraph(_would_do(*(found["transformer", without]["bleu"] for without in ("", "positions")), score))
+        words += _would_do(*(found["transformer", without]["bleu"] for without in ("", "positions")), score)
+    if fair := card_or_empty("translator-additive").get("after_five_epochs"):
+        score = fair["test"]
+        rows.insert(1, (FAIRLY, f"{score['bleu']:.1f}", f"{score['bleu_long']:.1f}", ""))
+    paragraph(words)
     figures_table(("", "BLEU", "12 words and more", "your sentence"), *rows)
-    note(f"BLEU on {costs['n']} test sentences.{_passes()}")
 
 
-def _passes() -> str:
-    """Say where one network was trained longer than the one it is compared with."""
-    card = card_or_empty("translator-additive")
-    if "after_five_epochs" not in card:
-        return ""
-    fair = card["after_five_epochs"]["test"]["bleu"]
-    return (
-        f" The GRU with attention had {card['epochs']:g} passes over the sentences; after five, as without: {fair:.1f}."
-    )
-
-
-LEARNED_WITHOUT = "– without positions, trained on so for one pass"
+FAIRLY, LEARNED_WITHOUT = "– trained only as long as without", "– without positions, trained on so for one pass"
 ALMOST = 1.0  # BLEU that is hardly worth a word
 
 
 def _would_do(before: float, without: float, learned: float) -> str:
     """Say how much of what was lost without positions a transformer learns to do without them."""
-    rest = (
-        "Yes, positions were redundant"
-        if before - learned < ALMOST
-        else "So positions are redundant in part only: the rest needs them"
-    )
+    rest = "Positions were redundant" if before - learned < ALMOST else "The rest needs positions"
     return (
-        f"**Would it learn to do without?** Trained for one pass more without positions, the transformer gets from "
-        f"{without:.1f} to {learned:.1f} BLEU, of {before:.1f}. {rest}."
+        f"\n\n**Would it learn to do without?** In one pass more it wins back {learned - without:.0f} of the "
+        f"{before - without:.0f} BLEU that it lost. {rest}."
     )
 
 
@@ -102,17 +90,13 @@ CHARTS = {"milliseconds": "Time", "megabytes": "Memory"}
 
 def cost_of_length(n: int) -> None:
     """Count what a sentence of n costs."""
-    paragraph(
-        "**The price of attention**: twice the length, four times the pairs. Above n = d = 192 it multiplies more than "
-        "a loop (GRU), whose n steps wait for each other; attention's pairs can be spread over many cores. On one core "
-        "both train about as fast up to n = 64 (seconds of processor time)."
-    )
-    paragraph(
-        "**In use**, one word more costs a loop the same at any n. Attention is cheaper below n = 191, the loop above."
+    st.markdown(
+        "**The price of attention**: twice the length, four times the pairs. But a loop's n steps wait for each other. "
+        "**In use**, one word more costs the loop the same at any n; attention is cheaper below n = 191."
     )
     trained = cost.committed_figures().get("training", {"seconds_of_a_pass": ()})
     figures_table(
-        (f"n = {n} pieces, d = 192", "recurrent (GRU)", "self-attention"),
+        (f"n = {n} pieces, d = 192", "recurrent loop", "self-attention"),
         *zip(COSTS, *cost.layer_costs(n), strict=True),
         ("one word more at n = 1,000", *(one.next_work for one in cost.layer_costs(1000))),
         *(
@@ -133,10 +117,9 @@ def measured_cost() -> None:
         st.info("No figures were measured beforehand.")
         return
     for column, (quantity, title) in zip(st.columns(2, gap="large"), CHARTS.items(), strict=True):
-        column.markdown(f"**{title}**")
         words = f"{title} of one layer over n on log axes, expected slopes dashed"
         draw_chart(cost_chart(before["rows"], quantity), key=f"transformer_{quantity}", alt=words, on=column)
-    note(
-        f"Processor time of one slow core ({before['when'][:10]}), without attention's projections (4 n d²) in the "
-        "charts; fused attention never holds all pairs. Dashed: expected slopes (Vaswani et al. 2017, table 1)."
+    st.caption(
+        "Processor time of one slow core, without attention's projections (4 n d²); fused attention never holds all "
+        "pairs. Dashed: expected slopes (Vaswani et al. 2017, table 1)."
     )

@@ -111,9 +111,8 @@ def transformer_steps(experiment: page.Experiment) -> None:
         with st.container(key="desk_transformer_arcs"):
             section("Click a word: where does it look?", Role.QUERY)
             _arcs(trace, head, query)
-        asks = literal(trace.story.query_axis.labels[query])
         habit = describe_head(summarise(trace, head.head, _end(head, trace)))
-        st.caption(f"Query: {asks}. What this head does on average: {habit}.")
+        st.caption(f"This head, on average: {habit}.")
         show_words(trace, step, head.head, query)
     with matrix:
         look = at_query(trace, query)
@@ -161,9 +160,7 @@ def change_heads(experiment: page.Experiment) -> None:
         others = range(query if head.kind == "decoder" else len(queries))
         names = {other: queries[other] for other in others if other != query}
         weight_editor(row, {(key,): keys[key] for key in row.seen}, names)
-        page.EDITS.draw(
-            trace, hint="Switch a head off, or click a lower word, then an upper one to cut the arc between them."
-        )
+        page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut the arc between them.")
     with right:
         _what_became_of_it(experiment)
         show_weights_difference(page.NAME, page.traces(page.Experiment(text, {}))[head[:2]], trace, head.head)
