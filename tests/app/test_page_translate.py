@@ -98,7 +98,7 @@ def test_multiplied_vectors_stand_beside_the_context(page):
 
 def test_the_unrolled_network_follows_words_and_steps(page):
     open_tab(page, "unrolled")
-    assert "word 3 of 9: fed **voiture**, the decoder says **rouge**" in said(page)
+    assert "Word 3 of 9: fed **voiture**, the decoder says **rouge**" in said(page)
     press(page, "translate_at_previous")
     assert "word 2 of 9: fed **la**, the decoder says **voiture**" in said(page)
     assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in said(page)
@@ -190,7 +190,7 @@ def test_a_noun_is_barred_where_the_gender_of_its_article_is_chosen(page):
     ways, la = zip(*shares, strict=True)
     assert ways == ("as learned", "car barred", "The barred", "each English word read alone")
     assert int(la[3]) < min(int(la[0]), int(la[1]))
-    assert "articles of held-out sentences" in said(page)
+    assert "Gender is caught by the states" in said(page)
     write(page, "Hello.")
     assert any("has no le or la" in info.value for info in page.info)
 

@@ -67,7 +67,6 @@ def force_french(shown: core.ShownTranslation, row: int, text: str) -> None:
         )
         own = "The model's own choice"
         st.button(own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=force_pieces, args=([],))
-        st.caption("All models go on from what you force.")
     with following:
         _next_word(shown, text, shown.view.first_piece[row])
 
@@ -88,7 +87,7 @@ def _next_word(shown: core.ShownTranslation, text: str, piece: int) -> None:
     word_bars(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
-    st.caption("The ten likeliest of 8,000 next pieces. Click one to force it. A hyphen: it continues a word.")
+    st.caption("The ten likeliest of 8,000 pieces. Click one to force it.")
 
 
 def _take_choice() -> None:

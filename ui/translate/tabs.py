@@ -111,7 +111,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
     for (slot, shown), place in zip(models.items(), places, strict=True):
         view = shown.view
         with place:
-            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**: {_what_it_is(shown)}")
+            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**{_what_it_is(shown)}")
             if view.is_single:
                 continue
             alike = _most_alike(shown, text)
@@ -121,7 +121,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
                 view.keys,
                 size=round(cell * max(len(view.target), len(view.keys))),
                 marked_row=min(WORD.value, len(view.target) - 1),
-                framed=[(row, word) for row, (word, _) in alike.items()],
+                framed=list(alike.items()),
             )
             words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
             draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
@@ -131,37 +131,35 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
 
 def _what_it_is(shown: ShownTranslation) -> str:
     if shown.view.is_single:
-        return "nothing to align, one vector is all there is."
+        return ": nothing to align."
     if shown.translator == "mean":
-        return f"every word always gets 1/{len(shown.view.keys)}. Nothing is chosen."
+        return f": every word always gets 1/{len(shown.view.keys)}."
     if shown.translator == "transformer":
-        return f"cross-attention of the last layer, mean of {shown.trace.n_heads} heads."
-    return "hover a row to see where its word looks."
+        return f": cross-attention of the last layer, mean of {shown.trace.n_heads} heads."
+    return ""
 
 
-def _most_alike(shown: ShownTranslation, text: str) -> dict[int, tuple[int, float]]:
-    """Return for each row with a French word the English word whose vector is most similar, and their cosine."""
+def _most_alike(shown: ShownTranslation, text: str) -> dict[int, int]:
+    """Return for each row with a French word the English word whose vector is most similar."""
     alike = _word_likeness(model_of(shown.translator), read_source(text), shown.translation, shown.view)
     said = [row for row, label in enumerate(shown.view.target[:-1]) if any(map(str.isalnum, label))]
-    return {row: (int(alike[row].argmax()), float(alike[row].max())) for row in said}
+    return {row: int(alike[row].argmax()) for row in said}
 
 
-def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, tuple[int, float]]) -> None:
+def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, int]) -> None:
     """Say of which words the vectors are alike, and whether the order of words turns round in this sentence."""
     view, looked = shown.view, shown.view.weights.argmax(1).tolist()
-    n = sum(looked[row] == word for row, (word, _) in alike.items())
-    pairs = ", ".join(f"{view.target[row]}–{view.keys[word]} {cosine:.2f}" for row, (word, cosine) in alike.items())
+    n = sum(looked[row] == word for row, word in alike.items())
     so = "" if n == len(alike) else ": closeness alone does not say where it looks"
-    note(
-        "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
-        f"heaviest for {n} of {len(alike)}{so}. Cosines: {as_markdown(pairs)}."
-    )
+    grammar = "No two neighbours change places in this sentence."
     turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
-    if (row := next(turns, None)) is None:
-        note("**Grammar?** No two neighbours change places in this sentence.")
-    else:
+    if (row := next(turns, None)) is not None:
         french, english = (" ".join(words) for words in (view.target[row : row + 2], view.keys[looked[row + 1] :][:2]))
-        note(f"**Grammar?** *{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round.")
+        grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
+    st.caption(
+        "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
+        f"heaviest for {n} of {len(alike)}{so}.\n\n**Grammar?** {grammar}"
+    )
 
 
 OUTPUTS = {"read_out": "layer", "output": "word"}
@@ -190,9 +188,8 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         show_step_heading(step)
         fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
         st.markdown(
-            f"{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(shown.view.target)}: {fed}, the "
-            f"decoder says **{as_markdown(target[query])}**. The next state is fed that word, and here no context; in "
-            "Bahdanau et al. (2014) it gets the context too."
+            f"Word {row + 1} of {len(shown.view.target)}: {fed}, the decoder says **{as_markdown(target[query])}**. "
+            "The next state is fed that word; in Bahdanau et al. (2014) it gets the context too."
         )
         if numbers[0] is None:
             note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")
@@ -217,7 +214,7 @@ def any_length(text: str) -> None:
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
         words = f"{len(found.words)} encoder states and their weighted sum"
         _collapse(found.words, states, weights, context, words)
-        st.caption("Rows: encoder states. Bars: their weights before the first French word.")
+        st.caption("Bars: weights before the first French word.")
     with numbers:
         d, d_out = states.shape[1], model.config.d_embedding
         vector, read_out = f"{d:,}", f"{2 * d * d_out:,}"  # the read-out takes the decoder's state, too
@@ -298,19 +295,15 @@ def _measured(translator: str) -> None:
     if not found:
         return
     learned, noun, heaviest, alone = found["right"].values()
-    paragraph(
-        "**Gender is caught by the states, not by a look at the noun**: read both ways, the state of *the* "
-        "mostly knows its noun."
+    st.markdown(
+        "**Gender is caught by the states, not by a look at the noun. Attention catches the order of words**: it "
+        f"follows {found['turned']} of {found['n_turned']} neighbours that French turns round."
     )
     figures_table(
-        (TRANSLATORS[translator].capitalize(), "articles in the right gender"),
+        (TRANSLATORS[translator].capitalize(), f"right gender of {found['n']} articles"),
         ("as it is", f"{learned:.0%}"),
         (f"the noun barred, {found['noun_weight']:.0%} of the weight", f"{noun:.0%}"),
         ("the heaviest other word barred", f"{heaviest:.0%}"),
         ("each English word read alone", f"{alone:.0%}"),
         ("always masculine", f"{found['masculine']:.0%}"),
-    )
-    note(
-        f"Of {found['n']} articles of held-out sentences. **Attention catches the order of words**: it follows "
-        f"{found['turned']} of {found['n_turned']} neighbours that French turns round (pairs aligned by hand)."
     )
