@@ -65,7 +65,6 @@ def test_equal_weights_lose_the_drawing_and_a_line_says_where_attention_hardly_h
     assert "almost as good as with attention" in said(page)
     assert "98.4%" in said(page)
     assert "98.1%" in said(page)
-    assert "no pixel stands out" in said(page)
     assert looks(page)["unit"] > 0
     assert looks(page)["softmax"]
     assert numbers_of(page, "pixels_equal_map") == pytest.approx([100 / 784] * 784, rel=5e-3)
@@ -278,10 +277,8 @@ def test_the_fair_control_has_as_many_parameters_and_its_errors_are_told(page):
         wrong[name] = np.mean([1 - one["test_accuracy"] for one in (card, *others)])
     own, attention = wrong["pixel-notes-self"], wrong["pixel-notes"]
     assert "<td>95.9% to 96.3%</td>" in table
-    assert "*each pixel from itself, A = I* 3 times" in said(page)
-    assert f"it misreads {1e4 * own:.0f}, attention {1e4 * attention:.0f}: {1 - attention / own:.0%} fewer" in said(
-        page
-    )
+    assert "Ranges: trained with several seeds" in said(page)
+    assert f"it misreads {1e4 * own:.0f}, attention {1e4 * attention:.0f}." in said(page)
 
 
 @pytest.mark.parametrize("tab", ["try", "learned", "worth", "patches"])

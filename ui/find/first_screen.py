@@ -130,12 +130,8 @@ def learned_mask(reading: FindReading, paper: str) -> None:
 
 def equal_mask(reading: FindReading) -> None:
     """Draw the drawing under equal weights, with what is read."""
-    own, equal, _ = reading.probabilities
-    is_unsure = own.argmax() == equal.argmax() and equal.max() < 0.5 < own.max()
     with st.container(key="find_said_equal", gap="xsmall"):
-        verdict("Every weight equal:", equal)
-        told = f"The same digit both ways, but now hardly sure: {equal.max():.0%}." if is_unsure else ""
-        st.markdown(told or "The same network, but no place stands out.")
+        verdict("Every weight equal:", reading.probabilities[1])
     words, high = "Every weight equal: the mask over the drawing", float(reading.masks[2].max())
     draw_map(reading.masks[1], reading.canvas, "find_equal", words, size=SHOWN, high=high)
 

@@ -59,10 +59,7 @@ def find_steps(reading: FindReading) -> None:
         if said := SAID.get(step.name):
             st.caption(said)
     with st.container(key="desk_find_photograph"):
-        st.caption(
-            f"These models know digits alone. Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small "
-            "models to try*, then upload:"
-        )
+        st.caption(f"Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:")
         st.page_link(
             "pages/model.py",
             label="Look at a photograph with another model",

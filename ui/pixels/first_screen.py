@@ -54,8 +54,8 @@ MAP = Field(NAME, "map", ONE, address="map", **named(one=ONE, columns=COLUMNS, r
 EXPLAINED = {
     COLUMNS: "Orange: on average, pixels score this one above 0.",
     ROWS: "Orange: on average, this pixel scores the others above 0.",
-    PLAIN: "A pixel hands over its ink and its position. Before training, all was random.",
-    INK_ONLY: "A pixel is its ink: nobody knows where it stands. Before training, all was random.",
+    PLAIN: "A pixel hands over its ink and its position.",
+    INK_ONLY: "A pixel is its ink: nobody knows where it stands.",
     NO_SOFTMAX: "The scores themselves are the weights, Q Kᵀ / 784. What is blue is taken away.",
     GUIDED: "A pixel hands over its position alone. Before training, near pixels and ink were already preferred.",
 }
@@ -156,7 +156,6 @@ def equal_map(reading: Reading) -> None:
     """Draw what is left of map and answer when the same network's weights are made equal."""
     with st.container(key="pixels_said_equal", gap="xsmall"):
         verdict("Every weight equal:", reading.equal.probabilities)
-        st.markdown("Same network, but no pixel stands out.")
     weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
     high = float(reading.trace.weights(0, [reading.query]).abs().max())
     look = {"size": SHOWN, "high": high, "axis": "pixels", "smooth": False}

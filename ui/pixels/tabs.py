@@ -24,7 +24,7 @@ from ui.chart import draw_chart, draw_layers
 from ui.computed import by_model, card_or_empty, load_snapshots
 from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
-from ui.labels import error_markdown, explain, note
+from ui.labels import error_markdown, explain, paragraph
 from ui.layout import figures_table, ink_ramp
 from ui.pixels import first_screen as screen
 from ui.player import StepLook, show_step_chart, show_words
@@ -57,17 +57,16 @@ def learned_section(reading: screen.Reading) -> None:
         with place:
             st.markdown(f"**{title}**")
             draw_chart(screen.map_chart(trace, values, ink, size=200, marked=marked), width="content", alt=title)
-    with said:
-        st.markdown("**Are Q and K just random?**")
-        st.caption(_whether_learned(name, likeness_beyond(first, last, ink)))
-        if name != screen.INK_ONLY:
-            st.caption(_what_they_say(name, snapshots, steps[-1], image))
+    told = f"**Are Q and K just random?** {_whether_learned(name, likeness_beyond(first, last, ink))}"
+    if name != screen.INK_ONLY:
+        told += f"\n\n{_what_they_say(name, snapshots, steps[-1], image)}"
+    said.markdown(told)
 
 
 def _whether_learned(name: str, alike: float) -> str:
     if name == screen.INK_ONLY:
         return "A pixel is its ink alone: Q Kᵀ is the drawing times itself, of rank one, learned or not."
-    figures = f"Beyond the ink, which both follow, the maps of all ink before and after training correlate {alike:.2f}"
+    figures = f"Beyond the ink, maps before and after training correlate {alike:.2f}"
     return f"{figures}: much was there at the start." if alike > GIVEN else f"At first, yes. {figures}."
 
 
@@ -105,15 +104,13 @@ def kept_section(reading: screen.Reading) -> None:
     kept = _read_back(screen.LAYER.value, reading.image, others)
     value = kept["V"]
     words, table = st.columns([1, 1.2], gap="large", vertical_alignment="center")
-    with words:
-        st.markdown(
-            f"**{'Yes' if value.token > CLOSE else 'No'}**: {value.token:.0%} of a pixel's vector X can be read back "
-            f"from V. At best, {value.width} numbers would give {value.most:.0%}."
-        )
-        st.caption("R² of a linear reading, fitted on other drawings.")
+    words.markdown(
+        f"**{'Yes' if value.token > CLOSE else 'No'}**: {value.token:.0%} of a pixel's vector X can be read back from "
+        f"V. At best, {value.width} numbers would give {value.most:.0%}."
+    )
     with table:
         figures_table(
-            ("", "numbers", "give back", "at best", "ink"),
+            ("", "numbers", "give back (R²)", "at best", "ink"),
             *(
                 (letter, str(one.width), *(f"{share:.0%}" for share in (one.token, one.most, one.ink)))
                 for letter, one in kept.items()
@@ -135,9 +132,8 @@ def patches_section(reading: screen.Reading) -> None:
     ink = inked(reading.drawing.image).repeat(8, 0).repeat(8, 1)
     through, by_head = st.columns([1, 1.8], gap="large")
     with through:
-        st.markdown("**Through all layers**")
+        paragraph("**Through all layers** (rollout)")
         draw_chart(overlay(ink, seen.rolled, size=224), width="content", alt="Patches through all layers")
-        note("Rollout: what could have reached the class token.")
     with by_head:
         layer = LAYER_SHOWN.widget(st.slider, "Layer", 1, len(seen.maps))
         maps = seen.maps[layer - 1]
@@ -151,8 +147,8 @@ ROWS = screen.LAYERS | {
     screen.ALIKE: "all from all alike, A = 1/784",
     screen.ALONE: "no attention",
 }
-FIGURES = {"test_accuracy": 10_000, "held_out_stroke_accuracy": 750}
-"""Figures of a card, and of how many digits each."""
+FIGURES = "test_accuracy", "held_out_stroke_accuracy"
+"""Figures of a card: of 10,000 test digits, and of 750 drawn with a pen."""
 
 
 def worth_section() -> None:
@@ -160,15 +156,10 @@ def worth_section() -> None:
     cards = {name: card for name in ROWS if "test_accuracy" in (card := card_or_empty(name))}
     if not {screen.PLAIN, screen.SELF} <= set(cards):
         return
-    (errors, pen), (own_errors, own_pen) = (
-        [readout.mean_errors(cards[name], figure, n) for figure, n in FIGURES.items()]
-        for name in (screen.PLAIN, screen.SELF)
-    )
-    change, words = errors / own_errors - 1, "fewer" if errors < own_errors else "more"
+    own, errors = (readout.mean_errors(cards[name], FIGURES[0], 10_000) for name in (screen.SELF, screen.PLAIN))
     st.markdown(
-        "**The fair control is A = I**, with as many parameters. Of 10,000 test digits "
-        f"it misreads {own_errors:.0f}, attention {errors:.0f}: {abs(change):.0%} {words}. Of 750 pen digits, "
-        f"{own_pen:.0f} and {pen:.0f}.",
+        "**The fair control is A = I**, with as many parameters: of 10,000 test digits it misreads "
+        f"{own:.0f}, attention {errors:.0f}.",
         help=explain("softmax"),
     )
     figures_table(
@@ -178,10 +169,8 @@ def worth_section() -> None:
             for name, card in cards.items()
         ),
     )
-    again = {name: n for name, card in cards.items() if (n := len(readout.of_all_seeds(card, "test_accuracy"))) > 1}
-    if again:
-        named = " and ".join(f"*{ROWS[name]}* {n} times" for name, n in again.items())
-        st.caption(f"Trained with several seeds: {named}. Errors are means; where figures differ, their range.")
+    if any(len(readout.of_all_seeds(card, "test_accuracy")) > 1 for card in cards.values()):
+        st.caption("Ranges: trained with several seeds.")
 
 
 N_DRAWS = 20
@@ -205,7 +194,7 @@ def erase_section(reading: screen.Reading) -> None:
     image, before, name = reading.image, reading.learned, screen.LAYER.value
     st.markdown(
         "**A feed-forward network pays attention, too**: how much each pixel moves *its* answer, its *Jacobian*, "
-        "depends on the drawing. Erase ink, and both maps follow."
+        "depends on the drawing."
     )
     taken, moving = screen.attention_received(before.traces[0], image).abs(), pixel_influence(FFN, image)
     most = max(2, int(ink_mask(image).sum()) - 1)
@@ -220,8 +209,7 @@ def erase_section(reading: screen.Reading) -> None:
     draws = ask_many(name, trials)
     agreeing = int((draws.argmax(1) == before.digit).sum())
     by_chance = read_image(name, trials[0])
-    average = draws[:, before.digit].mean()
-    told = f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws ({average:.0%} on average)."
+    told = f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws."
     cases = (
         ("As drawn", image, before, moving, _reads(before, before)),
         (f"Without these {n}", erased, after, pixel_influence(FFN, erased), _reads(after, before)),
@@ -230,7 +218,6 @@ def erase_section(reading: screen.Reading) -> None:
     for column, case in zip(st.columns(3, gap="medium"), cases, strict=True):
         with column:
             _case(*case)
-    st.caption("The network with attention reads. Neither map has to foretell what happens without a pixel.")
 
 
 def _reads(now: Answer, before: Answer) -> str:
