@@ -37,9 +37,6 @@ def why_only_pairs() -> None:
         "614,656 or 481,890,304.\n\n"
         "**Two layers of pairs go far.** In the second, guests ask others that have met others."
     )
-    st.caption(
-        "Sources: Clift et al. 2019 and Roy et al. 2025 (2-simplicial attention), Sanford et al. 2023 (the task)."
-    )
 
 
 page_tabs(

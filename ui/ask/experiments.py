@@ -22,7 +22,7 @@ from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask.charts import nothing_weights
 from attention_core.topics.variants import variants_of
-from ui.ask.first_screen import EDITS, MODEL, NAME, PRESETS, AskedDrawing, answer_one, shaded_words
+from ui.ask.first_screen import EDITS, MODEL, NAME, PRESETS, AskedDrawing, answer_one, say_nowhere, shaded_words
 from ui.chart import draw_chart, draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.digits import framed
@@ -36,12 +36,6 @@ REGIONS = Region(NAME, EDITS, "regions", beside={EMPTY_KEY: "the empty key"}, co
 TELLER, TOGETHER = "scene-caption", "scene-caption-together"
 ENCODERS = {TELLER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=TELLER, along=TOGETHER))
-LEARNED = {
-    TELLER: "The picture's keys and values were trained beforehand, to answer questions, and frozen; where to look was "
-    "learned with the telling.",
-    TOGETHER: "Keys, values, looks and words were all learned with the telling, rewarded at first for looking at the "
-    "digit that is told.",
-}
 WALK = Walk(NAME, label="Look")
 MAX_NAMED = 3
 ask_about_many, tell = by_model(ask.ask_about_many), by_model(SceneCaption.explain)
@@ -70,11 +64,10 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     answers, empty, paper = ask_about_many(MODEL, [seen.picture for seen in shown], text)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
-        st.markdown(f"Asked each time: **{text}**")
+        n_right = sum(said == str(count) for said, count in zip(answers, counts, strict=True))
+        st.markdown(f"Asked each time: **{text}** {n_right} of {len(counts)} counts are right.")
         strip, width = _strip([seen.shown for seen in shown]), min(84 * len(shown), 504)
         st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
-        n_right = sum(said == str(count) for said, count in zip(answers, counts, strict=True))
-        st.caption(f"Matching digits are taken away one by one: {n_right} of {len(counts)} counts are right.")
     with right:
         looks = slice(asked.n_looks)
         chart = nothing_weights(counts, empty[:, looks], paper[:, looks], answers)
@@ -95,8 +88,7 @@ def change_section(drawing: AskedDrawing, reading: ParsedQuestion, now: SceneAns
     before, after = (to_array(answered.looks[last].weights()[0, :-1]).reshape(grid) for answered in (learned, now))
     left, right = st.columns([1.65, 1], gap="large")
     with left:
-        st.caption(f"The map is that of look {last + 1}; a change holds in all looks.")
-        hint = "Brush over the digit that it needs, then let it look away."
+        hint = "Brush over the digit that it needs, then let it look away, in all looks."
         REGIONS.draw(drawing.canvas, before, after, *now.looks[: last + 1], hint=hint, size=280)
     with right:
         names = [answer_in_words(answer) for answer in ANSWERS]
@@ -116,7 +108,7 @@ def caption_tab(drawing: AskedDrawing) -> None:
         weights = to_array(told.trace.weights(0, [look])[0])
         words_of_map = "Where this look goes, over the drawing"
         draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_told", words_of_map, size=260)
-        st.caption(f"{weights[-1]:.0%} of this look goes to no place at all.")
+        say_nowhere(told.trace, look)
         _next_word(told, look, labels)
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
@@ -132,15 +124,15 @@ def caption_tab(drawing: AskedDrawing) -> None:
         )
         st.html(f'<div class="strip" role="img" aria-label="{words}">{"".join(figures)}</div>')
         with st.container(key="desk_told"):
-            st.caption(f"{LEARNED[teller]} Each map has its own scale. {_figures(teller, len(drawing.digits))}")
+            words = _figures(teller, len(drawing.digits))
             briefly = variants_of(TELLER).get("beforehand", {}), card_or_empty(TOGETHER)
             if all(briefly):
                 beforehand, together = (card["test_drawings"]["accuracy"] for card in briefly)
-                st.markdown(
-                    "**Beforehand, or all together?** Both trained for one and a half passes: with eyes trained "
-                    f"beforehand {beforehand:.0%} of new drawings are told right, with eyes that learn along "
-                    f"{together:.0%}."
+                words += (
+                    "\n\n**Beforehand, or all together?** After one and a half passes each, eyes trained beforehand "
+                    f"tell {beforehand:.0%} of new drawings right, eyes that learn along {together:.0%}."
                 )
+            st.markdown(words.strip())
 
 
 def _next_word(told: Caption, look: int, labels: list[str]) -> None:
@@ -160,7 +152,7 @@ def _figures(teller: str, n_digits: int) -> str:
     if alike is None:
         return ""
     return (
-        f"It tells {alike:.0%} of new drawings with {n_digits} digits right. With every weight equal it tells "
+        f"It tells {alike:.0%} of new drawings with {n_digits} digits right; with every weight equal "
         f"{card['with_uniform_attention']:.0%} of those with three at most."
     )
 
@@ -210,7 +202,7 @@ def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, heaviest: in
 
     show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
     if step.name == "weights":
-        st.caption(f"{float(trace.weights()[0, -1]):.0%} of this look goes to no place at all.")
+        say_nowhere(trace)
     elif step.role in telling:
         st.caption(f"The {SHEET} of {step.shape[1]} dimensions that differ most; ∅: the empty key's number.")
 

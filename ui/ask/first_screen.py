@@ -195,13 +195,18 @@ def answer_part(
             looks = islice(zip(answered.words, answered.looks, strict=True), reading.question.n_looks)
             for number, (words, look) in enumerate(looks, 1):
                 st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(words)}</p>")
-                if (share := float(look.weights()[0, -1])) >= WORTH_SAYING:
-                    st.caption(f"{share:.0%} of this look goes to no place at all.")
+                say_nowhere(look)
         if reading.question.between:
             with st.container(key="desk_ask_note"):
                 note("A photograph works the same: first the ball, then the person, then the shirt.")
     try_this(NAME, _three_looks())
     return answered
+
+
+def say_nowhere(look: AttentionTrace, query: int = 0) -> None:
+    """Say how much of a look the empty key gets, where it is worth saying."""
+    if (share := float(look.weights(0, [query])[0, -1])) >= WORTH_SAYING:
+        st.caption(f"{share:.0%} of this look goes to no place at all.")
 
 
 def _three_looks() -> TryThis:

@@ -118,7 +118,7 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention."
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
-    alt = f"The guests in a circle, and at whom the chosen one looks ({HEAD_WORDS[head]}); click another"
+    alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
     clicks = click(f"groups_party_{head}", "guest", lambda clicked: QUERY.take(int(clicked["guest"])))
     draw_chart(chart, width="content", alt=alt, **clicks)
     st.caption(words)
@@ -268,6 +268,6 @@ def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple
         return {(place,): names[place] for place in others} | {(n,): "nobody"}
     pairs = [(first, second) for first in others for second in others if first < second]
     return {
-        (first * (n + 1) + second, second * (n + 1) + first): f"{names[first]} and {names[second]}"
+        (first * (n + 1) + second, second * (n + 1) + first): f"{names[first]} + {names[second]}"
         for first, second in pairs
     } | {(n * (n + 2),): "nobody"}
