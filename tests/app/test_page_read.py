@@ -127,14 +127,11 @@ def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(pag
 def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of 6" in texts(page)
-    assert any("Looking and reading were learned together" in text for text in texts(page))
-    second = next(text for text in texts(page) if text.startswith("The map says where **1** was read"))
+    assert any("where a digit was read, not why" in text for text in texts(page))
     given(page, at=3)
     assert "Look 4 of 6" in texts(page)
-    assert second in texts(page)  # a 1 as well, at another place
     given(page, at=5)
     assert page.button(key=f"{NAME}_at_next").disabled
-    assert any(text.startswith("**The end**") for text in texts(page))
     page.button(key=f"{NAME}_preset_7").click().run()
     assert read(page) == "7"
     assert "Look 2 of 2" in texts(page)

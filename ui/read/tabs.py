@@ -89,7 +89,7 @@ def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
     left, right = st.columns([1.65, 1], gap="large")
     before, after = (maps_of(reading).mean(0) for reading in (now.learned, now.reading))
     with left:
-        hint = "Brush over a digit, then let no look go there; or withhold what a look has seen."
+        hint = "Brush over a digit, then let no look go there."
         REGIONS.draw(drawing.canvas, before, after, now.reading.trace, hint=hint, size=560)
     with right:
         st.caption("Withhold the glimpse of look")
@@ -133,12 +133,10 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
     with st.container(key="read_answer"):
         section("Looking digit by digit" + (", changed" if now.is_changed else ""), Role.WEIGHTS)
         st.html(cards(reading, now.withheld, now.left_out(drawing)))
-        n = len(reading.digits)
-        how = f"in {n + 1} looks; at the last it stopped by itself" if reading.finished else "then it was stopped"
-        st.markdown(f"**{reading.digits or 'Nothing'}**: {n} digit{'s' * (n != 1)} {how}.")
-        section("Seeing everything at once")
+        how = "stopped by itself" if reading.finished else "was stopped"
+        st.markdown(f"It {how} after {len(reading.digits) + 1} looks.")
+        section("With every weight equal")
         st.html(f'<div class="baseline">{cards(alike)}</div>')
-        st.caption("The same network, with every weight made equal as it runs.")
     try_this(NAME, _later(drawing, now))
 
 
@@ -147,8 +145,8 @@ def figures() -> None:
     if told := card_or_empty(MODEL).get("test_numbers"):
         five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
-            f"Right on {five:.1%} of new numbers of up to five digits, on {six:.1%} of six. Looking and reading were "
-            "learned together; often attention for pictures is trained beforehand."
+            "The map says where a digit was read, not why: cover the spot in *Try* to see. It is right on "
+            f"{five:.1%} of new numbers of up to five digits, on {six:.1%} of six."
         )
 
 
@@ -193,7 +191,6 @@ def look_by_look(drawing: ReadDrawing) -> None:
         bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
         most = f"{strongest_weight(len(keys), high):.1%} of the weight (all equal: {1 / len(keys):.2%})"
         st.html(f'<p class="glow">0 {bar} {most}</p>')
-        st.markdown(_words_of_look(drawing.labels[look]))
         figures()
     with answer:
         section(f"Look {look + 1} says", Role.OUTPUT)
@@ -203,14 +200,6 @@ def look_by_look(drawing: ReadDrawing) -> None:
         st.html(bar_rows((*line, SERIES[0]) for line in best))
 
 
-def _words_of_look(label: str) -> str:
-    if label == "end":
-        return "**The end**: nothing tells it how many digits there are."
-    return (
-        f"The map says where **{label}** was read, not why. Cover this spot (*Try*) and see whether it is still read."
-    )
-
-
 def another_question(drawing: ReadDrawing) -> None:
     """Draw what shows that the query makes the map: the same region, scored otherwise at every look."""
     look = WALK.draw(drawing.labels)
@@ -218,7 +207,6 @@ def another_question(drawing: ReadDrawing) -> None:
     region = REGION.value
     if region is None or region >= trace.n_keys:
         region = int(trace.weights(rows=[0])[0].argmax())
-    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         maps = maps_of(drawing.reading)
@@ -233,12 +221,11 @@ def another_question(drawing: ReadDrawing) -> None:
             "answers."
         )
     with right:
-        section("One region through all looks", Role.SCORES)
+        section("The framed region through all looks: score and weight", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         alt = "Score and weight of the chosen region at every look"
         chart = region_chart(scores, weights, labels, marked=look)
         draw_chart(chart, key="read_region_chart", width="content", alt=alt)
-        st.caption(f"The framed region (row {row + 1}, column {column + 1}): its score, and its weight in per cent.")
 
 
 def read_steps(drawing: ReadDrawing) -> None:
