@@ -184,7 +184,7 @@ class HeadSummary:
 
 METRICS = {
     "entropy": "Entropy, bits",
-    "relative_entropy": "Entropy, relative to looking everywhere alike",
+    "relative_entropy": "Normalised entropy",
     "distance": "Mean distance, positions",
     "first": "Share on the first token",
     "itself": "Share on itself",

@@ -228,9 +228,9 @@ def _choice(run: ModelRun) -> Selection:
 
     heads = {(i, j): head for i, layer in enumerate(summaries_of(run, now.group)) for j, head in enumerate(layer)}
     st.selectbox(
-        "Heads, the most focused first",
+        "Layer.head, the most focused first",
         sorted(heads, key=lambda place: (isnan(spread := heads[place].relative_entropy), spread)),
-        format_func=lambda place: f"Layer {place[0] + 1}, head {place[1] + 1}: {describe_head(heads[place])}",
+        format_func=lambda place: f"{place[0] + 1}.{place[1] + 1}: {describe_head(heads[place])}",
         width=330,
         **following("model_ranked", (now.layer, now.head), take),
     )

@@ -90,7 +90,8 @@ def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> 
     places = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads)]
     if len(places) == 1:
         return
-    st.markdown("**The most similar heads**")
+    sampled = f", on {apart.n_sampled:,} of {apart.n_queries:,} queries" * (apart.n_sampled < apart.n_queries)
+    st.markdown(f"**The most similar heads**, by Jensen-Shannon distance from 0 to 1{sampled}")
     row = to_array(apart.row)
     with st.container(gap="xxsmall"):
         for other in [int(one) for one in np.argsort(row, kind="stable") if places[one] != now[1:3]][:N_SIMILAR]:
@@ -101,8 +102,6 @@ def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> 
                 type="tertiary",
                 on_click=partial(choose, group=now.group, layer=layer, head=head),
             )
-    sampled = f", on {apart.n_sampled:,} of {apart.n_queries:,} queries" * (apart.n_sampled < apart.n_queries)
-    st.caption(f"Jensen-Shannon distance of the rows (Lin 1991), from 0, the same, to 1{sampled}.")
 
 
 def heads_of(asked: LatestRun) -> Heads:
@@ -127,8 +126,8 @@ def heads_of(asked: LatestRun) -> Heads:
 def named_heads(run: ModelRun, asked: LatestRun) -> None:
     """Draw how far each head does what heads are named after, and where in a corpus the chosen one is clearest."""
     st.markdown(
-        f"One sentence may be chance. Here each head reads {N_SENTENCES} sentences, and random words said twice: what "
-        "it does with these gives it its name."
+        f"Each head reads {N_SENTENCES} sentences, and random words said twice: what it does with these gives it its "
+        "name."
     )
     try:
         found = heads_of(asked)
@@ -137,7 +136,7 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
         return
     now, kinds = chosen_layers(run)[0], [name for name in NAMES if name in found.means]
     kind = KIND.clamp_to_options(kinds)
-    KIND.widget(st.selectbox, "How far it is", kinds, format_func=lambda name: f"{name} ({NAMES[name]})", width=620)
+    KIND.widget(st.selectbox, "How far it is", kinds, width=330)
     left, right = st.columns([1.35, 1], gap="large")
     with left:
         head_map(run, "model_named", found.map(kind).tolist(), now, f"{kind}, share", 1.0)
@@ -146,7 +145,7 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
         called = found.name(now.layer, now.head)
         st.markdown(
             f"**Layer {now.layer + 1}, head {now.head + 1}**: {called or 'nothing clear'}. {kind.capitalize()}: "
-            f"{own:.0%} ± {margin:.0%}."
+            f"{own:.0%} ± {margin:.0%} ({NAMES[kind]})."
         )
         for example in found.examples.get((now.layer, now.head), ())[:1]:
             asks, looked_at = (literal(example.tokens[place].strip()) for place in (example.query, example.key))
@@ -163,10 +162,7 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
 
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where a chosen patch came from."""
-    paragraph(
-        "Where does each position come from? Attention rollout multiplies the layers' mean weights, half of each "
-        "position passing by (Abnar and Zuidema 2020). Values do not count."
-    )
+    paragraph("Where does each position come from? Attention rollout multiplies weights; values do not count.")
     now, layers = chosen_layers(run)
     trace = layers[0]
     try:
