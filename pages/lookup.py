@@ -12,12 +12,7 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 
 page_frame(table.NAME, "A dictionary that can *almost* match: that is attention.")
-attention_roles(
-    "what you type",
-    "the key of every record",
-    "the value of that record",
-    here="Here you ask, and each record hands over a part of its value.",
-)
+attention_roles("Here you ask the key of every record, and each hands over a part of its value.")
 
 last_on_phone("lookup_first", "lookup_preset", "lookup_ways")
 with st.container(key="lookup_first"):

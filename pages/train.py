@@ -14,19 +14,13 @@ page_frame(
     "Train a small network, and it looks where it has to. With every weight equal it never can.",
 )
 ROLES = {
-    "digits": ("a pixel", "all pixels", "their ink and position", "Every pixel asks all pixels."),
-    "lookup": ("a word that you type", "eight words", "the number beside each", "Each word you type asks all eight."),
-    "graph": (
-        "a node",
-        "its neighbours",
-        "their numbers",
-        "Each node says the number of the neighbour that has its colour.",
-    ),
-    "triples": ("a number", "every pair of others", "what the pair is", "Every number asks all pairs of others."),
+    "digits": "Every pixel asks all pixels for their ink and position.",
+    "lookup": "Each word you type asks eight words for the number beside each.",
+    "graph": "Each node asks its neighbours for the number of the one that has its colour.",
+    "triples": "Every number asks all pairs of others what they are.",
 }
-TRANSLATED = ("a French word", "all English words", "what was read there", "Each French word asks the English.")
-*roles, here = ROLES.get(screen.LESSON.value, TRANSLATED)
-attention_roles(*roles, here=here)
+TRANSLATED = "Each French word asks all English words what was read there."
+attention_roles(ROLES.get(screen.LESSON.value, TRANSLATED))
 screen.choose_lesson()
 last_on_phone("train_first", "train_canvas_frame", "train_presets", "train_tools", "train_settings")
 with st.container(key="train_first"):

@@ -224,8 +224,8 @@ def picture_address(content: bytes) -> str:
 
 PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
 SUBJECT = Field(APP, "pictures_subject", "")
-WIDTHS = {"as shown": None, "one column": 85.0, "two columns": 176.0}
-"""Millimetres in print: a journal's column, and two with what lies between them."""
+WIDTHS = {"as shown": None, "85 mm": 85.0, "176 mm": 176.0}
+"""In print: a journal's column, and two with what lies between them."""
 LONGEST = 120  # letters of a file's name
 
 

@@ -364,7 +364,7 @@ def matrix_editor(
     choose: Callable[[int], None],
     words: Mapping[tuple[int, ...], str] | None = None,
     others: Mapping[int, str] | None = None,
-    hint: str = "Click a weight, then type a number or cut it.",
+    hint: str = "Click a weight to change it.",
     member: Axis | None = None,
 ) -> None:
     """Draw a small attention's weights; a click chooses one, whose query `choose` gets, and a number sets it.

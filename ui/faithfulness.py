@@ -29,8 +29,8 @@ from ui.state import Field, single_choice
 
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
-    ERASED: "A small area is a good order, but the model never learned from such inputs. *Gradient × input* tells of "
-    "small changes, *integrated gradients* adds them up from an empty input to yours.",
+    ERASED: "A small area is a good order; the model never saw such inputs. *Integrated gradients* adds up *gradient × "
+    "input*, from an empty input to yours.",
     INSERTED: "A large area is a good order. It tells what is enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}*: what could come through all layers, not what did. *{LENGTH}*: how much is handed over, not "
     f"whether the answer uses it. *{SLOPE}*: what a small change of weights would do, not a large one. *{ZEROING}*: "
@@ -117,9 +117,7 @@ def _curves(name: str, found: assessment.Assessment, part: str) -> None:
         k = found.n_first
         rows = (_figures(found, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
-        st.caption(
-            f"{SAYS[way]} Agreement (Kendall's τ) and the first {k} in common: with the order of erasing each alone."
-        )
+        st.caption(f"{SAYS[way]} Agreement (Kendall's τ) and first {k}: with the order of erasing each alone.")
 
 
 def _figures(found: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
@@ -161,7 +159,7 @@ def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture 
     st.markdown(
         f"Shuffled, these weights move the answer by {moved:.0%}; all equal, by {found.uniform:.0%}: it {hangs} on "
         f"them.{_by_layer(found)} Very different ones (distance {other.divergence:.2f} of 1) move it by "
-        f"{other.moved:.0%}, which does not make these wrong (Jain and Wallace 2019, Wiegreffe and Pinter 2019)."
+        f"{other.moved:.0%}, which does not make these wrong."
     )
     own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
     if over:
@@ -191,7 +189,6 @@ def _over_many(model: str, found: assessment.Assessment) -> None:
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
         shown = found.subject.map_name
         st.caption(
-            f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.2f}, by gradient × input "
-            f"{areas[assessment.GRADIENT]:.2f}, at random {areas[assessment.RANDOM]:.2f}; the map beats chance in "
-            f"{figures['attention_beats_random']:.0%}."
+            f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.2f}, at random "
+            f"{areas[assessment.RANDOM]:.2f}; the map beats chance in {figures['attention_beats_random']:.0%}."
         )

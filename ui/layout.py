@@ -49,11 +49,7 @@ TABLE_STYLE = """<style>
 READABLE = 57
 """Per cent of a colour in its text: with this little of it every role's word has a contrast of 4.5 on both pages."""
 
-DEFINITION = (
-    (Role.QUERY, "who", "asks"),
-    (Role.KEY, "who", "is asked"),
-    (Role.VALUE, "what", "is handed over"),
-)
+DEFINITION = {Role.QUERY: "asks", Role.KEY: "is asked", Role.VALUE: "is handed over"}
 ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
 """Names in the font of symbols that Streamlit brings."""
 
@@ -91,13 +87,10 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def attention_roles(query: str, key: str, value: str, here: str) -> None:
-    """Say what attention is, in a sentence of this page; behind a click, what its query, key and value are."""
-    parts = zip(DEFINITION, (query, key, value), strict=True)
-    whole = " ".join(f"{role_word(role, role.title())}, {who} {does}: {text}." for (role, who, does), text in parts)
-    short = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, _, does in DEFINITION)
-    folded = f"<details><summary>{short.replace('>a ', '>A ', 1)}. {here}</summary>{whole}</details>"
-    st.html(f'<div class="who">{folded}</div>')
+def attention_roles(here: str) -> None:
+    """Say what query, key and value do, and what that means on this page."""
+    does = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, does in DEFINITION.items())
+    st.html(f'<p class="who">{does.replace(">a ", ">A ", 1)}. {here}</p>')
 
 
 def _icon(role: Role) -> str:

@@ -56,7 +56,7 @@ PAGES = (
         "Three vectors, nine pairs",
         "How do inputs interact, and what do Q, K, V add?",
         "Drag one input, and nine weights change.",
-        "Here a dot product compared them. There are other ways, and they reward other things.",
+        "Here a dot product compared them. Other scores reward other things.",
     ),
     PageEntry(
         "Idea",
@@ -64,7 +64,7 @@ PAGES = (
         "What a score measures",
         "Eight ways to compare a query with a key: what does each one reward?",
         "Two scores disagree about the best key.",
-        "That is the idea. Why did anybody need it? See how a network without it forgets.",
+        "Why did anybody need it? See how a network without it forgets.",
     ),
     PageEntry(
         "Words",
@@ -80,7 +80,7 @@ PAGES = (
         "Which words matter",
         "Which words of a sentence decide a judgement?",
         "The word with the most attention is not the one that decides.",
-        "One question served a whole sentence here. A translator asks anew at every word.",
+        "A translator asks anew at every word.",
     ),
     PageEntry(
         "Words",
@@ -96,7 +96,7 @@ PAGES = (
         "Inside a transformer",
         "What remains when the recurrent network is removed?",
         "Shuffle the words: nothing changes, until places are added.",
-        "Attention does not need words: next, the 784 pixels of a drawing ask one another.",
+        "Attention does not need words: the 784 pixels of a drawing ask one another.",
     ),
     PageEntry(
         "Pictures",
@@ -104,7 +104,7 @@ PAGES = (
         "Draw a digit",
         "Which pixels does a pixel take from?",
         "What you draw becomes the map.",
-        "Here every pixel asked. In a picture full of clutter a single question can find the digit.",
+        "In a picture full of clutter, one question can find the digit.",
     ),
     PageEntry(
         "Pictures",
@@ -128,7 +128,7 @@ PAGES = (
         "Ask about a drawing",
         "How does a question choose where to look?",
         "To answer “left of the blue one”, it looks twice.",
-        "So far one thing asked one other. What if it asked two at a time?",
+        "What if one could ask two others at a time?",
     ),
     PageEntry(
         "Further",
@@ -144,7 +144,7 @@ PAGES = (
         "Train it yourself",
         "How does a network find out where to look?",
         "In about 45 seconds it learns where to look, on your own digit.",
-        "All of these networks were ours. Now look into the heads of other people's models.",
+        "Now look into the heads of other people's models.",
     ),
     PageEntry(
         "Further",
@@ -160,7 +160,7 @@ PAGES = (
         "The atlas",
         "What does attention look like over two thousand sentences?",
         "Thousands of sentences on one map. Fly in.",
-        "This is the last page. Start has the whole path, and everything in it takes your own input.",
+        "This is the last page. Start has the whole path.",
     ),
 )
 

@@ -566,7 +566,7 @@ def export_bar(
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
         if query is not None:
             row = partial(_row_of, trace, head, query)
-            download_table("This row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
+            download_table("Row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
 
 
 def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:

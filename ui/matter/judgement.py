@@ -117,9 +117,8 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
             st.warning(fault)
     with right:
         st.markdown(
-            "* **Plain average**: trained with every weight 1/n.\n"
-            "* **Two phases**: the attention is frozen; a second network sees each word in proportion to its weight, "
-            "and nothing else."
+            "**Two phases**: the attention is frozen; a second network sees each word in proportion to its weight, and "
+            "nothing else."
         )
 
 
@@ -141,7 +140,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
         if place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
             WeightsRow(EDITS, trace, of=text).set_weight([place], weight)
 
-    about = "Every word's weight, and how the answer moves when it is deleted"
+    about = "Weights: every word's, and how the answer moves when it is deleted"
     columns = {"weight": weights, "if deleted": if_removed}
     note_picture(lambda: bar_table(sentence.labels, columns, (ROLE_COLOURS[Role.WEIGHTS], GREY)), about)
     with st.container(key=SHOWN):

@@ -25,7 +25,7 @@ from ui.chart import draw_chart, note_picture
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.guided.items import GUIDED, REVEALED, STAGE
-from ui.labels import note, paragraph
+from ui.labels import paragraph
 from ui.layout import figures_table
 from ui.scoring import controls
 from ui.state import Field, one_of, whole_number
@@ -145,7 +145,7 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
         zip(st.columns(2, gap="medium"), (names[:middle], names[middle:]), strict=True)
     ):
         chart = score_fields({name: fields[name] for name in some}, query.tolist(), key.tolist(), EXTENT)
-        alt = f"What {', '.join(some)} would score at every place of the plane"
+        alt = f"Score fields of {', '.join(some)}: what they would score at every place of the plane"
         with place:
             draw_chart(chart, key=f"scoring_fields_{half}", width="content", alt=alt)
 
@@ -183,7 +183,6 @@ def scale_tab() -> None:
         with column:
             alt = f"{title} over d_k, with and without the division by its square root"
             draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt)
-    note("Curves: 512 random queries with 16 keys each. Source: Vaswani et al. 2017, section 3.2.1.")
 
 
 def _one_row() -> None:

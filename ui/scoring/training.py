@@ -113,7 +113,7 @@ def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor]) -
         chart = network_chart(learned, query, key[place], key_name(place))
         alt = f"The network that makes one score of the query and {key_name(place)}"
         draw_chart(chart, key="scoring_network", width="content", alt=alt)
-        st.caption("Lines are weights, W_q, W_k and then v: orange above 0, blue below; the wider, the larger.")
+        st.caption("Lines are weights: orange above 0, blue below; the wider, the larger.")
     with words:
         paragraph(
             "**A small network makes the score**, $v^{\\top}\\tanh(W_q q + W_k k)$: each unit weighs all numbers of "

@@ -149,8 +149,6 @@ def change_settings() -> None:
                 SETTINGS[name].clamp_to_options([*offered], getattr(settings_now(), name))
                 single_choice(label, SETTINGS[name], [*offered], disabled=is_on(), wrap=True)
         SETTINGS["seed"].widget(st.number_input, "Seed", 0, 9_999, disabled=is_on())
-        if len(offer.score) == 1:
-            st.caption("One score: a product divided by √d, which *Break it* can leave out. *Translate* has three.")
 
 
 def learning(training: Training, given: Any, text: str, was_on: bool) -> None:

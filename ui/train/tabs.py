@@ -23,7 +23,7 @@ BREAKS = {
     BEFOREHAND: "keep looks learned beforehand",
 }
 SAYS = {
-    "": "Take one part away, and train again. *Read digits* has all three parts: labels, positions, and √d.",
+    "": "Take one part away, and train again.",
     LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
     POSITION: "Each English word is read alone and knows no neighbours: adjectives go to the wrong nouns.",
     EDGES: "Every node asks all others. Three of them have its colour, and which is its neighbour it cannot know.",
@@ -35,8 +35,7 @@ SAYS_OF_DIGITS = SAYS | {
     "so what was picked early stays.",
     BEFOREHAND: "Networks are often given looks that were learned before. Here they are those of the recorded training "
     "and stay as they are: only the layers behind them learn. After 100 batches 77% of new digits are right; a network "
-    "that learns to look at the same time reaches 44%. In this app one network of *Which words matter* was given its "
-    "looks as well; all others learned both together.",
+    "that learns to look at the same time reaches 44%.",
 }
 """What is to be seen, measured with the usual settings."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
@@ -49,14 +48,11 @@ def did_attention_work(training: Training, text: str) -> None:
     if not frame.step:
         return
     if run.settings.lesson == "digits":
-        st.markdown(
-            "It looks at landmarks, on the stroke and on the paper: spots where digits differ. With every weight equal "
-            "all pixels get one and the same mixture; without attention each at least keeps its own ink and place."
-        )
+        st.markdown("It looks at landmarks, on the stroke and on the paper: spots where digits differ.")
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
-    figures_table(("", "right", "loss", "parameters"), *rows)
+    figures_table(("", "right of 500 new", "loss in training", "parameters"), *rows)
     if run.settings.broken == BEFOREHAND:
         st.markdown("The looks were kept: only what comes after them was learned.")
     elif looks := screen.LOOKS.value.get((id(run), text)):
@@ -64,9 +60,8 @@ def did_attention_work(training: Training, text: str) -> None:
         with st.expander("Can the map still change?"):
             paragraph(
                 "**The sharper a map, the less it can still change**: in your input the softmax passed "
-                f"{first:.0%} of a gradient at first, and passes {last:.1%} now (1 − Σw² of a row, on average)."
+                f"{first:.0%} of a gradient at first, and passes {last:.1%} now."
             )
-    st.caption("Right: of 500 examples that it never learns from. Loss: on those that it learns from.")
 
 
 def break_it() -> None:

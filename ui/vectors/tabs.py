@@ -141,8 +141,8 @@ def average_section(trace: AttentionTrace) -> None:
         chart = hull_chart(values, context, weights, trace.story.key_axis.labels, queries, query)
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
     words.markdown(
-        f"Circles are values, diamonds contexts. The wider the line, the harder a value pulls the context of "
-        f"**{as_markdown(queries[query])}**. Weights sum to 1, so no context leaves the values' hull."
+        f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(queries[query])}**. They sum to "
+        "1, so no context leaves the values' hull."
     )
 
 
@@ -230,7 +230,7 @@ def notations_section() -> None:
     st.markdown("\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows]))
     st.caption(
         "Some texts write α for scores and weights alike. Slips that you may meet: 28 × 28 pixels are 784, not 748; a "
-        "mask is high, not low, where it matters; the paper of 2017 is called *Attention is all you need*."
+        "mask is high, not low, where it matters."
     )
 
 

@@ -277,7 +277,7 @@ EYE = "1 0; 0 1"
 PRESETS = {
     "pairs": ProblemPreset(
         "Three inputs, nine pairs",
-        "An orange diamond is a row's output: the average of x1, x2 and x3, weighted by that row of the table.",
+        "An orange diamond is a row's output: the average of x1, x2 and x3, weighted by that row.",
         {"X": "1 0.5; -0.5 1; 1 1.5", "W_Q": "1 0.5; 0 1", "W_K": "0.5 -1; 1 0.5", "W_V": EYE, "W_O": EYE},
         before={"X": "-1.5 0.5; -0.5 1; 1 1.5"},
     ),
