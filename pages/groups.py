@@ -33,8 +33,7 @@ def why_only_pairs() -> None:
         "**Three at once works**: the query scores the product of two keys, "
         "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. The order does not matter: "
         "((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
-        "**But triples cost n times as much.** Eight guests: 64 pairs or 512 triples. The 784 pixels of a digit: "
-        "614,656 or 481,890,304.\n\n"
+        "**But triples cost n times as much.** The 784 pixels of a digit: 614,656 pairs or 481,890,304 triples.\n\n"
         "**Two layers of pairs go far.** In the second, guests ask others that have met others."
     )
 

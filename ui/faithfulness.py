@@ -117,7 +117,7 @@ def _curves(name: str, found: assessment.Assessment, part: str) -> None:
         k = found.n_first
         rows = (_figures(found, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
-        st.caption(f"{SAYS[way]} Agreement (Kendall's τ) and first {k}: with the order of erasing each alone.")
+        st.caption(f"{SAYS[way]} Agreement (Kendall's τ) and first {k}: with erasing each alone.")
 
 
 def _figures(found: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:

@@ -102,6 +102,6 @@ def verdict(found: Assessment, parts: str = "parts") -> str:
     if abs(chance - own) > CLEAR:
         how = "points at" if chance > own else "is worse than chance at pointing at"
     return (
-        f"Here the map {how} what the answer needs: {parts} erased in its order leave the answer {own:.0%} on average, "
-        f"in random order {chance:.0%}."
+        f"Here the map {how} what the answer needs: {parts} erased in its order leave the answer {own:.0%}, in random "
+        f"order {chance:.0%}."
     )

@@ -34,8 +34,8 @@ EMBEDDING = Text(
     "X",
     r"x_j = t_j \odot \Big(\sum_{p \,\in\, \text{pieces of word } j} E[p] \qquad {} + E[\text{pair}_{j-1,\,j}]\Big)",
     f"embedded = table(pieces[:, :-1]).sum(-2) * torch.where(pieces[:, -1:] == {NEGATED}, turn, 1)",
-    "Each word has a learned vector; a rare word is the sum of its pieces. A common pair such as “not bad” adds one. "
-    "After a word like “not”, the vector is multiplied by learned numbers t, most of them below 0: it is turned round.",
+    "A rare word is the sum of its pieces. A common pair such as “not bad” adds a vector. After a word like “not”, the "
+    "vector is multiplied by learned numbers t, most of them below 0.",
     Role.INPUT,
 )
 STATES = Text(

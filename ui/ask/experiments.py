@@ -88,7 +88,7 @@ def change_section(drawing: AskedDrawing, reading: ParsedQuestion, now: SceneAns
     before, after = (to_array(answered.looks[last].weights()[0, :-1]).reshape(grid) for answered in (learned, now))
     left, right = st.columns([1.65, 1], gap="large")
     with left:
-        hint = "Brush over the digit that it needs, then let it look away, in all looks."
+        hint = "Brush over the digit that it needs, then let all looks look away."
         REGIONS.draw(drawing.canvas, before, after, *now.looks[: last + 1], hint=hint, size=280)
     with right:
         names = [answer_in_words(answer) for answer in ANSWERS]

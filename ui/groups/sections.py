@@ -97,8 +97,7 @@ def rule(numbers: list[int], query: int) -> str:
 def how_keys_fit() -> None:
     """Say how numbers, circles and products make a lock."""
     st.markdown(
-        "Each guest has a number, one of 31 places on a circle. A lock opens when its number and two others add up to "
-        "a full turn.\n\n"
+        "Each number is a place on a circle. A lock opens when its number and two others add up to a full turn.\n\n"
         "A product of waves adds up their angles: "
         "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after a full turn."
     )
@@ -204,7 +203,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
 
 def all_weights(trace: AttentionTrace, numbers: list[int]) -> None:
     """Draw the n x n x n weights as one small square per guest."""
-    st.caption("One square for each guest who looks. Row and column are two other guests; the last means nobody.")
+    st.caption("One square for each guest; row and column are two others, the last means nobody.")
     squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
     ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()))
     chart = contact_sheet(squares, NAMES[: len(numbers)], ramp, title="weight", columns=4, size=150)

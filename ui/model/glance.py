@@ -230,7 +230,7 @@ def _choice(run: ModelRun) -> Selection:
     st.selectbox(
         "Layer.head, the most focused first",
         sorted(heads, key=lambda place: (isnan(spread := heads[place].relative_entropy), spread)),
-        format_func=lambda place: f"{place[0] + 1}.{place[1] + 1}: {describe_head(heads[place])}",
+        format_func=lambda at: f"{at[0] + 1}.{at[1] + 1}: {describe_head(heads[at])}".replace(" on the", ""),
         width=330,
         **following("model_ranked", (now.layer, now.head), take),
     )

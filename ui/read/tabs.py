@@ -207,6 +207,7 @@ def another_question(drawing: ReadDrawing) -> None:
     region = REGION.value
     if region is None or region >= trace.n_keys:
         region = int(trace.weights(rows=[0])[0].argmax())
+    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         maps = maps_of(drawing.reading)
@@ -221,7 +222,7 @@ def another_question(drawing: ReadDrawing) -> None:
             "answers."
         )
     with right:
-        section("The framed region through all looks: score and weight", Role.SCORES)
+        section(f"Row {row + 1}, column {column + 1} through all looks: score and weight", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         alt = "Score and weight of the chosen region at every look"
         chart = region_chart(scores, weights, labels, marked=look)

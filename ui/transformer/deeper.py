@@ -52,8 +52,8 @@ def order_twice(text: str | None) -> None:
         return
     found = {(one["model"], one["without"]): one for one in costs["rows"]}
     words = (
-        "A GRU's states know the order, and attention follows it. Take the reading in order, or a transformer's "
-        "positions, away after training, and most translations fall apart."
+        "A GRU's states know the order, and attention follows it. Without the reading in order, or a transformer's "
+        "positions, most translations fall apart."
     )
     french = reduced(text) if text else {}
     rows = [
@@ -121,5 +121,5 @@ def measured_cost() -> None:
         draw_chart(cost_chart(before["rows"], quantity), key=f"transformer_{quantity}", alt=words, on=column)
     st.caption(
         "Processor time of one slow core, without attention's projections (4 n d²); fused attention never holds all "
-        "pairs. Dashed: expected slopes (Vaswani et al. 2017, table 1)."
+        "pairs. Dashed: expected slopes."
     )

@@ -217,7 +217,7 @@ def _mixed_effect(network: FeedForward, inputs: np.ndarray, first: str, second: 
 
 NOTATIONS = (
     (r"$W_Q$, $W_K$, $W_V$", r"$QW$, $KW$, $VW$; $W^Q$, $W^K$, $W^V$", "the projections that make $Q$, $K$ and $V$"),
-    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word; the key and the value there"),
+    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word"),
     (r"$S_{ij}$, a score", r"$e_{ij}$, an energy; a logit; $\alpha_{ij}$ before the softmax", "how well a key fits"),
     (r"$A_{ij}$, a weight", r"$\alpha_{ij}$ after the softmax", "the share that a query gives to a key"),
     (r"$c_i$, a context", "a glimpse; an attention vector; a head's output", "the weighted sum of the values"),
