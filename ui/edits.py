@@ -402,15 +402,10 @@ def matrix_editor(
 
 
 def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> None:
-    """Draw the numbers that a query is handed, without the edits and with them, and say which changes most."""
+    """Draw the numbers that a query is handed, without the edits and with them."""
     contexts = [trace.context(0)[query].tolist() for trace in (before, after)]
     rows = [[name, *(number(value, ".3f") for value in row)] for name, row in zip(COMPUTED, contexts, strict=True)]
     columns = [str(place + 1) for place in range(len(contexts[0]))]
-    if rows[0][1:] != rows[1][1:]:
-        changes = [abs(other - one) for one, other in zip(*contexts, strict=True)]
-        most = changes.index(max(changes))
-        moved = " to ".join(f"**{row[most + 1]}**" for row in rows)
-        st.markdown(f"Number {columns[most]} of what it is handed changes most: from {moved}.")
     shown = rows if before.edits != after.edits else rows[:1]
     figures_table([f"{after.story.query_axis.labels[query]} is handed", *columns], *shown)
 

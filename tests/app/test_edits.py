@@ -204,8 +204,6 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
     assert changes_of_weights(page) == pytest.approx(change, abs=2e-5)
     value = before["value" if "value" in before else "key"]  # in What a score measures the keys are the values
     shown, context = shown_after(page), sorted((wanted @ value)[0].tolist())
-    most = int((wanted[0] @ value - before["weights"][0] @ value).abs().argmax())
-    assert name == "lookup" or f"Number {most + 1} of what it is handed changes most" in said(page)
     assert sorted(shown) == pytest.approx(context[-len(shown) :], abs=1e-5 if name == "lookup" else 6e-4)
     address = {part: text if isinstance(text, str) else text[0] for part, text in page.query_params.items()}
     again = visit(name, **address)

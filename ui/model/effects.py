@@ -79,7 +79,7 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
         head_map(run, "model_adds", found.heads.tolist(), chosen_in_text(run), "adds to the logit")
         st.caption(
             f"The logit, {number(found.value)}, is the sum of what all heads, all feed-forward layers and the word "
-            f"itself add; rounding leaves {abs(found.residue):.1g}. {found.note} Click a head."
+            f"itself add. {found.note}"
         )
     with right:
         added = {in_words(one.name): float(one.vectors) for one in found.sources}

@@ -88,8 +88,7 @@ def why_there(run: ModelRun, asked: LatestRun) -> None:
         figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
         f"The score, {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of each source of the "
-        f"query with each of the key; rounding leaves {opened.residue:.1g}. Feed-forward is what a layer makes of each "
-        f"word by itself. {opened.note}"
+        f"query with each of the key. Feed-forward is what a layer makes of each word by itself. {opened.note}"
     )
 
 
