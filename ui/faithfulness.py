@@ -159,7 +159,7 @@ def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture 
     st.markdown(
         f"Shuffled, these weights move the answer by {moved:.0%}; all equal, by {found.uniform:.0%}: it {hangs} on "
         f"them.{_by_layer(found)} Very different ones (distance {other.divergence:.2f} of 1) move it by "
-        f"{other.moved:.0%}, which does not make these wrong."
+        f"{other.moved:.0%}."
     )
     own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
     if over:

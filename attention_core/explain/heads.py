@@ -303,7 +303,7 @@ def describe_head(summary: HeadSummary) -> str:
         return "no numbers"
     if math.isnan(summary.relative_entropy):
         return "sees one token at most"
-    return f"spread over about {2**summary.entropy:.1f} tokens"
+    return f"spread over {2**summary.entropy:.1f} tokens"
 
 
 _TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28

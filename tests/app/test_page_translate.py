@@ -100,7 +100,7 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     open_tab(page, "unrolled")
     assert "Word 3 of 9: fed **voiture**, the decoder says **rouge**" in said(page)
     press(page, "translate_at_previous")
-    assert "word 2 of 9: fed **la**, the decoder says **voiture**" in said(page)
+    assert "Word 2 of 9: fed **la**, the decoder says **voiture**" in said(page)
     assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in said(page)
     press(page, "translate_at_next")
     assert "fed **voiture**, the decoder says **rouge**" in said(page)

@@ -200,7 +200,7 @@ def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_e
 def test_a_weighted_average_is_drawn_of_values_in_a_plane(page):
     open_tab(page, "average")
     assert len(page.get("vega_lite_chart")) == 1
-    assert "the context of **x1**" in said(page)
+    assert "lines are weights of **x1**" in said(page)
     choose(page, "number_input", "size_d_v", 3)
     assert "these have 3" in said(page)
     choose(page, "toggle", "softmax", False)

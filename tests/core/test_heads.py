@@ -159,7 +159,7 @@ def test_what_a_head_plainly_does_is_said_in_words():
         "100% on the first token": np.repeat(eye[:1], 5, 0),
         "90% on special tokens": np.repeat([[0.1, 0.0, 0.45, 0.45, 0.0]], 5, 0),
         "nearly everywhere alike": np.full((5, 5), 0.2),
-        "spread over about 2.0 tokens": np.repeat([[0.0, 0.0, 0.0, 0.5, 0.5]], 5, 0),
+        "spread over 2.0 tokens": np.repeat([[0.0, 0.0, 0.0, 0.5, 0.5]], 5, 0),
     }
     for words, weights in cases.items():
         special = {2, 3} if "special" in words else ()

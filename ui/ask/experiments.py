@@ -129,8 +129,8 @@ def caption_tab(drawing: AskedDrawing) -> None:
             if all(briefly):
                 beforehand, together = (card["test_drawings"]["accuracy"] for card in briefly)
                 words += (
-                    "\n\n**Beforehand, or all together?** After one and a half passes each, eyes trained beforehand "
-                    f"tell {beforehand:.0%} of new drawings right, eyes that learn along {together:.0%}."
+                    "\n\n**Beforehand, or all together?** Trained equally long, eyes trained beforehand tell "
+                    f"{beforehand:.0%} of new drawings right, eyes that learn along {together:.0%}."
                 )
             st.markdown(words.strip())
 

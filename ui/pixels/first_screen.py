@@ -159,7 +159,7 @@ def equal_map(reading: Reading) -> None:
     weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
     high = float(reading.trace.weights(0, [reading.query]).abs().max())
     look = {"size": SHOWN, "high": high, "axis": "pixels", "smooth": False}
-    words = "Where one pixel looks with every weight equal"
+    words = "Every weight equal: where one pixel looks"
     draw_map(weights.reshape(image.shape), light_ink(image), "pixels_equal_map", words, **look)
 
 

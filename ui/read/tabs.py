@@ -120,7 +120,7 @@ def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
     looks, columns = Axis("looks", labels), Axis("columns", [str(place + 1) for place in range(weights.shape[1])])
     chart, layer = partial(matrix_chart, weights, looks, columns, Role.WEIGHTS), glow_ramp(weights.shape[1], high)
     with st.container(key="read_looks", horizontal=True, gap="xsmall"):
-        layers, words = [map_png(weights, layer, False)], "Where each of the looks goes"
+        layers, words = [map_png(weights, layer, False)], "All looks: where each goes"
         draw_layers(chart, layers, 100 * weights, "read_columns", words, size=SIZE[1], row=27, tells="{}%")
         st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
 
@@ -186,7 +186,7 @@ def look_by_look(drawing: ReadDrawing) -> None:
     film, answer = st.columns(COLUMNS, gap="large")
     with film:
         maps, keys = maps_of(drawing.reading), drawing.reading.trace.story.key_axis
-        words, high = "Where the chosen look goes, over the drawing", float(maps.max())
+        words, high = "The chosen look: where it goes, over the drawing", float(maps.max())
         draw_map(maps[look], drawing.canvas, "read_film", words, size=WIDTH, high=high)
         bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
         most = f"{strongest_weight(len(keys), high):.1%} of the weight (all equal: {1 / len(keys):.2%})"
@@ -215,7 +215,7 @@ def another_question(drawing: ReadDrawing) -> None:
             overlay(drawing.canvas, maps[look], size=WIDTH, high=float(maps.max()), select="region", marked=region),
             **click("read_regions", "region", lambda region: REGION.take(int(region["position"]))),
             width="content",
-            alt="Where the chosen look goes, over the drawing; click a region to follow it",
+            alt="The chosen look: where it goes, over the drawing; click a region to follow it",
         )
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "

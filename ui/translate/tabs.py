@@ -33,6 +33,7 @@ from ui.translate.models import NAME, TRANSLATORS, model_of
 
 _word_likeness = cached_computation(by_model=True)(word_likeness)
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
+FIXED = "One key gets all the weight, and the context never changes: this one vector has to hold the whole sentence."
 NO_WEIGHTS = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
 
 
@@ -56,6 +57,8 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
             head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
         best = int(trace.weights(head, [query])[0].argmax())
         show_words(trace, step, head, query)
+        if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
+            note(FIXED)
         if shown.translator == "dot" and step.role is Role.SCORES:
             note(NO_WEIGHTS)
     with matrix:

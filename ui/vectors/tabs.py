@@ -230,7 +230,7 @@ def notations_section() -> None:
     st.markdown("\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows]))
     st.caption(
         "Some texts write α for scores and weights alike. Slips that you may meet: 28 × 28 pixels are 784, not 748; a "
-        "mask is high, not low, where it matters."
+        "mask is high, not low, where it matters; the paper of 2017 is called *Attention is all you need*."
     )
 
 
