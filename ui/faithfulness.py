@@ -30,7 +30,7 @@ from ui.state import Field, single_choice
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
     ERASED: "A small area is a good order; the model never saw such inputs. *Integrated gradients* adds up *gradient × "
-    "input*, from an empty input to yours.",
+    "input* from an empty input on.",
     INSERTED: "A large area is a good order. It tells what is enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}*: what could come through all layers, not what did. *{LENGTH}*: how much is handed over, not "
     f"whether the answer uses it. *{SLOPE}*: what a small change of weights would do, not a large one. *{ZEROING}*: "
@@ -150,8 +150,8 @@ def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture 
     other = found.other
     if other is None or found.shuffled is None:
         st.caption(
-            "This network has no weights to exchange. A share is the length of a gradient: a state that hardly reacts "
-            "to a *small* change of a word may still remember it."
+            "This network has no weights to exchange. A state that hardly reacts to a *small* change of a word may "
+            "still remember it."
         )
         return
     moved = float(found.shuffled.median())

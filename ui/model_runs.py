@@ -278,7 +278,7 @@ class ModelChoice:
                         label = f"**{model.name}**, {model.kind.value}, {model.megabytes} MB"
                         key, asks_for = f"{self.name}_try_{model.name}", (model.name,)
                         st.button(label, key=key, type="tertiary", on_click=self.ask, args=asks_for)
-            st.caption(f"Up to {in_megabytes(most)}, as safetensors, files of numbers alone: no model's code is run.")
+            st.caption(f"Up to {in_megabytes(most)}, as safetensors: no model's code is run.")
         if without := catalogue.skipped_folders():
             reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
             names = ", ".join(map(literal, without))

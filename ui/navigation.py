@@ -72,7 +72,7 @@ PAGES = (
         "What a recurrent network forgets",
         "Why was attention needed?",
         "“My aunt bought a red car” becomes “My car bought a red newspaper”.",
-        "With attention no word has to be remembered: one learned question picks the words that count.",
+        "With attention, one learned question picks the words that count.",
     ),
     PageEntry(
         "Words",

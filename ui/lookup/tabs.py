@@ -84,10 +84,7 @@ def _pieces(encoder: Encoder, text: str) -> None:
     tokenizer = encoder.named["tokenizer"]
     pieces = readable(tokenizer, tokenizer(text)["input_ids"])
     st.markdown(" ".join(literal(piece) for piece in pieces))
-    paragraph(
-        f"The encoder reads these **{len(pieces)} pieces**; [CLS] and [SEP] mark the ends. In six layers every piece "
-        "asks all others."
-    )
+    paragraph("[CLS] and [SEP] mark the ends. In six layers every piece asks all others.")
     st.page_link("pages/model.py", label="See where its heads look", icon=":material/arrow_forward:")
 
 

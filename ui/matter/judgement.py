@@ -117,8 +117,7 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
             st.warning(fault)
     with right:
         st.markdown(
-            "**Two phases**: the attention is frozen; a second network sees each word in proportion to its weight, and "
-            "nothing else."
+            "**Two phases**: the attention is frozen; a second network sees each word in proportion to its weight."
         )
 
 

@@ -145,7 +145,7 @@ def figures() -> None:
     if told := card_or_empty(MODEL).get("test_numbers"):
         five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
-            "The map says where a digit was read, not why: cover the spot in *Try* to see. It is right on "
+            "The map says where a digit was read, not why: cover the spot in *Try*. It is right on "
             f"{five:.1%} of new numbers of up to five digits, on {six:.1%} of six."
         )
 

@@ -78,7 +78,7 @@ def compare_runs(training: Training, given: Any, text: str) -> None:
     screen.draw_whole_page_if(screen.HAS_CHANGED.value)
     before = screen.BEFORE.value
     if before is None or not training.run.step or before is training:
-        st.markdown("Train it twice, the second time with something changed: both stand here.")
+        st.markdown("Train it twice, with something changed: both stand here.")
     else:
         _draw_both(before, training, given, text)
     key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions

@@ -160,7 +160,7 @@ def change_heads(experiment: page.Experiment) -> None:
         others = range(query if head.kind == "decoder" else len(queries))
         names = {other: queries[other] for other in others if other != query}
         weight_editor(row, {(key,): keys[key] for key in row.seen}, names)
-        page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut the arc between them.")
+        page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut their arc.")
     with right:
         _what_became_of_it(experiment)
         show_weights_difference(page.NAME, page.traces(page.Experiment(text, {}))[head[:2]], trace, head.head)

@@ -145,7 +145,7 @@ def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
             words = dict(zip(_keys_of(text), view.source, strict=True))
             others = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
             weight_editor(_row(shown, row, text), words, others)
-        EDITS.draw(trace, hint="Click a French word above, then an English one to cut the arc between them.")
+        EDITS.draw(trace, hint="Click a French word above, then an English one to cut their arc.")
         show_weights_difference(NAME, trace.replace(()), trace)
     with right:
         if trace.edits:
