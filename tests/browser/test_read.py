@@ -78,7 +78,7 @@ def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
     visitor.locator(".st-key-read_at_play button", has_text="Play").wait_for()  # it stopped by itself
     settle(visitor)
     visitor.wait_for_url(re.compile(r"[?&]at=5"))
-    expect(visitor.get_by_text("nothing tells it how many digits there are")).to_be_visible()
+    expect(visitor.get_by_text("Look 6 says")).to_be_visible()
     expect(visitor.locator(FILM)).not_to_have_attribute("style", first)
 
     visitor.get_by_role("heading").first.click()
