@@ -31,9 +31,9 @@ def painted(page):
     """Wait until everything in view is painted and nothing has been asked for during a while."""
     is_done = f"{ROOT}?.dataset.complete === 'true' && !{MAP}.desk.open"
     page.wait_for_timeout(150)
-    page.wait_for_function(is_done)
+    page.wait_for_function(is_done, polling="raf")
     page.wait_for_timeout(150)
-    page.wait_for_function(is_done)
+    page.wait_for_function(is_done, polling="raf")
 
 
 def view(page) -> tuple[int, float, float, float]:
