@@ -112,7 +112,7 @@ PAGES = (
         "Find the digit",
         "Where does a network look in clutter?",
         "Where is the digit? The weights show it.",
-        "It looked once. To read a whole number, the attention has to move.",
+        "To read a whole number, the attention has to move.",
     ),
     PageEntry(
         "Pictures",
@@ -120,7 +120,7 @@ PAGES = (
         "Read a number",
         "How does attention move from step to step?",
         "The gaze moves from digit to digit.",
-        "The network chose where to look. Now a question in words chooses.",
+        "Now a question in words chooses where to look.",
     ),
     PageEntry(
         "Pictures",

@@ -513,7 +513,6 @@ def _has_bars(step: Step) -> bool:
 
 def query_row(trace: AttentionTrace, head: int, query: int, n: int, key_words: str) -> None:
     """Draw the table of the n keys to which a query gives most, and the sums that it rests on."""
-    st.markdown("**Its row in numbers**")
     table = row_table(trace, head, query, n)
     rows = (
         (key, "" if math.isnan(score) else f"{score:.2f}", f"{exponential:.3g}", f"{weight:.4f}", f"{contribution:.4f}")

@@ -125,10 +125,7 @@ def heads_of(asked: LatestRun) -> Heads:
 
 def named_heads(run: ModelRun, asked: LatestRun) -> None:
     """Draw how far each head does what heads are named after, and where in a corpus the chosen one is clearest."""
-    st.markdown(
-        f"Each head reads {N_SENTENCES} sentences, and random words said twice: what it does with these gives it its "
-        "name."
-    )
+    st.markdown(f"Each head reads {N_SENTENCES} sentences, and random words said twice, which gives it its name.")
     try:
         found = heads_of(asked)
     except ValueError as error:
@@ -162,7 +159,7 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
 
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where a chosen patch came from."""
-    paragraph("Where does each position come from? Attention rollout multiplies weights; values do not count.")
+    paragraph("Attention rollout multiplies weights; values do not count.")
     now, layers = chosen_layers(run)
     trace = layers[0]
     try:

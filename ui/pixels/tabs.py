@@ -126,8 +126,8 @@ def patches_section(reading: screen.Reading) -> None:
     """Draw what the class token looks at, layer by layer and through all layers, and what is read."""
     seen = read_patches(MODEL, reading.image)
     st.markdown(
-        "**784 pixels cost 614,656 scores a head, 49 patches 2,500.** From what a *class token* has collected from all "
-        f"patches, a vision transformer reads **{int(seen.probabilities.argmax())}** ({seen.probabilities.max():.0%})."
+        "**784 pixels cost 614,656 scores a head, 49 patches 2,500.** From what its *class token* collects, "
+        f"a vision transformer reads **{int(seen.probabilities.argmax())}** ({seen.probabilities.max():.0%})."
     )
     ink = inked(reading.drawing.image).repeat(8, 0).repeat(8, 1)
     through, by_head = st.columns([1, 1.8], gap="large")
