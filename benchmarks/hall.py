@@ -79,12 +79,8 @@ async def measure(server: Server, rooms: Rooms, n_phones: int) -> dict:
     (code, key), session, steps = rooms.open(), Session(server.address), list[float]()
     hall = Hall(f"{server.address}/hall/{code}", key, Counter())
     await session.open("vectors")
-    everybody = [
-        lecturer(session, steps),
-        corner(hall),
-        *(phone(hall, place) for place in range(n_phones)),
-    ]
-    people = [asyncio.create_task(one) for one in everybody]
+    phones = (phone(hall, place) for place in range(n_phones))
+    people = [asyncio.create_task(one) for one in (lecturer(session, steps), corner(hall), *phones)]
     await asyncio.sleep(3 * WITHIN)  # all have come
     steps.clear()
     began, used, own, counted = time.monotonic(), server.seconds(), time.process_time(), []

@@ -116,7 +116,7 @@ class Session:
         self.drawn = {place: one for place, one in self.drawn.items() if one.script == self._main}
         self._forget_states()
         self._query, self._page = "", self.pages[path]
-        return await self._answered(lambda: self._rerun(), "", seconds)
+        return await self._answered(self._rerun, "", seconds)
 
     async def use(self, widget: Drawn, name: str, content: Any, seconds: float = 60.0) -> Answer:
         """Give a widget a value, by the name of its field in Streamlit's WidgetState, and wait for its run to end."""

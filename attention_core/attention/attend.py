@@ -25,6 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.edits import Edit, Edits, GivenWeights
+from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.scores import ScaledDot, Score, same_width
 from attention_core.attention.trace import AttentionScores, AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import AttentionOutput, Axis
@@ -166,11 +167,9 @@ def _attend_in_memory(
 def _fused(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, with_normaliser: bool
 ) -> AttentionOutput:
-    # torch's own fused CPU kernel also hands out the log-sum-exp, where it applies.
-    kernel = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
     applies = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
-    if with_normaliser and kernel is not None and applies:
-        return AttentionOutput(*kernel(query, key, value, 0.0, False, scale=scale))
+    if with_normaliser and applies:
+        return AttentionOutput(*FUSED_ON_CPU(query, key, value, 0.0, False, scale=scale))
     return AttentionOutput(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
 
 

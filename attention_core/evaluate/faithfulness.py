@@ -13,7 +13,6 @@ from math import sqrt
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from attention_core.data.language_pieces import WINDOW, tokenizer
 from attention_core.data.match3 import fresh_sequences
@@ -25,7 +24,7 @@ from attention_core.data.scenes import MAX_DIGITS, find_scenes, glyphs_of, numbe
 from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
-from attention_core.evaluate.vision import ask_at_random
+from attention_core.evaluate.vision import Asked, ask_at_random
 from attention_core.faithfulness import attribution, subjects
 from attention_core.faithfulness.assessment import GRADIENT, RANDOM, over_many
 from attention_core.faithfulness.model_subject import model_subject
@@ -36,7 +35,7 @@ from attention_core.models import MODELS, load
 from attention_core.models.digit_vit import GRID
 from attention_core.topics.matter.sentences import read_sentence
 from attention_core.topics.memory.influence import last_state_shares
-from attention_core.topics.translate.translation import SourceSentence, read_source, translate
+from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import read_card, weights_folder
 
 N_INPUTS = 500
@@ -45,91 +44,87 @@ SEED = 31
 SURE = 1.96  # standard errors of a mean on each side that hold it in 95 of a hundred cases
 
 
-def _digits(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+def _digits(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     images, _ = as_tensors(load_mnist("t10k", data), device)
-    return (subjects.pixel_subject(model, image / 255) for image in images[_chosen(len(images), n)])
+    return (subjects.pixel_subject(model, image / 255) for image in _some(images, n))
 
 
-def _hidden(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+def _hidden(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     scenes = find_scenes(glyphs_of(load_mnist("t10k", data)), n, torch.Generator().manual_seed(SEED))
-    return (subjects.mask_subject(model, picture.to(device)) for picture in scenes[0])  # type: ignore[arg-type]
+    return (subjects.mask_subject(model, picture.to(device)) for picture in scenes[0])
 
 
-def _numbers(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+def _numbers(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     scenes = number_scenes(glyphs_of(load_mnist("t10k", data)), n, torch.Generator().manual_seed(SEED))
-    return (subjects.reading_subject(model, picture.to(device)) for picture in scenes[0])  # type: ignore[arg-type]
+    return (subjects.reading_subject(model, picture.to(device)) for picture in scenes[0])
 
 
-def _reviews(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    reviews = split_reviews(read_reviews(data)).development
-    for place in _chosen(len(reviews), n).tolist():
-        yield subjects.sentence_subject(model, read_sentence(reviews[place].sentence).words)  # type: ignore[arg-type]
+def _reviews(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    reviews = _some(split_reviews(read_reviews(data)).development, n)
+    return (subjects.sentence_subject(model, read_sentence(review.sentence).words) for review in reviews)
 
 
-def _questions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    kinds = [*QuestionKind]
-    glyphs = glyphs_of(load_mnist("t10k", data))
-    pictures, asked, of_picture, _ = ask_at_random(glyphs, kinds, SEED, n, (1, MAX_DIGITS), "cpu")
-    for number in _chosen(len(asked), n).tolist():
-        words = numbers_of(question_words(asked[number].text))
-        yield subjects.question_subject(model, pictures[of_picture[number]].to(device), words)  # type: ignore[arg-type]
+def _drawings(data: str | None, n: int) -> Asked:
+    return ask_at_random(glyphs_of(load_mnist("t10k", data)), [*QuestionKind], SEED, n, (1, MAX_DIGITS), "cpu")
 
 
-def _patches(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+def _questions(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    pictures, asked, of_picture, _ = _drawings(data, n)
+    for question, place in _some([*zip(asked, of_picture, strict=True)], n):
+        words = numbers_of(question_words(question.text))
+        yield subjects.question_subject(model, pictures[place].to(device), words)
+
+
+def _patches(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     images, _ = as_tensors(load_mnist("t10k", data), device)
-    pretrained = Pretrained("digit-vit", ModelKind.VISION, model.vit)  # type: ignore[arg-type]
-    for image in images[_chosen(len(images), n)] / 255:
-        given = {"pixel_values": 1 - 2 * image[None, None]}
+    pretrained = Pretrained("digit-vit", ModelKind.VISION, model.vit)
+    for image in _some(images, n):
+        given = {"pixel_values": 1 - 2 * (image[None, None] / 255)}
         yield model_subject(pretrained, ModelInputs(given, (), patch_grid=GRID, n_prefix=1))
 
 
-def _parties(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    for numbers in fresh_sequences(n, SEED).numbers.tolist():
-        yield subjects.party_subject(model, numbers, 0)  # type: ignore[arg-type]
+def _parties(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    return (subjects.party_subject(model, numbers, 0) for numbers in fresh_sequences(n, SEED).numbers.tolist())
 
 
-def _next_words(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    pretrained = Pretrained("tatoeba-llama", ModelKind.DECODER, model, tokenizer(), most_tokens=WINDOW)  # type: ignore[arg-type]
-    texts = english_sentences(data).test
-    for place in _chosen(len(texts), n).tolist():
-        yield model_subject(pretrained, text_inputs(pretrained, texts[place]))
+def _next_words(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    pretrained = Pretrained("tatoeba-llama", ModelKind.DECODER, model, tokenizer(), most_tokens=WINDOW)
+    texts = _some(english_sentences(data).test, n)
+    return (model_subject(pretrained, text_inputs(pretrained, text)) for text in texts)
 
 
-def _next_pieces(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    texts = english_sentences(data).test
-    for place in _chosen(len(texts), n).tolist():
-        ids = torch.tensor(tokenizer()(texts[place])["input_ids"][:WINDOW], device=device)
-        yield subjects.next_piece_subject(model, ids)  # type: ignore[arg-type]
+def _next_pieces(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    for text in _some(english_sentences(data).test, n):
+        ids = torch.tensor(tokenizer()(text)["input_ids"][:WINDOW], device=device)
+        yield subjects.next_piece_subject(model, ids)
 
 
-def _descriptions(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    pictures = ask_at_random(glyphs_of(load_mnist("t10k", data)), [*QuestionKind], SEED, n, (1, MAX_DIGITS), "cpu")[0]
-    return (subjects.caption_subject(model, picture.to(device)) for picture in pictures)  # type: ignore[arg-type]
+def _descriptions(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    return (subjects.caption_subject(model, picture.to(device)) for picture in _drawings(data, n)[0])
 
 
-def _one_vector(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    for source, target in _translations(model, data, device, n):
-        shares, own = last_state_shares(model, source), (source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
-        yield subjects.one_vector_subject(model, *own, shares)  # type: ignore[arg-type]
+def _one_vector(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    for source, ids, target, word_of, words in _translations(model, data, device, n):
+        yield subjects.one_vector_subject(model, ids, target, word_of, words, last_state_shares(model, source))
 
 
-def _sentences(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    for source, target in _translations(model, data, device, n):
-        yield subjects.translation_subject(model, source.ids.to(device), target, source.word_of, source.words)  # type: ignore[arg-type]
+def _sentences(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+    return (subjects.translation_subject(model, *own) for _, *own in _translations(model, data, device, n))
 
 
-def _translations(model: nn.Module, data: str | None, device: str, n: int) -> Iterator[tuple[SourceSentence, Tensor]]:
-    texts = list(group_references(split_pairs(read_pairs(data)).test))
-    for place in _chosen(len(texts), n).tolist():
-        source = read_source(texts[place])
-        yield source, torch.tensor(translate(model, source).ids, device=device)  # type: ignore[arg-type]
+def _translations(model: Any, data: str | None, device: str, n: int) -> Iterator[tuple[Any, ...]]:
+    for text in _some(list(group_references(split_pairs(read_pairs(data)).test)), n):
+        source = read_source(text)
+        target = torch.tensor(translate(model, source).ids, device=device)
+        yield source, source.ids.to(device), target, source.word_of, source.words
 
 
-def _chosen(n_all: int, n: int) -> Tensor:
-    return torch.randperm(n_all, generator=torch.Generator().manual_seed(SEED))[:n]
+def _some(items: Any, n: int) -> list[Any]:
+    order = torch.randperm(len(items), generator=torch.Generator().manual_seed(SEED))[:n]
+    return [items[place] for place in order.tolist()]
 
 
-INPUTS: dict[str, Callable[[nn.Module, str | None, str, int], Iterator[attribution.Subject]]] = {
+INPUTS: dict[str, Callable[[Any, str | None, str, int], Iterator[attribution.Subject]]] = {
     **dict.fromkeys(("pixel-classifier", "pixel-notes", "pixel-notes-ink"), _digits),
     "feature-mask": _hidden,
     "digit-reader": _numbers,

@@ -80,10 +80,8 @@ class Study:
         if "token_type_ids" not in known:  # some tokenizers make more than their models take
             inputs.pop("token_type_ids", None)
         several = {"pixel_values"} if "image_grid_thw" in inputs else set()  # patches of one picture, below each other
-        if any(
-            isinstance(inputs[name], Tensor) and inputs[name].ndim and len(inputs[name]) != 1
-            for name in inputs.keys() - several
-        ):
+        tensors = [inputs[name] for name in inputs.keys() - several if isinstance(inputs[name], Tensor)]
+        if any(tensor.ndim and len(tensor) != 1 for tensor in tensors):
             raise ValueError("a study looks at one item at a time: give tensors whose first dimension is 1")
         return inputs
 
