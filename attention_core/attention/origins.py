@@ -1,6 +1,7 @@
 """How the numbers of a step come about, out of those of earlier steps, as the step's own line of PyTorch says it."""
 
 import re
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -37,11 +38,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(trace: AttentionTrace, step: Step, head: int = 0) -> Origin:
-    earlier = []
-    for one in steps_of(trace):
-        if one.name == step.name:
-            break
-        earlier.append(one)
+    earlier = [*takewhile(lambda one: one.name != step.name, steps_of(trace))]
     by_name = {one.assigns: one for one in earlier}
     if match := PRODUCT.search(step.code):
         names, turned = match.groups()[::2], match.groups()[1::2]

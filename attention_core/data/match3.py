@@ -5,6 +5,7 @@ There a number may be counted twice; here the two others are different positions
 """
 
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,12 +53,7 @@ def labels_of(numbers: Tensor) -> Tensor:
 def matching_pairs(numbers: list[int], position: int) -> list[tuple[int, int]]:
     """Return the pairs of other positions (j, k), j < k, whose numbers sum with this one to 0 modulo MODULUS."""
     rest = [other for other in range(len(numbers)) if other != position]
-    return [
-        (first, second)
-        for place, first in enumerate(rest)
-        for second in rest[place + 1 :]
-        if (numbers[position] + numbers[first] + numbers[second]) % MODULUS == 0
-    ]
+    return [(j, k) for j, k in combinations(rest, 2) if (numbers[position] + numbers[j] + numbers[k]) % MODULUS == 0]
 
 
 class ParsedSequence(NamedTuple):

@@ -92,15 +92,8 @@ class Pieces:
         self._tokenizer = tokenizer
 
     def cut(self, words: Sequence[str]) -> Tokenization:
-        ids: list[int] = []
-        texts: list[str] = []
-        word_of: list[int] = []
-        for number, word in enumerate(words):
-            cut = self._cut_word(word)
-            ids += [piece for piece, _ in cut]
-            texts += [text for _, text in cut]
-            word_of += [number] * len(cut)
-        return Tokenization(ids, texts, word_of)
+        cut = [(*piece, number) for number, word in enumerate(words) for piece in self._cut_word(word)]
+        return Tokenization([piece for piece, _, _ in cut], [text for _, text, _ in cut], [word for _, _, word in cut])
 
     @lru_cache(maxsize=100_000)  # noqa: B019  one vocabulary lives as long as the process
     def _cut_word(self, word: str) -> tuple[tuple[int, str], ...]:
