@@ -40,11 +40,7 @@ def is_packed(text: str) -> bool:
 
 
 def unpack(text: str) -> Any:
-    """Return what was packed.
-
-    Raises:
-        ValueError: the text is damaged, of a newer version, too long, or holds too much or too deep a value.
-    """
+    """Return what was packed; ValueError where the text is damaged, newer, too long, or its value too large or deep."""
     if not is_packed(text) or text[1:2] != VERSION or len(text) > bounds.LINK_LETTERS.most:
         raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {bounds.LINK_LETTERS.most} letters")
     body = text[2:]
@@ -73,11 +69,7 @@ def pack_strokes(strokes: Sequence[Stroke]) -> str:
 
 
 def unpack_strokes(text: str) -> list[Stroke]:
-    """Return the strokes of a drawing from `pack_strokes`.
-
-    Raises:
-        ValueError: see unpack; or these are no strokes, too many, or too far away.
-    """
+    """Return a drawing from `pack_strokes`; ValueError as of unpack, or for no strokes, too many or too far ones."""
     packed = unpack(text)
     if not isinstance(packed, list) or len(packed) > bounds.DRAWING_STROKES.most:
         raise ValueError(f"a drawing has at most {bounds.DRAWING_STROKES.most} strokes")
@@ -101,11 +93,7 @@ def write_session(page: str, values: Mapping[str, str]) -> bytes:
 
 
 def read_session(content: bytes) -> tuple[str, dict[str, str]]:
-    """Return the page of a session's file and its values; that the page exists is left to the caller.
-
-    Raises:
-        ValueError: in words for the visitor.
-    """
+    """Return page and values of a session's file; a ValueError is for the visitor. There may be no such page."""
     if len(content) > bounds.UNPACKED_BYTES.most:
         raise ValueError(f"This file is larger than {bounds.UNPACKED_BYTES} bytes; a session is smaller.")
     try:

@@ -39,11 +39,7 @@ def read_card(name: str, folder: Path | None = None) -> dict[str, Any]:
 
 
 def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
-    """Return a model's parameters after comparing the file with the checksum on its card.
-
-    Raises:
-        WeightsError: file or card is missing, or the file is not the one that the card describes.
-    """
+    """Return a model's parameters; WeightsError where file or card is missing, or the card's checksum is of another."""
     with note_missing(name):
         card, path = read_card(name, folder), (folder or weights_folder()) / f"{name}.safetensors"
         try:

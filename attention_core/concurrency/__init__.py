@@ -33,8 +33,7 @@ CHECKED = os.environ.get("ATTENTION_CHECK_LOCKS") == "1"
 def note_requested(name: str, *, again: bool = False) -> None:
     """Note that this thread is about to take a lock; `again` = its holder may take it again.
 
-    Raises:
-        RuntimeError: the thread holds a lock that comes later in LOCK_ORDER; only where CHECKED.
+    Where CHECKED, a RuntimeError if the thread holds a lock that comes later in LOCK_ORDER.
     """
     if CHECKED:
         held = _held.__dict__.setdefault("names", [])

@@ -138,8 +138,7 @@ class Lens(Table):
 def lens(stream: Stream, tokenizer: Any, position: int, n: int) -> Lens:
     """Return what the model's own last norm and head make of the stream at a position, as if the layers ended there.
 
-    Raises:
-        UnsupportedError: the model has no head that is described.
+    UnsupportedError where the model has no head that is described.
     """
     model, place = stream.precise, stream.family.head[0].split(".")[0]
     if any(module is None for module in stream.head):

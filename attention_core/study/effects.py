@@ -148,11 +148,7 @@ def from_start(what: str, place: int, n: int) -> int:
 def parts_at(
     site: Site, own: Activations, positions: Sequence[int] | None
 ) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Yield the parts of a run at a site: the place in a map, the heads, the positions; None = all positions.
-
-    Raises:
-        IndexError: there is no such position.
-    """
+    """Yield the parts of a run at a site: place in a map, heads, positions (None = all); or an IndexError for these."""
     for layer, mine in enumerate(own):
         heads, n = [*range(len(mine))], mine.shape[1]
         rows = [*range(n)] if positions is None else [from_start("positions", row, n) for row in positions]

@@ -80,8 +80,7 @@ def number(value: Any) -> float:
 def linear_part(metric: Metric, output: ModelOutput) -> tuple[float, Tensor | None, Tensor | None]:
     """Return a metric and its gradients by the logits and by the last layer; None = it does not read them.
 
-    Raises:
-        ValueError: the metric is not linear in them, so that no sum of parts can be it.
+    ValueError where the metric is not linear in them, so that no sum of parts can be it.
     """
     present = [one.detach().requires_grad_() for one in (output.logits, output.hidden) if one is not None]
 

@@ -32,10 +32,8 @@ def activations(
 ) -> tuple[list[Activations], Any]:
     """Return what every item of a batch has at a site, and the model's output.
 
-    Projections are those of a model that hands over no attention as it runs.
-
-    Raises:
-        UnsupportedError: the model works in windows, shares one module among its layers, or has no such part.
+    Projections are those of a model that hands over no attention as it runs. UnsupportedError where the model works in
+    windows, shares one module among its layers, or has no such part.
     """
     n_items = len(next(value for value in inputs.values() if isinstance(value, Tensor)))
     if site in MODULES or (projections and site != "pattern"):
@@ -63,10 +61,8 @@ def activations(
 def projections_of(model: Any, inputs: Mapping[str, Any]) -> list[Projection]:
     """Return where each attention's heads are put together, of a model that hands over no attention as it runs.
 
-    They are found by what they are given: the outputs of all heads side by side.
-
-    Raises:
-        UnsupportedError: there is no such module, or what its heads hand over is not known.
+    They are found by what they are given: the outputs of all heads side by side. UnsupportedError where there is no
+    such module, or what its heads hand over is not known.
     """
     with capture() as recording, torch.no_grad():
         evaluated(model, inputs)

@@ -49,8 +49,7 @@ class Source:
 class Stream:
     """One run of a model of a described architecture, and the sources of everything in it.
 
-    Raises:
-        UnsupportedError: the architecture is not described, or this model is not built as its description says.
+    UnsupportedError where the architecture is not described, or this model is not built as its description says.
     """
 
     def __init__(self, model: Any, inputs: Mapping[str, Any], tokens: Sequence[str] = ()) -> None:

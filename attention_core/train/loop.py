@@ -244,10 +244,8 @@ class TrainingSteps(Iterator[float]):
     """A training of a small model by the command's own steps, without files; yields the loss of each step after it.
 
     Whoever goes through it may look at the model between two steps, and stop. Gradients are on inside a step even where
-    the caller has switched them off; the model's parameters must have been made outside inference mode.
-
-    Raises:
-        ValueError: more steps or parameters than TRAINING_STEPS and TRAINING_PARAMETERS.
+    the caller has switched them off; the model's parameters must have been made outside inference mode. ValueError for
+    more steps or parameters than TRAINING_STEPS and TRAINING_PARAMETERS.
     """
 
     def __init__(self, model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> None:

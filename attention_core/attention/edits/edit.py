@@ -368,8 +368,7 @@ class SetScore(CellEdit):
 class Temperature(Edit):
     """Every score is divided by this, in one head or in all; below 1 the largest one wins more.
 
-    Raises:
-        EditError: a temperature that is not above 0.
+    An EditError refuses a temperature that is not above 0.
     """
 
     name = "temperature"

@@ -95,8 +95,7 @@ class NextPiece(NamedTuple):
 def read_source(text: str) -> SourceSentence:
     """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
 
-    Raises:
-        ValueError: nothing in it can be read.
+    ValueError where nothing in it can be read.
     """
     spoken = subwords.english_words(text[:MAX_CHARACTERS])
     if not spoken:
