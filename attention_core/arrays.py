@@ -74,11 +74,11 @@ class Npz:
         with self._archive.open(f"{name}.npy") as raw:
             return np.lib.format.read_array(raw, allow_pickle=False)
 
-    def check_size(self, most_bytes: int | None, name: str, fault: type[Exception] = FileError) -> None:
-        """Raise `fault` if all arrays take more than this in memory; None = take any."""
+    def check_size(self, most_bytes: int | None, name: str) -> None:
+        """Raise a FileError if all arrays take more than this in memory; None = take any."""
         n_bytes = sum(entry.n_bytes for entry in self.entries.values())
         if most_bytes is not None and n_bytes > most_bytes:
-            raise fault(
+            raise FileError(
                 f"{name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {most_bytes / 1e6:,.0f} MB allowed"
             )
 
@@ -132,7 +132,6 @@ def read_npz(
     needed: Sequence[str] = (),
     optional: Sequence[str] | None = None,
     *,
-    most_bytes: int | None = None,
     fault: type[Exception] = FileError,
 ) -> dict[str, np.ndarray]:
     """Return arrays of an .npz file by their names.
@@ -141,16 +140,11 @@ def read_npz(
         source: a path or the bytes.
         needed: names that it has to have.
         optional: names that are read too if it has them; None = all that it has.
-        most_bytes: refuse a file whose arrays take more than this in memory, before they are read; None = take any.
-        fault: what is raised.
-
-    Raises:
-        fault: no such file, damaged, with pickled objects, too large, or without a needed array, in one sentence.
+        fault: what is raised, in one sentence: no such file, damaged, with pickled objects, without a needed array.
     """
     name = "The file" if isinstance(source, bytes) else str(source)
     try:
         with readable_errors(f"{name} is not a readable .npz of plain arrays", fault), open_npz(source) as file:
-            file.check_size(most_bytes, name, fault)
             missing = [array for array in needed if array not in file.entries]
             if missing:
                 raise fault(f"{name} needs {', '.join(needed)}; missing: {', '.join(missing)}.")
