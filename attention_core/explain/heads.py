@@ -306,7 +306,14 @@ def describe_head(summary: HeadSummary) -> str:
     return f"spread over {2**summary.entropy:.1f} tokens"
 
 
-_TINY = 1e-30  # stands for 0, so that x log x needs no exception: 1e-30 log2(1e-30) is 1e-28
+LEAST = 1e-9  # a weight below this counts as this where its logarithm is taken
+
+
+def divergence(first: Tensor, second: Tensor) -> Tensor:
+    """Return the Jensen-Shannon divergence of rows, (..., n) -> (...), in bits, 0 to 1."""
+    middle = (first + second) / 2
+    parts = [torch.xlogy(rows, rows.clamp(min=LEAST) / middle.clamp(min=LEAST)).sum(-1) for rows in (first, second)]
+    return (parts[0] + parts[1]) / 2 / math.log(2)
 
 
 class Distances(NamedTuple):
@@ -339,14 +346,8 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     """
     rows, n_seen = _sample(layers)
     own = _rows(layers[layer], head, rows)
-    own_entropy, found = _entropy(own), []
-    for trace in layers:
-        for other in range(trace.n_heads):
-            others = _rows(trace, other, rows)
-            found.append(_apart(own, others, own_entropy, _entropy(others)))
-    row = torch.stack(found)
-    row[sum(trace.n_heads for trace in layers[:layer]) + head] = 0
-    return Distances(row, len(rows), n_seen)
+    found = [_apart(own, _rows(trace, other, rows)) for trace in layers for other in range(trace.n_heads)]
+    return Distances(torch.stack(found), len(rows), n_seen)
 
 
 def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
@@ -362,24 +363,19 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
     found = torch.zeros(len(first), heads[0])
     for layer, traces in enumerate(zip(first, second, strict=True)):
         for head in range(heads[0]):
-            left, right = (_rows(trace, head, rows) for trace in traces)
-            found[layer, head] = _apart(left, right, _entropy(left), _entropy(right))
+            found[layer, head] = _apart(*(_rows(trace, head, rows) for trace in traces))
     return found
 
 
-def _apart(own: Tensor, other: Tensor, own_entropy: Tensor, entropy: Tensor) -> Tensor:
-    return (_entropy((own + other) / 2) - (entropy + own_entropy) / 2).clamp(0, 1).sqrt().mean()
-
-
-def _entropy(weights: Tensor) -> Tensor:
-    return -(weights * weights.log2()).sum(-1)
+def _apart(own: Tensor, other: Tensor) -> Tensor:
+    return divergence(own, other).clamp(0, 1).sqrt().mean()
 
 
 def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
     """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what no key got."""
     weights = whole_rows(trace, head, rows).weights.float()
     unspent = weights.new_zeros(len(weights), 1) if trace.sinks is None else 1 - weights.sum(1, keepdim=True)
-    return torch.cat([weights, unspent], 1).clamp_min(_TINY)
+    return torch.cat([weights, unspent], 1)
 
 
 def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_core.explain.heads import LEAST, divergence
 from attention_core.faithfulness.attribution import Subject, total_variation
 
 N_SEARCH = 20  # steps of that search
-LEAST = 1e-9  # a weight below this counts as this where its logarithm is taken
 AT_ONCE = 2**22  # numbers of weights that go through a model together
 
 
@@ -63,13 +63,6 @@ def without_heads(subject: Subject) -> dict[tuple[str, int], float]:
         without = total_variation(subject.reweigh({name: others * weights}), now).tolist()
         moved |= {(name, head): value for head, value in enumerate(without)}
     return dict(sorted(moved.items(), key=lambda pair: -pair[1]))
-
-
-def divergence(first: Tensor, second: Tensor) -> Tensor:
-    """Return the Jensen-Shannon divergence of rows, (..., n) -> (...), in bits, 0 to 1."""
-    middle = (first + second) / 2
-    parts = [torch.xlogy(rows, rows.clamp(min=LEAST) / middle.clamp(min=LEAST)).sum(-1) for rows in (first, second)]
-    return (parts[0] + parts[1]) / 2 / torch.tensor(2.0).log()
 
 
 class OtherWeights(NamedTuple):

@@ -18,6 +18,7 @@ from attention_core.data.pieces import START, UNKNOWN
 from attention_core.data.questions import numbers_of
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import INPUTS, SEED, WITHOUT
+from attention_core.explain.heads import divergence
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.assessment import GRADIENT, RANDOM, assess, over_many, verdict
 from attention_core.faithfulness.attribution import (
@@ -32,7 +33,7 @@ from attention_core.faithfulness.attribution import (
     removal,
     total_variation,
 )
-from attention_core.faithfulness.variation import _shuffle, divergence, most_different, shuffled, uniform
+from attention_core.faithfulness.variation import _shuffle, most_different, shuffled, uniform
 from attention_core.models import MODELS as MODELS_BY_NAME
 from attention_core.models import load
 from attention_core.topics.matter.sentences import judge, read_sentence, remove_each
