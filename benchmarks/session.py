@@ -24,8 +24,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 TRIGGERS = ("trigger_value", "string_trigger_value", "json_trigger_value")
-PICTURE = re.compile(rb"pictures/[0-9a-f]{32}\.png")
-"""Where the app serves a chart's picture, as its data name it."""
+PICTURE = re.compile(rb"pictures/[0-9a-f]{32}\.(?:png|json)")
+"""Where the app serves a picture or the numbers of one, as messages name it."""
+WITH_PICTURES = "imgs", "vega_lite_chart", "bidi_component"
 
 
 class GoneError(Exception):
@@ -303,7 +304,7 @@ class Session:
             self._beats.pop(fragment)[1].cancel()
 
     async def _fetch_pictures(self, answer: Answer) -> None:
-        shown = [one.message for one in self.drawn.values() if one.kind in ("imgs", "vega_lite_chart")]
+        shown = [one.message for one in self.drawn.values() if one.kind in WITH_PICTURES]
         for path in {path for message in shown for path in pictures_of(message)} - self._fetched:
             try:
                 answer.n_bytes += len(await self.fetch(path))
@@ -324,8 +325,7 @@ class Session:
 
 
 def pictures_of(message: Any) -> list[str]:
-    """Return the paths of the files that pictures, or a chart by its data, show; a browser keeps each for good."""
+    """Return the paths of the files that pictures, a chart or a component show; a browser keeps each for good."""
     if hasattr(message, "imgs"):
         return [picture.url for picture in message.imgs if picture.url.startswith("/media/")]
-    data = (message.data, *(dataset.data for dataset in message.datasets))
-    return [f"/{path.decode()}" for one in data for path in PICTURE.findall(one.data)]
+    return [f"/{path.decode()}" for path in PICTURE.findall(message.SerializeToString())]

@@ -94,7 +94,8 @@ def test_every_page_has_visitors() -> None:
     assert all(VISITS.values())
 
 
-def test_every_picture_of_a_chart_is_found_in_its_data_once_or_coded():
+def test_every_picture_of_a_chart_or_component_is_found_in_its_data_once_or_coded():
+    from streamlit.proto.BidiComponent_pb2 import BidiComponent
     from streamlit.proto.VegaLiteChart_pb2 import VegaLiteChart
 
     from benchmarks.session import pictures_of
@@ -105,3 +106,5 @@ def test_every_picture_of_a_chart_is_found_in_its_data_once_or_coded():
     chart.datasets.add().data.data = _arrow({"url": urls, "row": [0, 1, 2]})
     chart.datasets.add().data.data = _arrow({"url": ["pictures/" + "a" * 32 + ".png"] * 9})
     assert set(pictures_of(chart)) == {f"/{url}" for url in urls} | {f"/pictures/{'a' * 32}.png"}
+    ours = BidiComponent(json=f'{{"parts": [{{"file": "pictures/{"b" * 32}.json"}}]}}')
+    assert pictures_of(ours) == [f"/pictures/{'b' * 32}.json"]

@@ -3,6 +3,7 @@
 One player of a page plays at a time.
 """
 
+import json
 import math
 import re
 import time
@@ -30,7 +31,7 @@ from attention_core.charts.overlay import image_png, overlay, strongest_weight
 from attention_core.charts.vega import Chart, Ramp, weights_ramp
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
-from ui.chart import click, draw_chart, file_name, note_picture, picture_address, say_subject
+from ui.chart import address, click, draw_chart, file_name, note_picture, picture_address, say_subject
 from ui.component import component, script_of
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
@@ -405,6 +406,8 @@ def counted(n: int, name: str) -> str:
 _moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "film", "moving_step", "moving_start"))
 MOST_AHEAD, MOST_BESIDE = 3000, 30_000
 """Numbers of a step, and of the next or the last, that a browser has before anybody goes to it."""
+LARGEST_PART, LARGEST_SHOWN = 2000, 24_000
+"""Letters of a part of steps' data beyond which a browser fetches it as a file, once; of the numbers that it shows."""
 
 
 MOST_BARS = 12
@@ -479,9 +482,18 @@ def show_step_chart(
             if seen.over is not None:
                 glow = one.role is Role.WEIGHTS and strongest_weight(one.shape[1], float(one.value(head).max()))
                 sent[one.name] |= {"over": picture_address(image_png(seen.over)), "glow": glow}
-    data = {"now": step.name, "names": names, "steps": sent, "parts": share_parts(sent.values())}
+    parts, shown_at = share_parts(sent.values()), sent.get(step.name, {}).get("data")
+    filed = [_filed(part, LARGEST_SHOWN if at == shown_at else LARGEST_PART) for at, part in enumerate(parts)]
+    data = {"now": step.name, "names": names, "steps": sent, "parts": filed}
     data |= {"stepper": stepper and stepper.name, "stops": stops_of(steps.values(), step.name)}
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
+
+
+def _filed(part: Any, most: int) -> Any:
+    """Return a part of steps' data, or in which file the browser finds it; more letters than most are in a file."""
+    text = json.dumps(part)
+    file = len(text) > most and address(text.encode(), "json")
+    return {"file": file} if file else part
 
 
 def show_numbers(

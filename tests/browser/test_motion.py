@@ -194,6 +194,47 @@ def test_old_numbers_fade_at_once_where_the_next_ones_are_still_to_come(visit, a
     assert moving_step(canvas)["m"] == 392
 
 
+def test_large_numbers_are_files_that_are_fetched_once_before_somebody_goes_to_them(page, app_url):
+    received, fetched = [], []
+    page.on("websocket", lambda socket: socket.on("framereceived", received.append))
+    page.on("request", lambda request: fetched.append(request.url) if request.url.endswith(".json") else None)
+    page.goto(f"{app_url}/pixels?tab=steps&step=embedding")
+    canvas = page.locator("canvas.moving")
+    canvas.wait_for()
+    moving_step(canvas)
+    settle(page)
+    assert fetched
+    for way, step in (("next", "query"), ("previous", "embedding")):
+        received.clear()
+        page.locator(f".st-key-pixels_step_{way} button").click()
+        page.wait_for_url(re.compile(f"step={step}"))
+        settle(page)
+        assert sum(map(len, received)) <= 60_000
+    assert moving_step(canvas)["n"] == 784
+    assert len(fetched) == len(set(fetched))
+
+
+def test_numbers_whose_file_was_lost_are_fetched_again(page, app_url):
+    lost = []
+
+    def lose(route) -> None:
+        lost.append(route.request.url)
+        route.fulfill(status=300) if len(lost) == 1 else route.continue_()  # a 404 would be in the console
+
+    page.goto(f"{app_url}/translate?tab=steps&step=embedding")
+    canvas = page.locator("canvas.moving")
+    canvas.wait_for()
+    moving_step(canvas)
+    settle(page)
+    page.route("**/pictures/*.json", lose)
+    page.locator(".st-key-translate_step_next button").click()
+    settle(page)
+    page.locator(".st-key-translate_step_next button").click()
+    page.wait_for_function("canvas => !canvas.parentNode.matches('.awaits')", arg=canvas.element_handle())
+    settle(page)
+    assert len(lost) > 1
+
+
 def test_a_finger_steps_scrubs_and_leaves_a_number_lit(context, app_url):
     hand = context.browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"

@@ -9,6 +9,9 @@ const pressedBy = ({ type, target, key, shiftKey, defaultPrevented }, stepper) =
   return document.querySelector(`.st-key-${stepper}_stepper button:has([aria-label="Shortcut ${shiftKey ? "Shift + " : ""}${KEYS[key]}"])`);
 };
 
+// A part that came as a file; null where the server has let go of it: its next message names it anew.
+const fetched = (file) => fetch(file).then((answer) => (answer.ok ? answer.json() : null), () => null);
+
 class ChosenStep extends MovingStep {
   constructor(root) {
     super(root, (row, column) => this.tell({ row, column, step: this.asked ?? this.said.now }));
@@ -20,6 +23,8 @@ class ChosenStep extends MovingStep {
   adopt(data, tell) {
     const pictures = Object.values(data.steps).flatMap(({ over }) => over ?? []);
     this.images = Object.fromEntries(pictures.map((src) => [src, this.images?.[src] ?? create("img", { onload: this.redraw, src })]));
+    const known = this.files ?? {}, names = data.parts.flatMap(({ file }) => file ?? []);
+    this.files = Object.fromEntries(names.map((name) => [name, known[name] ?? fetched(name)]));
     Object.assign(this, { said: data, tell });
     clearTimeout(this.later);
     if (!this.asked || this.asked === data.now) this.obey();
@@ -37,10 +42,14 @@ class ChosenStep extends MovingStep {
   }
 
   // To a step, or where its numbers are not here yet, away from the old ones.
-  go(name) {
-    const { steps, parts } = this.said;
-    this.root.classList.toggle("awaits", !steps[name]);
-    if (steps[name]) super.adopt(withParts(steps[name], parts));
+  async go(name) {
+    const { steps, parts } = this.said, step = steps[name], going = (this.going = {}), here = [...parts];
+    this.root.classList.add("awaits");
+    const used = step ? [step, step.before, ...step.factors].flatMap((one) => [one?.data, one?.rows, one?.columns]) : [];
+    for (const place of used) here[place] = (await this.files[parts[place]?.file]) ?? parts[place];
+    if (!step || going !== this.going || used.some((place) => here[place]?.file)) return;
+    this.root.classList.remove("awaits");
+    super.adopt(withParts(step, here));
   }
 
   hear(event) {
