@@ -235,18 +235,35 @@ def word_bars(
 
 
 def number_bars(
-    name: str, names: Sequence[str], values: Sequence[float], colour: str, title: str, on_choose: Callable[[], None]
+    name: str,
+    names: Sequence[str],
+    values: Sequence[float],
+    colour: str,
+    title: str,
+    does: str,
+    take: Callable[[int], object],
+    said: int | None = None,
 ) -> None:
-    """Draw a bar that is a button for each number, to the left of 0 where it is below; its place: see chosen_piece."""
+    """Draw a bar that is a button for each number, to the left of 0 where it is below; `said` is marked.
+
+    What a click `does` is told; `take` gets the place of the bar.
+    """
     low = min(0.0, *values)
     span = max(0.0, *values) - low or 1.0
     note_picture(partial(bars, values, names, title=title, colour=colour, height=28 * len(names) + 40), title)
+
+    def on_chosen() -> None:
+        chosen = component_message(f"{name}_choice", "chosen") or {}
+        if chosen.get("after") == names and (place := int(chosen["piece"])) in range(len(names)):
+            take(place)  # else it is of bars that stood here before
+
     shown = [
         {"piece": place, "text": text, "share": abs(value) / span, "from": (min(0, value) - low) / span, "value": value}
         for place, (text, value) in enumerate(zip(names, values, strict=True))
     ]
-    data = {"words": shown, "said": None, "after": [], "look": {"--output": colour, "--room": "55%"}}
-    _bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_choose)
+    data = {"words": shown, "said": said, "after": names, "about": f"{title}; click one to {does}"}
+    data["look"] = {"--output": colour, "--room": "55%"}
+    _bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_chosen)
 
 
 def piece_label(text: str, after_apostrophe: bool = False) -> str:

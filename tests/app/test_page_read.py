@@ -57,7 +57,7 @@ def test_arrival_shows_a_number_read_with_its_film(page):
     assert not page.info
     assert any("stopped by itself" in text for text in texts(page))
     assert "Look 1 of 6" in texts(page)
-    assert [len(charts(open_tab(page, tab))) for tab in ("film", "question", "steps")] == [2, 3, 2]
+    assert [len(charts(open_tab(page, tab))) for tab in ("film", "question", "steps")] == [2, 2, 2]
 
 
 def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page, monkeypatch):

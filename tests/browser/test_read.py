@@ -89,12 +89,15 @@ def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
 
 def test_click_on_the_map_follows_a_region(visitor):
     open_tab(visitor, "Another question")
-    regions = visitor.locator(".st-key-read_regions svg.marks")
+    regions = visitor.locator(".st-key-read_regions .picture")
     regions.wait_for()
     regions.scroll_into_view_if_needed()
     box = regions.bounding_box()
     visitor.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])
     visitor.wait_for_url("**region=**")
+    settle(visitor)
+    visitor.locator(".st-key-read_region_choice button").nth(2).click()
+    visitor.wait_for_url(re.compile(r"[?&]at=2"))
     settle(visitor)
 
 

@@ -6,46 +6,15 @@ import pytest
 from attention_core.charts import contact_sheet, signed_ramp
 from attention_core.charts.overlay import glow_ramp
 from attention_core.topics.ask.charts import nothing_weights
-from attention_core.topics.read.charts import region_chart
-from tests.charts.tools import rows_of, rows_with, valid
-
-GENERATOR = np.random.default_rng(0)
-PAPER = np.full((48, 192, 4), 255, np.uint8)
-COLUMNS = GENERATOR.dirichlet(np.ones(48), 3)
-LABELS = ["1: 4", "2: 2", "3: end"]
-
-CHARTS = {
-    "region": lambda: region_chart(np.array([1.0, -2.0, 0.5]), COLUMNS[:, 0], LABELS, marked=2),
-    "nothing": lambda: nothing_weights([0, 1], EMPTY, BARE, ["0", "1"]),
-}
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_spec_follows_the_schema(name):
-    valid(CHARTS[name]())
-
-
-def test_region_shows_score_and_weight_of_every_look():
-    rows = rows_with(CHARTS["region"](), "score", "weight")
-    assert [row["score"] for row in rows] == [1.0, -2.0, 0.5]
-    assert [row["weight"] for row in rows] == pytest.approx(COLUMNS[:, 0].tolist())
-    assert [row["present"] for row in rows] == [False, False, True]
-
-
-def test_equal_scores_still_give_a_chart():
-    chart = region_chart(np.zeros(2), np.full(2, 0.5), LABELS[:2], marked=0)
-    valid(chart)
-
+from tests.charts.tools import rows_of, valid
 
 EMPTY, BARE = np.array([[0.3, 0.2], [0.2, 0.1]]), np.array([[0.5, 0.4], [0.1, 0.2]])
 
 
 def test_what_matches_nothing_is_the_empty_key_and_the_bare_paper():
-    drawn = {
-        (row["matching"], row["look"], row["part"]): row["weight"]
-        for row in rows_of(CHARTS["nothing"]())
-        if "part" in row
-    }
+    chart = nothing_weights([0, 1], EMPTY, BARE, ["0", "1"])
+    valid(chart)
+    drawn = {(row["matching"], row["look"], row["part"]): row["weight"] for row in rows_of(chart) if "part" in row}
     assert drawn[0, "look 1", "empty key and bare paper"] == pytest.approx(0.8)
     assert drawn[1, "look 2", "empty key alone"] == pytest.approx(0.1)
     assert len(drawn) == 8

@@ -6,7 +6,7 @@ export default function ({ data, parentElement, setStateValue }) {
   keepFocus(root, () => {
     root.replaceChildren();
     for (const [name, value] of Object.entries(data.look ?? {})) root.style.setProperty(name, value);
-    const list = make(root, "ol");
+    const list = make(root, "ol", data.about ? { "aria-label": data.about } : {});
     for (const { piece, text, share, from = 0, value } of data.words) {
       const said = piece === data.said, says = value === undefined ? likely(share) : minus(`${+value.toPrecision(3)}`);
       const name = `${text}, ${says}${said ? ", the present choice" : ""}`;

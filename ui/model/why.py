@@ -26,7 +26,7 @@ from ui.model.heads import heads_of
 from ui.model.input import TEXT
 from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, whole_number
-from ui.words import chosen_piece, number_bars
+from ui.words import number_bars
 
 Cell = tuple[int, int, int, int]
 """A score, by the number of its trace, head, query and key."""
@@ -144,14 +144,13 @@ def _side(role: Role, place: str, margin: dict[str, float]) -> None:
     rest = [f"{len(margin) - len(names)} others together"] * (len(margin) > len(names))
     values += [sum(margin.values()) - sum(values)] * len(rest)
 
-    def take() -> None:
-        clicked = chosen_piece(f"model_why_{role}")
-        if clicked and clicked[0] < len(names):
-            OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][clicked[0]]}"]
+    def take(place: int) -> None:
+        if place < len(names):
+            OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][place]}"]
 
     st.markdown(f"**On the {role}’s side**: what wrote at {place}")
     title = f"What each source of the {role} adds to the score"
-    number_bars(f"model_why_{role}", [*names, *rest], values, ROLE_COLOURS[role], title, take)
+    number_bars(f"model_why_{role}", [*names, *rest], values, ROLE_COLOURS[role], title, "take it apart", take)
 
 
 def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why) -> None:

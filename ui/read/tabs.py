@@ -8,26 +8,27 @@ import streamlit as st
 
 from attention_core.attention.edits import DropHead, Uniform
 from attention_core.attention.types import Axis, Role, Step
-from attention_core.charts import overlay
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 from attention_core.topics.read import ReadDrawing, begins_at, column_weights, labels_of
-from attention_core.topics.read.charts import region_chart
-from ui.chart import click, draw_chart, draw_layers, draw_map, note_picture
+from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
 from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
+from ui.labels import as_percent
 from ui.layout import bar_rows, grey_out, section
 from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
 from ui.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
 from ui.region import Region
 from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis, try_this
+from ui.words import number_bars
 
 
 def _without(look: int) -> ListedEdit:
@@ -210,23 +211,19 @@ def another_question(drawing: ReadDrawing) -> None:
     row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
     left, right = st.columns(COLUMNS, gap="large")
     with left:
-        maps = maps_of(drawing.reading)
-        draw_chart(
-            overlay(drawing.canvas, maps[look], size=WIDTH, high=float(maps.max()), select="region", marked=region),
-            **click("read_regions", "region", lambda region: REGION.take(int(region["position"]))),
-            width="content",
-            alt="The chosen look: where it goes, over the drawing; click a region to follow it",
-        )
+        maps, words = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
+        more = {"high": float(maps.max()), "chosen": region, "take": REGION.take}
+        draw_map(maps[look], drawing.canvas, "read_regions", words, size=WIDTH, **more)
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "
             "answers."
         )
     with right:
-        section(f"Row {row + 1}, column {column + 1} through all looks: score and weight", Role.SCORES)
+        section(f"Row {row + 1}, column {column + 1} through all looks: its score (and weight)", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
-        alt = "Score and weight of the chosen region at every look"
-        chart = region_chart(scores, weights, labels, marked=look)
-        draw_chart(chart, key="read_region_chart", width="content", alt=alt)
+        names = [f"{label} ({as_percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
+        title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
+        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.take, said=look)
 
 
 def read_steps(drawing: ReadDrawing) -> None:
