@@ -89,8 +89,8 @@ def draw_layers(
     """Draw pictures over one another, PNGs, the top one first, so wide; the chart is made only to be saved.
 
     It is much quicker than the chart. Rows may have a height of their own, with a gap between them. The pointer tells
-    the value of a cell, of (rows, columns), at {} in `tells`, and lights it as a place of an axis. A chosen one has a
-    frame, and `take` gets another that is clicked.
+    the value of a cell, of (rows, columns), at {} in `tells`, and lights it as a place of an axis. A chosen one, -1 =
+    none yet, has a frame, and `take` gets another that is clicked.
     """
     note_picture(chart, alt)
     rows, columns = values.shape

@@ -45,10 +45,10 @@ from attention_core.charts import signed_ramp
 from attention_core.charts.bars import BEFORE_AFTER, bar_table
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.heatmap import MAX_RECT_SIDE, pair_axes
-from attention_core.charts.vega import Chart, Ramp
+from attention_core.charts.vega import Ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
-from ui.chart import draw_chart, note_picture
+from ui.chart import note_picture
 from ui.labels import as_percent, distinct, error_markdown, number
 from ui.layout import bar_rows, figures_table
 from ui.lecture import LECTURE
@@ -420,13 +420,14 @@ def show_outcome(
     words, *both = [labels[place] for place in shown], one[shown].tolist(), other[shown].tolist()
     alt = "The answer's probabilities as learned and changed"
     note_picture(lambda: bar_table(words, dict(zip(names, both, strict=True)), BEFORE_AFTER), alt)
-    legend = "".join(f'<u style="--line:{line}">{name}</u>' for name, line in zip(names, BEFORE_AFTER, strict=True))
+    meanings = dict(zip(BEFORE_AFTER, names, strict=True))
+    legend = "".join(f'<u style="--line:{line}">{name}</u>' for line, name in meanings.items())
     lines = (
         line
         for word, *shares in zip(words, *both, strict=True)
         for line in zip((word, ""), shares, BEFORE_AFTER, strict=True)
     )
-    st.html(f'<div role="group" aria-label="{alt}">{legend}{bar_rows(lines)}</div>')
+    st.html(f'<div role="group" aria-label="{alt}">{legend}{bar_rows(lines, meanings)}</div>')
 
 
 def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -> str:
@@ -455,17 +456,17 @@ def show_weights_difference(page: str, before: AttentionTrace, after: AttentionT
     """Draw where weight came and went in a head, once there is an edit."""
     if after.edits:
         change, colours = difference(*(to_array(trace.weights(head)) for trace in (before, after)))
-        about = {"title": "Change", "role": Role.CONTEXT}
-        show_numbers(after, change, f"{page}_difference", StepLook(size=330, reach=colours.high), about)
-        _say_moved(change, after.n_queries)
+        show_change(page, after, change, colours)
+        say_moved(change, after.n_queries)
 
 
-def show_difference(page: str, chart: Chart, change: np.ndarray) -> None:
-    """Draw where weight came and went, and say how much of it moved."""
-    draw_chart(chart, width="content", key=f"{page}_difference", alt="How much each weight changed")
-    _say_moved(change)
+def show_change(page: str, trace: AttentionTrace, change: np.ndarray, colours: Ramp, **about: Axis) -> None:
+    """Draw by how much weights changed, see difference; about are the axes where they are not those of the trace."""
+    look, named = StepLook(size=330, reach=colours.high), {"title": "Change", "role": Role.CONTEXT}
+    show_numbers(trace, change, f"{page}_difference", look, named | about)
 
 
-def _say_moved(change: np.ndarray, n_queries: int = 1) -> None:
+def say_moved(change: np.ndarray, n_queries: int = 1) -> None:
+    """Say how much of the weights of so many queries moved."""
     moved = float(np.abs(change).sum()) / 2 / n_queries
     st.caption(f"Orange gained weight, blue lost it: {as_percent(moved)} of the attention moved.")

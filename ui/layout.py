@@ -1,7 +1,7 @@
 """What pages look like: words in colours of their roles, small tables, an answer in grey, what is last on a phone."""
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 import streamlit as st
@@ -105,10 +105,15 @@ def section(title: str, role: Role | None = None) -> None:
         st.html(f'<h3 style="color:{role_colour(role)};font-size:1rem;padding:0;margin:0">{title}</h3>')
 
 
-def bar_rows(lines: Iterable[tuple[str, float, str]]) -> str:
-    """Return HTML of bars below each other, each with its name, its share of the whole and its colour."""
+def bar_rows(lines: Iterable[tuple[str, float, str]], meanings: Mapping[str, str] | None = None) -> str:
+    """Return HTML of bars below each other, each with its name, its share of the whole and its colour.
+
+    What a colour means is told to readers of screens.
+    """
+    said = {colour: f' role="img" aria-label="{html.escape(what)}"' for colour, what in (meanings or {}).items()}
     rows = (
-        f'<span>{html.escape(name)}</span><i style="--share:{share}; --line:{colour}"></i><b>{as_percent(share)}</b>'
+        f'<span>{html.escape(name)}</span><i style="--share:{share}; --line:{colour}"{said.get(colour, "")}></i>'
+        f"<b>{as_percent(share)}</b>"
         for name, share, colour in lines
     )
     return f'<div class="bars">{"".join(rows)}</div>'

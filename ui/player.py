@@ -26,12 +26,11 @@ from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.bars import SERIES
-from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import image_png, overlay, strongest_weight
-from attention_core.charts.vega import Chart, Ramp, weights_ramp
+from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
-from ui.chart import address, click, draw_chart, file_name, note_picture, picture_address, say_subject
+from ui.chart import address, draw_layers, file_name, note_picture, picture_address, say_subject
 from ui.component import component, script_of
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
@@ -256,7 +255,7 @@ class Stepper(Player[str]):
             show_hall_about(step, head, row, picture)
             self._reveal_button("Go on", step.name)
         else:
-            self._draw_guess(step, head, row, picture)
+            self._draw_guess(trace, step, head, row, picture)
         return None
 
     def _toggle(self, values: Sequence[str]) -> None:
@@ -265,46 +264,35 @@ class Stepper(Player[str]):
         if self.plays and self.field.value == now:
             self.go(values, 1)  # what is there already may stand still
 
-    def _draw_guess(self, step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
+    def _draw_guess(self, trace: AttentionTrace, step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
         colour, (rows, columns) = role_colour(step.role), step.shape
         st.html(
             f'{HIDE}<p style="font-size:1.25rem;margin:0.5rem 0"><b style="color:{colour}">{step.title}</b>: '
             f"{rows:,} × {columns:,} numbers, still hidden.</p>"
         )
-        self._draw_question(step, head, row, picture)
+        self._draw_question(trace, step, head, row, picture)
         is_asked = ask_hall_about(step, head, row, picture)
         self._reveal_button("Reveal", f"{HALL if is_asked else ''}{step.name}")
 
     def _reveal_button(self, label: str, shows: str) -> None:
         st.button(label, key=f"{self.name}_reveal", type="primary", on_click=self.revealed.take, args=(shows,))
 
-    def _draw_question(self, step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
+    def _draw_question(
+        self, trace: AttentionTrace, step: Step, head: int, row: int, picture: KeyPicture | None
+    ) -> None:
         """Take the guess where the largest number is: a click into a picture or an empty matrix, one of three keys."""
         if picture and picture.shows(step.col_axis):
             self._draw_picture_question(step, row, picture)
         elif max(step.shape) <= MAX_CLICKABLE_SIDE:
             st.caption("Click the cell that you expect to hold the largest number of its row.")
             name, *cell = self.guessed.value or ("", 0, 0)
-            marked_row, marked_col = cell if name == step.name else (row, None)
-            chart = matrix_chart(
-                np.full(step.shape, np.nan),
-                step.row_axis,
-                step.col_axis,
-                step.role,
-                size=330,
-                select="cell",
-                marked_row=marked_row,
-                marked_col=marked_col,
-                ramp=weights_ramp(2),
-                bar=False,
-            )
+            look = StepLook(*(cell if name == step.name else (row, None)), size=330)
 
-            def take_cell(cell: dict[str, Any]) -> None:
-                self.guessed.value = (step.name, int(cell["row"]), int(cell["col"]))
+            def take_cell(row: int, column: int) -> None:
+                self.guessed.value = (step.name, row, column)
 
-            words = f"An empty matrix of {step.shape[0]} by {step.shape[1]}: click where the largest number will be"
-            clicks = click(f"{self.name}_empty_{step.name}", "cell", take_cell)
-            draw_chart(chart, width="content", alt=words, **clicks)
+            empty = replace(step, role=Role.WEIGHTS, code="", compute=lambda *_: torch.full(step.shape, math.nan))
+            show_step_chart(trace, empty, head, lambda _: look, f"{self.name}_empty", on_choose=take_cell)
         elif columns := options(step, head, row):
             labels = step.col_axis.labels
             names = {
@@ -325,13 +313,15 @@ class Stepper(Player[str]):
         marked = guess if (name, guessed_row) == (step.name, row) else None
         st.caption(f"Click: {where_in_picture(step, row, picture)}")
         image = picture.with_query(step.row_axis, row).repeat(8, 0).repeat(8, 1)  # so that pixels stay sharp
-        chart = overlay(image, np.zeros(picture.grid), size=420, smooth=False, bar=False, select="cell", marked=marked)
 
-        def take_cell(cell: dict[str, Any]) -> None:
-            self.guessed.value = (step.name, row, int(cell["position"]))
+        def take_cell(cell: int) -> None:
+            self.guessed.value = (step.name, row, cell)
 
-        clicks = click(f"{self.name}_picture_{step.name}", "cell", take_cell)
-        draw_chart(chart, width="content", alt="The picture", **clicks)
+        drawn = partial(overlay, image, np.zeros(picture.grid), size=420, smooth=False, bar=False, marked=marked)
+        more: dict[str, Any] = {"axis": step.col_axis.name, "tells": "your guess?", "take": take_cell}
+        more["chosen"] = -1 if marked is None else marked
+        key = f"{self.name}_picture_{step.name}"
+        draw_layers(drawn, [image_png(image)], np.zeros(picture.grid), key, "The picture", size=420, **more)
 
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)
@@ -423,6 +413,8 @@ class StepLook(NamedTuple):
     reach: float = 0.0  # a number that has the strongest colour where none is larger
     shown: Sequence[int] | None = None  # the columns, None = all
     over: np.ndarray | None = None  # picture below weights, or in place of ink, uint8 (height, width, 3 or 4)
+    framed: Sequence[tuple[int, int]] = ()  # cells (row, column) with a frame of the context's colour
+    n_keys: int = 0  # of a query, where rows and columns are not queries and keys
 
 
 def at_query(trace: AttentionTrace, query: int) -> Callable[[Step], StepLook]:
@@ -513,7 +505,8 @@ def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Chart:
     """Return what is saved of a step: its picture in the page's way."""
     if look.over is None:
         marked = {"query": look.query, "column": look.column}
-        return step_chart(step, head, **marked, size=look.size, ink=ink, shown=look.shown)
+        more = {"framed": look.framed, "n_keys": look.n_keys}
+        return step_chart(step, head, **marked, size=look.size, ink=ink, shown=look.shown, **more)
     grid, is_map = step.picture[0] or (1, 1), step.role is not Role.INPUT
     weights = is_map * to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)
     return overlay(look.over, weights, size=look.size - 120, smooth=False, bar=is_map, marked=look.column)

@@ -9,10 +9,11 @@ import streamlit as st
 from attention_core.attention.edits import BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, Uniform
 from attention_core.attention.trace import AttentionTrace
 from attention_core.charts import picture
+from attention_core.charts.heatmap import matrix_png
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
-from ui.chart import picture_address
+from ui.chart import draw_layers, picture_address
 from ui.component import component
-from ui.edits import EditList, difference, show_difference
+from ui.edits import EditList, difference, say_moved
 from ui.player import counted
 from ui.state import Field, component_message, multiple_choice, set_widget, widget_value
 
@@ -89,8 +90,11 @@ class Region:
             change, colours = difference(before, after)
             if change.any():
                 with st.container(width=size, gap="xsmall"):
-                    chart = picture(change, colours, title="change", size=size, outline=outline)
-                    show_difference(self._page, chart, change)
+                    drawn = partial(picture, change, colours, title="change", size=size, outline=outline)
+                    layers, key = [matrix_png(change, colours), image_png(paper)], f"{self._page}_difference"
+                    told = {"axis": self._what, "tells": "changed by {} percentage points"}
+                    draw_layers(drawn, layers, 100 * change, key, "How much each weight changed", size=size, **told)
+                    say_moved(change)
         self._actions(rows * columns + len(self._beside))
         self._edits.draw(*now, hint=hint)
 

@@ -234,14 +234,11 @@ def matrix_chart(
     size: int = 480,
     marked_row: int | None = None,
     ramp: vl.Ramp | None = None,
-    select: str | None = None,
-    marked_col: int | None = None,
     font_size: int = 11,
     hover_rows: bool = False,
-    bar: bool = True,
     framed: Sequence[tuple[int, int]] = (),
 ) -> vl.Chart:
-    """Draw a matrix, rows downwards; only those of up to MAX_RECT_SIDE rows and columns have cells that answer.
+    """Draw a matrix, rows downwards; those of more than MAX_RECT_SIDE rows or columns are an image.
 
     Args:
         matrix: float (n_rows, n_cols), queries by keys; -inf or NaN = masked, drawn as a grey cell.
@@ -252,11 +249,8 @@ def matrix_chart(
         size: screen pixels of the longer side.
         marked_row: framed.
         ramp: colours.
-        select: name of a point selection over cells (fields row and col).
-        marked_col: with marked_row, frames that one cell too.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
-        bar: whether a colour bar stands below cells; without one the cells have edges, for a matrix that is empty.
         framed: cells (row, column) in frames of the context's colour.
 
     Raises:
@@ -272,7 +266,7 @@ def matrix_chart(
     if large:
         layers = _image_layers(matrix, row_axis, col_axis, ramp, title, width, height)
     else:
-        layers = _cells(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar)
+        layers = _cells(matrix, row_axis, col_axis, ramp, title, width, height, font_size, hover_rows)
         if framed:
             places = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
             layers += vl.halo_outlines(places, CELL, (5, 2.5), vl.ROLE_COLOURS[Role.CONTEXT])
@@ -280,44 +274,28 @@ def matrix_chart(
         ends = {"y": vl.field("top:Q"), "y2": vl.field("bottom")}
         layers += vl.halo_outlines({"top": [marked_row], "bottom": [marked_row + 1]}, ends, (4, 2), clip=True)
     elif marked_row is not None:
-        row, cell = {"row": [marked_row]}, (width / n_cols, height / n_rows)
-        layers += vl.halo_outlines(row, {"y": vl.field("row:O")}, (4, 2), kind="bar", height=cell[1])
-        if marked_col is not None:
-            sides = {"width": cell[0] - 1, "height": cell[1] - 1}
-            layers += vl.halo_outlines({**row, "col": [marked_col]}, CELL, (5, 2.5), vl.DARK_COLOUR, **sides)
+        row = {"row": [marked_row]}
+        layers += vl.halo_outlines(row, {"y": vl.field("row:O")}, (4, 2), kind="bar", height=height / n_rows)
     return vl.fixed_size(layers, width, height, view={"stroke": vl.FAINT})
 
 
-def pair_map(
-    values: np.ndarray, single: Axis, role: Role, *, framed: Sequence[tuple[int, int]] = (), **more: Any
-) -> vl.Chart:
-    """Draw one query's slice of n x n x n weights or scores, (n, n): first others down, second across.
-
-    The axis says what one member of a pair can be; framed pairs are framed in both orders. More: see matrix_chart.
-    """
-    both = sorted({pair for row, col in framed for pair in ((row, col), (col, row))})
-    return matrix_chart(values, *pair_axes(single), role, framed=both, **more)
-
-
 def pair_axes(single: Axis) -> tuple[Axis, Axis]:
-    """Return the axes of a map of pairs, see pair_map: of the first member down, of the second across."""
+    """Return the axes of a map of pairs: of the first member down, of the second across; single are its members."""
     first, second = (Axis(f"{place} of the {single.name}", single.labels) for place in ("first", "second"))
     return first, second
 
 
-def _cells(matrix, row_axis, col_axis, ramp, title, width, height, select, font_size, hover_rows, bar):
+def _cells(matrix, row_axis, col_axis, ramp, title, width, height, font_size, hover_rows):
     data = vl.cell_columns(matrix, row_axis.labels, col_axis.labels)
     space = {
         "x": vl.field("col:O", axis=_labelled(col_axis, width)),
         "y": vl.field("row:O", axis=_labelled(row_axis, height, upright=True)),
     }
-    legend = vl.colour_bar(ramp, title, min(width, 260)) if bar else None
+    legend = vl.colour_bar(ramp, title, min(width, 260))
     colour = vl.field("value:Q", scale=vl.colour_scale(ramp), legend=legend)
     known = vl.condition("datum.masked", vl.value(f"{vl.MASKED_GREY}55"), colour)
     tooltip = ("row_label:N", row_axis.name), ("col_label:N", col_axis.name), ("value:Q", title or "value", ".4g")
-    edges = {} if bar else {"stroke": vl.MASKED_GREY, "strokeWidth": 0.5}
-    cells = vl.mark("rect", data, space, *tooltip, color=known, invalid=None, **edges)
-    cells = vl.clickable(cells, select, "row", "col", clear=vl.UNDEFINED)
+    cells = vl.mark("rect", data, space, *tooltip, color=known, invalid=None)
     if hover_rows:
         looked = vl.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
         cells = cells.add_params(looked).encode(opacity=vl.condition(looked, vl.value(1), vl.value(0.3)))
@@ -405,17 +383,20 @@ def step_chart(
     size: int = STEP_SIZE,
     ink: vl.Ramp = vl.INK_RAMP,
     shown: Sequence[int] | None = None,
+    framed: Sequence[tuple[int, int]] = (),
+    n_keys: int = 0,
 ) -> vl.Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
     The query is marked, or in pictures of a row the column; the longer side has about so many screen pixels; `ink` is
-    the ramp from paper to ink; `shown` are the columns that are drawn, None = all.
+    the ramp from paper to ink; `shown` are the columns that are drawn, None = all; for `framed` see matrix_chart. Where
+    rows and columns are not queries and keys, n_keys says how many keys a query has.
     """
     values, title = to_array(step.value(head).float()), step.title.lower()
     grid, is_flat = step.picture
     if step.role == Role.OUTPUT and values.shape[0] == 1:
         return probability_bars({title: values[0]}, list(step.col_axis.labels), height=260).properties(width=size - 60)
-    ramp = vl.ramp_for(step.role, values, len(step.col_axis))
+    ramp = vl.ramp_for(step.role, values, n_keys or len(step.col_axis))
     if grid:
         axis, marked = (step.row_axis, column) if is_flat else (step.col_axis, query)
         places = [*(range(len(axis)) if shown is None else shown)]
@@ -430,9 +411,8 @@ def step_chart(
         labels = [f"{axis.labels[place]}{number}" for place, number in zip(places, numbers, strict=True)]
         return contact_sheet(pictures, labels, ramp, title=title, columns=columns, size=side, marked=marked)
     marked = query if len(step.row_axis) > 1 else None
-    return matrix_chart(
-        values, step.row_axis, step.col_axis, step.role, title=title, size=size, marked_row=marked, ramp=ramp
-    )
+    look: dict[str, Any] = {"marked_row": marked, "framed": framed}
+    return matrix_chart(values, step.row_axis, step.col_axis, step.role, title=title, size=size, ramp=ramp, **look)
 
 
 NO_NUMBERS = 99  # a size of letters for which no cell has room

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import CHIP, FITTED, HEIGHT, SIZES, settle
+from tests.browser.tools import CHIP, FITTED, HEIGHT, SIZES, moving_cell, settle
 
 
 def on_projector(page):
@@ -133,9 +133,9 @@ def test_arcs_join_their_words_in_lecture_mode(lecture):
 
 def test_guess_is_clicked_into_the_empty_matrix(lecture):
     page = lecture("vectors?tab=steps&step=weights&guess=1&lecture=1")
-    empty = page.locator("[class*=step_empty] svg.marks")
+    empty = page.locator("[class*=step_empty] canvas")
     empty.wait_for()
-    empty.locator(".mark-rect path").nth(1).click()
+    empty.click(position=moving_cell(empty, 0, 1))
     page.wait_for_url("**step_guessed=weights.0.1**")
     settle(page)
     page.keyboard.press("r")

@@ -389,7 +389,6 @@ def spec(chart):
 @pytest.mark.parametrize("query", [None, 406])
 def test_notebook_and_saved_picture_are_the_same(steps, monkeypatch, query):
     saved = []
-    monkeypatch.setattr(player, "draw_chart", lambda chart, **more: saved.append(chart))
     monkeypatch.setattr(player, "note_picture", lambda make, *words: saved.append(make()))
     monkeypatch.setattr(player, "_moving_step", lambda **given: None)
     look = player.StepLook(query, size=330)

@@ -29,7 +29,7 @@ def matrix(*shape, **more):
 
 
 CHARTS = {
-    "cells": lambda: matrix(5, 7, marked_row=2, select="cell"),
+    "cells": lambda: matrix(5, 7, marked_row=2, framed=[(1, 2)]),
     "many cells": lambda: matrix(40, 30),
     "image": lambda: matrix(90, 80, marked_row=3),
     "picture": lambda: picture(GENERATOR.random((28, 28)), RAMP, title="weight", marked=3),

@@ -14,7 +14,7 @@ class Layers {
     this.picture.onclick = (event) => this.choose(under(event));
     this.picture.onkeydown = (event) => {
       const way = arrowOf(event);
-      if (way) this.look(cellBeside(this.at ?? 0, way, this.data.rows, this.data.columns));
+      if (way) this.look(cellBeside(Math.max(this.at, 0), way, this.data.rows, this.data.columns));
       if (event.key === "Enter") this.choose(this.at);
     };
   }
@@ -46,7 +46,7 @@ class Layers {
   light(cell) {
     const { rows, columns, chosen } = this.data;
     this.at = cell < rows * columns ? cell ?? chosen : chosen;
-    this.frame.hidden = this.at === null;
+    this.frame.hidden = this.at === null || this.at < 0;
     const [row, column] = this.placeOf(this.at);
     const shares = { left: column / columns, top: row / rows, width: 1 / columns, height: 1 / rows };
     for (const side in shares) this.frame.style[side] = `${100 * shares[side]}%`;

@@ -9,9 +9,9 @@ import streamlit as st
 from attention_core.attention.attend import pair_scores, pair_weights
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Step
+from attention_core.attention.types import Axis, Step
 from attention_core.charts import contact_sheet, weights_ramp
-from attention_core.charts.heatmap import pair_map
+from attention_core.charts.heatmap import pair_axes
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
 from attention_core.models.match3 import Match3Head
@@ -22,7 +22,7 @@ from ui import edits as by_hand
 from ui.chart import click, draw_chart
 from ui.computed import by_model
 from ui.labels import error_markdown, note
-from ui.player import StepLook, Stepper, show_step_chart, show_words
+from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import TryThis
 
@@ -187,14 +187,20 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:
-    values, ramp = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid), None
+    values, n_keys = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid), 0
     if step.name == "weights":
         seen = np.isfinite(to_array(pair_scores(trace, query)))
-        values, ramp = np.where(seen, values, np.nan), weights_ramp(int(seen.sum()), float(values.max()))
-    pairs, axis = matching_pairs(numbers, query), Axis("pair", [*map(str, numbers), "nobody"])
-    title = f"{step.title.lower()} of query {numbers[query]}"
-    chart = pair_map(values, axis, step.role, framed=pairs, title=title, size=SIZE, ramp=ramp)
-    draw_chart(chart, width="content", alt=f"{step.title} of one query over all pairs")
+        values, n_keys = np.where(seen, values, np.nan), int(seen.sum())
+    pairs = matching_pairs(numbers, query)
+    either_order = sorted({pair for row, col in pairs for pair in ((row, col), (col, row))})
+    rows, columns = pair_axes(Axis("pair", [*map(str, numbers), "nobody"]))
+    about = {
+        "title": f"{step.title} of query {numbers[query]}",
+        "role": step.role,
+        "row_axis": rows,
+        "col_axis": columns,
+    }
+    show_numbers(trace, values, f"{NAME}_pairs", StepLook(size=SIZE, framed=either_order, n_keys=n_keys), about)
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
     rule = f"a multiple of {MODULUS}"
     found = f"Framed: {sums}. Together with {numbers[query]} each gives {rule}."
@@ -256,8 +262,9 @@ def _difference(plain: AttentionTrace, now: AttentionTrace, names: Sequence[str]
     if not (grid := now.story.key_axis.grid):
         return by_hand.show_weights_difference(NAME, plain, now)
     change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in (plain, now)))
-    axis, look = Axis("pair", [*names, "nobody"]), {"title": "change", "size": 330, "ramp": colours}
-    by_hand.show_difference(NAME, pair_map(change.reshape(grid), axis, Role.WEIGHTS, **look), change)
+    rows, columns = pair_axes(Axis("pair", [*names, "nobody"]))
+    by_hand.show_change(NAME, now, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
+    by_hand.say_moved(change)
 
 
 def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple[int, ...], str]:

@@ -26,15 +26,17 @@ const numbered = (n, whole) => {
 
 // Numbers with their colours.
 class Grid {
-  constructor({ shape, whole, low, high, steps, power, role, ink, glow, reach: least = 0 }, codes) {
+  constructor({ shape, whole, low, high, steps, power, role, ink, glow, reach: least = 0, n_keys }, codes) {
     [this.n, this.m] = shape;
+    const uniform = 1 / (n_keys || whole[1]);
+    this.isEmpty = codes.every((code) => !code);
     this.values = arrayOf(Float64Array, codes.length, (at) => (codes[at] ? low + ((codes[at] - 1) / steps) ** power * (high - low) : NaN));
     Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) return this.tint(ink);
     if (glow) {
-      Object.assign(this, { low: 0, high: glow, uniform: 1 / whole[1] });
+      Object.assign(this, { low: 0, high: glow, uniform });
       this.pixel = (value) => pixelOf(PINK, 255 * STRONGEST * clamp(value / glow, 0, 1) ** CLEARNESS);
-    } else if (role === "weights") this.rise(RAMPS.weights, 1 / whole[1]);
+    } else if (role === "weights") this.rise(RAMPS.weights, uniform);
     else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
       const reach = Math.max(Math.abs(low), Math.abs(this.high)) || 1;
@@ -191,15 +193,17 @@ class MovingStep extends Film {
   }
 
   drawMatrix() {
-    const { time, places, factors, grid } = this, folded = places.stays || !factors.length ? 0 : part(time, 0.88, 1);
+    const { data, time, places, factors, grid } = this, folded = places.stays || !factors.length ? 0 : part(time, 0.88, 1);
     const at = factors.length ? mixed(places.open.result, places.closed.result, folded) : places.closed.result, lay = folded < 0.5 && factors.length ? places.open : places.closed;
     this.at = at;
     this.labels(at, lay, factors.length ? places.open.left.x : at.x, folded);
     if (factors.length && folded < 1) this.product(at, places.open, folded);
-    else if (time < 1 && this.before) this[{ softmax: "squeeze", mask: "fall" }[this.data.kind] ?? "slide"](at);
+    else if (time < 1 && this.before) this[{ softmax: "squeeze", mask: "fall" }[data.kind] ?? "slide"](at);
     else this.cells(grid, at);
-    if (time === 1 && this.data.query !== null && grid.n > 1) this.frame(at, grid, this.row, null, MARK.query);
-    if (!this.data.kind && this.data.column !== null) this.frame(at, grid, this.row, this.column, this.ink);
+    if (grid.isEmpty) this.lattice(at);
+    if (time === 1 && data.query !== null && grid.n > 1) this.frame(at, grid, this.row, null, MARK.query);
+    if (!data.kind && data.column !== null) this.frame(at, grid, this.row, this.column, this.ink);
+    for (const cell of data.framed ?? []) this.frame(at, grid, ...cell, MARK.context);
     if (this.cell) this.cross(at);
   }
 
@@ -217,6 +221,16 @@ class MovingStep extends Film {
         if (numbers) this.number(grid, grid.at(row, column), box);
         if (shown) pen.globalAlpha = 1;
       }
+    }
+  }
+
+  // The edges of cells that hold nothing yet.
+  lattice(at) {
+    const { grid, pen } = this;
+    [pen.lineWidth, pen.strokeStyle] = [1, "rgba(128,128,128,0.5)"];
+    for (let place = 0; place < grid.n * grid.m; place++) {
+      const { x, y, w, h } = this.boxOf(grid, at, Math.floor(place / grid.m), place % grid.m);
+      pen.strokeRect(x, y, w, h);
     }
   }
 
@@ -451,7 +465,7 @@ class MovingStep extends Film {
   // The colours, from the lowest to the highest number.
   drawBar(y) {
     const { grid, pen, data } = this, x = data.grid ? 0 : this.at.x, width = Math.min(220, this.width - x - 60);
-    if (data.ink || width < 60) return;
+    if (data.ink || grid.isEmpty || width < 60) return;
     pen.drawImage(grid.scale, x, y, width, 8);
     this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16);
     this.write(minus(`${+grid.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
@@ -459,7 +473,7 @@ class MovingStep extends Film {
       const at = x + (width * grid.uniform) / grid.high;
       pen.fillStyle = this.ink;
       pen.fillRect(at, y - 2, 1.5, 12);
-      if (at > x + 24) this.write(`1/${data.whole[1]}`, at, y + 16, { align: "center" });
+      if (at > x + 24) this.write(`1/${data.n_keys || data.whole[1]}`, at, y + 16, { align: "center" });
     }
   }
 
@@ -502,7 +516,8 @@ class MovingStep extends Film {
     this.redraw();
     if (cell.includes(null) || places.length < 2) return void (this.line.textContent = "");
     const value = grid.at(...cell), about = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
-    const number = Number.isNaN(value) ? (data.role === "scores" ? "−∞" : "nothing") : about + minus(`${+value.toPrecision(3)}`);
+    const nothing = grid.isEmpty ? "still hidden" : data.role === "scores" ? "−∞" : "nothing";
+    const number = Number.isNaN(value) ? nothing : about + minus(`${+value.toPrecision(3)}`);
     this.line.textContent = `${data.rows[cell[0]]} → ${data.columns[cell[1]]}: ${number}`;
   }
 
