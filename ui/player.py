@@ -505,7 +505,8 @@ def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Chart:
     """Return what is saved of a step: its picture in the page's way."""
     if look.over is None:
         marked = {"query": look.query, "column": look.column}
-        more = {"framed": look.framed, "n_keys": look.n_keys}
+        cell = [] if look.column is None or step.code else [(look.query or 0, look.column)]
+        more = {"framed": [*look.framed, *cell], "n_keys": look.n_keys, "reach": look.reach}
         return step_chart(step, head, **marked, size=look.size, ink=ink, shown=look.shown, **more)
     grid, is_map = step.picture[0] or (1, 1), step.role is not Role.INPUT
     weights = is_map * to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)

@@ -385,22 +385,26 @@ def step_chart(
     shown: Sequence[int] | None = None,
     framed: Sequence[tuple[int, int]] = (),
     n_keys: int = 0,
+    reach: float = 0.0,
 ) -> vl.Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
     The query is marked, or in pictures of a row the column; the longer side has about so many screen pixels; `ink` is
     the ramp from paper to ink; `shown` are the columns that are drawn, None = all; for `framed` see matrix_chart. Where
-    rows and columns are not queries and keys, n_keys says how many keys a query has.
+    rows and columns are not queries and keys, n_keys says how many keys a query has. A number as large as `reach` has
+    the strongest colour where none is larger.
     """
     values, title = to_array(step.value(head).float()), step.title.lower()
     grid, is_flat = step.picture
     if step.role == Role.OUTPUT and values.shape[0] == 1:
         return probability_bars({title: values[0]}, list(step.col_axis.labels), height=260).properties(width=size - 60)
-    ramp = vl.ramp_for(step.role, values, n_keys or len(step.col_axis))
+    axis, marked = (step.row_axis, column) if is_flat else (step.col_axis, query)
+    places = [*(range(len(axis)) if shown is None else shown)]
     if grid:
-        axis, marked = (step.row_axis, column) if is_flat else (step.col_axis, query)
-        places = [*(range(len(axis)) if shown is None else shown)]
         values = (values if is_flat else values.T)[places]
+    largest = np.abs(values[np.isfinite(values)]).max(initial=reach)
+    ramp = vl.ramp_for(step.role, np.array([largest]) if reach else values, n_keys or len(step.col_axis))
+    if grid:
         pictures, beside = values[:, : math.prod(grid)].reshape(-1, *grid), values[:, math.prod(grid) :]
         if len(pictures) == 1:
             ramp, title = (ink, "ink") if step.role == Role.INPUT else (ramp, title)

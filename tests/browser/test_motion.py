@@ -196,7 +196,7 @@ def test_old_numbers_fade_at_once_where_the_next_ones_are_still_to_come(visit, a
 
 def test_large_numbers_are_files_that_are_fetched_once_before_somebody_goes_to_them(page, app_url):
     received, fetched = [], []
-    page.on("websocket", lambda socket: socket.on("framereceived", received.append))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(frame)))
     page.on("request", lambda request: fetched.append(request.url) if request.url.endswith(".json") else None)
     page.goto(f"{app_url}/pixels?tab=steps&step=embedding")
     canvas = page.locator("canvas.moving")

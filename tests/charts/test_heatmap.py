@@ -411,3 +411,14 @@ def test_ink_goes_with_the_page(steps):
     light, dark = (spec(step_chart(steps["pixels"], ink=ink)) for ink in (INK_RAMP, DARK_INK_RAMP))
     assert light != dark
     assert dark["layer"][2]["encoding"]["color"]["scale"]["range"] == list(DARK_INK_RAMP.colours)
+
+
+def test_a_saved_step_reaches_as_far_as_those_beside_it(steps):
+    plain, far = (spec(step_chart(steps["scores"], reach=reach)) for reach in (0.0, 1e3))
+    assert 1000 not in bar_ends(plain)
+    assert bar_ends(far) == [-1000, 0, 1000]
+
+
+def bar_ends(chart: dict) -> list[float]:
+    rows = next(rows for rows in chart["datasets"].values() if "number" in rows[0])
+    return [row["number"] for row in rows]
