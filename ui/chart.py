@@ -84,24 +84,25 @@ def draw_layers(
     axis: str = "",
     tells: str = "",
     chosen: int | None = None,
-    take: Callable[[int], object] = lambda cell: None,
+    take: Callable[[int], object] | None = None,
 ) -> None:
     """Draw pictures over one another, PNGs, the top one first, so wide; the chart is made only to be saved.
 
     It is much quicker than the chart. Rows may have a height of their own, with a gap between them. The pointer tells
-    the value of a cell, of (rows, columns), at {} in `tells`, and lights it as a place of an axis. A chosen one, -1 =
-    none yet, has a frame, and `take` gets another that is clicked.
+    the value of a cell, of (rows, columns), at {} in `tells`, and lights it as a place of an axis. A chosen one has a
+    frame, and `take`, if given, gets another that is clicked.
     """
     note_picture(chart, alt)
     rows, columns = values.shape
 
     def on_chosen() -> None:
         cell = (component_message(key, "chosen") or {}).get("cell")
-        if type(cell) is int and 0 <= cell < rows * columns:
+        if take and type(cell) is int and 0 <= cell < rows * columns:
             take(cell)
 
     data = {"rows": rows, "columns": columns, "size": size, "row": row, "smooth": smooth, "about": alt}
-    data |= {"layers": [*map(picture_address, layers)], "axis": axis, "tells": tells, "chosen": chosen}
+    data |= {"layers": [*map(picture_address, layers)], "axis": axis, "tells": tells}
+    data |= {"chosen": chosen, "takes": take is not None}
     data["numbers"] = [float(f"{value:.3g}") for value in values.ravel()] if tells else []
     _layers(key=key, data=data, default={"chosen": None}, on_chosen_change=on_chosen)
 

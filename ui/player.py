@@ -30,7 +30,7 @@ from attention_core.charts.overlay import image_png, overlay, strongest_weight
 from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
-from ui.chart import address, draw_layers, file_name, note_picture, picture_address, say_subject
+from ui.chart import address, draw_map, file_name, note_picture, picture_address, say_subject
 from ui.component import component, script_of
 from ui.hall.corner import ITEM_ASKS
 from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
@@ -317,11 +317,9 @@ class Stepper(Player[str]):
         def take_cell(cell: int) -> None:
             self.guessed.value = (step.name, row, cell)
 
-        drawn = partial(overlay, image, np.zeros(picture.grid), size=420, smooth=False, bar=False, marked=marked)
-        more: dict[str, Any] = {"axis": step.col_axis.name, "tells": "your guess?", "take": take_cell}
-        more["chosen"] = -1 if marked is None else marked
-        key = f"{self.name}_picture_{step.name}"
-        draw_layers(drawn, [image_png(image)], np.zeros(picture.grid), key, "The picture", size=420, **more)
+        key, names = f"{self.name}_picture_{step.name}", {"axis": step.col_axis.name, "tells": "your guess?"}
+        nothing, look = np.zeros(picture.grid), {"size": 420, "smooth": False}
+        draw_map(nothing, image, key, "The picture", chosen=marked, take=take_cell, **names, **look)
 
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)

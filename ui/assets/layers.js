@@ -14,21 +14,21 @@ class Layers {
     this.picture.onclick = (event) => this.choose(under(event));
     this.picture.onkeydown = (event) => {
       const way = arrowOf(event);
-      if (way) this.look(cellBeside(Math.max(this.at, 0), way, this.data.rows, this.data.columns));
+      if (way) this.look(cellBeside(this.at ?? 0, way, this.data.rows, this.data.columns));
       if (event.key === "Enter") this.choose(this.at);
     };
   }
 
   adopt(data, tell) {
     Object.assign(this, { data, tell });
-    const { rows, columns, size, row, layers, smooth, about, chosen, tells } = data, isChosen = chosen !== null;
-    set(this.picture, { "aria-label": about, role: isChosen ? "application" : "img", tabindex: isChosen ? 0 : -1 });
+    const { rows, columns, size, row, layers, smooth, about, takes, tells } = data;
+    set(this.picture, { "aria-label": about, role: takes ? "application" : "img", tabindex: takes ? 0 : -1 });
     Object.assign(this.picture.style, {
       width: `${size}px`,
       aspectRatio: row ? `${size} / ${rows * row}` : `${columns} / ${rows}`,
       background: (row ? [gaps(row)] : []).concat(layers.map((layer) => `url("${layer}") 0 0 / 100% 100%`)).join(", "),
       imageRendering: smooth ? "auto" : "pixelated",
-      cursor: isChosen ? "pointer" : "default",
+      cursor: takes ? "pointer" : "default",
       pointerEvents: tells ? "auto" : "none",
     });
     this.light(placeOn(this.pointed.places(), data.axis));
@@ -46,13 +46,13 @@ class Layers {
   light(cell) {
     const { rows, columns, chosen } = this.data;
     this.at = cell < rows * columns ? cell ?? chosen : chosen;
-    this.frame.hidden = this.at === null || this.at < 0;
+    this.frame.hidden = this.at === null;
     const [row, column] = this.placeOf(this.at);
     const shares = { left: column / columns, top: row / rows, width: 1 / columns, height: 1 / rows };
     for (const side in shares) this.frame.style[side] = `${100 * shares[side]}%`;
   }
 
-  choose(cell) { if (this.data.chosen !== null) this.tell({ cell }); }
+  choose(cell) { if (this.data.takes) this.tell({ cell }); }
 }
 
 export default shownBy(Layers, "chosen");
