@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.tools import moving_cell, open_tab, settle
+from tests.browser.tools import moving_cell, moving_step, open_tab, settle
 from ui.navigation import PAGES
 
 OTHER = next(entry.title for entry in PAGES if entry.name == "start")
@@ -19,7 +19,10 @@ def test_typed_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
     numbers.press("Enter")
     page.get_by_text("Framed: 9 + 19 and 22 + 6. Together with 3 each gives a multiple of 31.").wait_for()
     expect(page.locator(".opened b").last).to_have_text("5 of 5")
-    page.wait_for_function(f"() => {CHARTS} >= 3")
+    framed = page.locator(".st-key-groups_pairs_moving_step canvas")
+    framed.wait_for()
+    moving_step(framed)
+    assert framed.evaluate("canvas => canvas.parentNode.view.data.framed.length") == 4
     open_tab(page, "More")
     page.get_by_text("All n × n × n weights").click()
     page.wait_for_function(f"() => {CHARTS} >= 3")

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.tools import open_section, settle
+from tests.browser.tools import settle
 from ui.navigation import PAGES
 
 
@@ -42,16 +42,15 @@ def test_back_goes_back_step_by_step_and_forward_again(visit, app_url):
 
 
 def test_colour_bars_keep_their_colours_when_the_address_changes(visit, app_url):
-    page = visit(f"{app_url}/translate?at=4")
-    open_section(page, "Who looks where")
+    page = visit(f"{app_url}/transformer")
     page.locator("svg.marks").first.wait_for()
     settle(page, 1000)
-    for _ in range(2):
+    for head in (2, 3):
         fills = page.evaluate("[...document.querySelectorAll('[fill^=url]')].map((node) => node.getAttribute('fill'))")
         assert fills
         assert all(fill.startswith("url(#") for fill in fills)
         before = page.url
-        page.keyboard.press("ArrowLeft")
+        page.locator(".st-key-transformer_head [role=radio]").nth(head).click()
         page.wait_for_url(lambda url, before=before: url != before)
         settle(page, 1000)
 
