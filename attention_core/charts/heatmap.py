@@ -148,25 +148,25 @@ def picture(
     if marked is not None:
         place = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
         layers += _squares(place, (scale + 3) ** 2, (4.5, 2.5))
-    cells = position_cells(values, None, title or "value", ".4g")
+    cells = position_cells(values, title or "value", ".4g")
     return vl.fixed_size([*layers, *cells], round(width * scale), round(height * scale))
 
 
-def position_cells(values: np.ndarray, select: str | None, name: str, form: str) -> list[vl.Chart]:
+def position_cells(values: np.ndarray, name: str, form: str) -> list[vl.Chart]:
     """Return what the mouse meets on a picture (height, width), for the top: an invisible cell per position in it.
 
-    Cells are in reading order and can be selected by their position; a value is told under its name, in its format.
+    Cells are in reading order; a value is told under its name, in its format.
     """
     rows, cols = np.divmod(np.arange(values.size), values.shape[1])
     frame = {"position": np.arange(values.size), "row": rows + 1, "column": cols + 1}
     sides = {"left": "datum.column - 1", "right": "datum.column", "top": "datum.row - 1", "bottom": "datum.row"}
     number = f"format(data('numbers')[datum.position][{json.dumps(name)}], '{form}')"
     told = f"{{row: datum.row, column: datum.column, {json.dumps(name)}: {number}}}"
-    cells = vl.mark("rect", frame, vl.CORNERS, opacity=0, **vl.pointer_style(select), tooltip={"expr": told})
+    cells = vl.mark("rect", frame, vl.CORNERS, opacity=0, aria=False, tooltip={"expr": told})
     cells = cells.properties(transform=[{"calculate": how, "as": side} for side, how in sides.items()])
     numbers = vl.mark("point", vl.NamedData("numbers", **{name: values.ravel()}), {}, opacity=0, size=0)
     numbers = numbers.properties(transform=[{"aggregate": [{"op": "count", "as": "n"}]}])  # Vega knows what is drawn
-    return [numbers, vl.clickable(cells, select, "position")]
+    return [numbers, cells]
 
 
 def _squares(data: vl.Data, size: float, widths: tuple[float, float]) -> list[vl.Chart]:
@@ -202,18 +202,6 @@ def contact_sheet(
         x, y = places["left"] + (marked % width + 0.5) * scale, places["top"] + (marked // width + 0.5) * scale
         layers += _squares({"left": x, "top": y}, 30, (3.5, 2))
     return vl.fixed_size(layers, total_width, total_height)
-
-
-def edges(
-    data: vl.Data, space: dict[str, Any], is_chosen: str, *tooltip: vl.TooltipField, select: str | None
-) -> vl.Chart:
-    """Return a frame around every picture of a sheet, which meets the mouse; the chosen one's is strong."""
-    stroke = vl.condition(is_chosen, vl.value(vl.CHOSEN), vl.value(vl.FAINT))
-    width = vl.condition(is_chosen, vl.value(3), vl.value(1))
-    frames = vl.mark(
-        "rect", data, space, *tooltip, stroke=stroke, strokeWidth=width, fillOpacity=0, **vl.pointer_style(select)
-    )
-    return vl.clickable(frames, select, "number")
 
 
 MAX_RECT_SIDE = 64

@@ -7,7 +7,7 @@ from PIL import Image
 from PIL.ImageColor import getrgb
 
 from attention_core.charts import vega as vl
-from attention_core.charts.heatmap import cached_by_content, edges, png, position_cells
+from attention_core.charts.heatmap import cached_by_content, png, position_cells
 
 CLEARNESS = 0.6  # exponent of a map's opacity: no weight is clear, and small ones can still be seen
 GLOW = tuple(f"{vl.PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
@@ -26,14 +26,13 @@ def overlay(
     smooth: bool = True,
     high: float | None = None,
     bar: bool = True,
-    select: str | None = None,
     marked: int | None = None,
 ) -> vl.Chart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None,
     see strongest_weight.
-    The marked region, in reading order, is framed; a point selection over regions has the field position.
+    The marked region, in reading order, is framed.
     """
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
@@ -49,7 +48,7 @@ def overlay(
         layers.append(vl.outlined(vl.rectangles(marked % columns, marked // columns), vl.CORNERS, 2))
     if bar:
         layers.append(vl.colour_bar_layer(ramp, f"weight (all equal: {1 / weights.size:.2g})", min(width - 20, 260)))
-    return vl.fixed_size([*layers, *position_cells(weights, select, "weight", ".2%")], width, height)
+    return vl.fixed_size([*layers, *position_cells(weights, "weight", ".2%")], width, height)
 
 
 def overlay_strip(
@@ -71,11 +70,13 @@ def overlay_strip(
     maps = [map_png(each, ramp, True) for each in weights]
     frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = vl.corners(total_width, total_height)
+    stroke = vl.condition("datum.chosen", vl.value(vl.CHOSEN), vl.value(vl.FAINT))
+    strong = vl.condition("datum.chosen", vl.value(3), vl.value(1))
     layers = [
         vl.images(frame, space, clip=True, smooth=True).encode(url=vl.value(image_png(picture))),
         vl.images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=vl.LABEL_COLOUR),
-        edges(frame, space, "datum.chosen", ("label:N", "look"), select=None),
+        vl.mark("rect", frame, space, ("label:N", "look"), stroke=stroke, strokeWidth=strong, fillOpacity=0),
     ]
     return vl.fixed_size(layers, total_width, total_height)
 

@@ -342,11 +342,11 @@ def hover_cells(data: Data, space: Mapping[str, Any], *tooltip: TooltipField, **
     return mark("rect", data, space, *tooltip, **{"opacity": 0, "aria": False, **style})
 
 
-def clickable(chart: Chart, select: str | None, *fields: str, clear: Any = False) -> Chart:
+def clickable(chart: Chart, select: str | None, *fields: str) -> Chart:
     """Return the chart with a selection of this name, by its fields, that a click makes; unchanged without a name."""
     if not select:
         return chart
-    return chart.add_params(selection_point(name=select, fields=list(fields), on="click", clear=clear))
+    return chart.add_params(selection_point(name=select, fields=list(fields), on="click", clear=False))
 
 
 def pointer_style(select: str | None) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from attention_core.charts import (
     bars,
     contact_sheet,
     matrix_chart,
-    overlay,
     picture,
     probability_bars,
     ramp_for,
@@ -310,13 +309,6 @@ def test_every_pixel_answers_the_mouse_with_its_place_and_value():
     assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
     numbers = rows_with(picture(VALUES, RAMP, title="weight"), "weight")
     assert numbers[row["position"]]["weight"] == pytest.approx(VALUES[3, 17])
-
-
-def test_click_selects_a_position_only_where_it_was_asked_for():
-    paper = np.zeros((28, 28, 3), np.uint8)
-    chosen = overlay(paper, VALUES, select="pixel").to_dict()
-    assert "pixel" in json.dumps(chosen["params"])
-    assert "params" not in overlay(paper, VALUES).to_dict()
 
 
 def test_marked_pixel_is_framed_where_it_is():

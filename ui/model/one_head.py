@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -13,14 +13,13 @@ from attention_core.attention.types import Role
 from attention_core.attention.view.page import pieces, tiles_of
 from attention_core.charts.heads import masked
 from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.overlay import overlay
 from attention_core.charts.vega import ROLE_COLOURS, Chart
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
 from attention_core.explain.heads import PatchGrid, describe_head, is_of_itself, norm_based_weights, without_keys
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.chart import address, click, draw_chart, note_picture
+from ui.chart import address, draw_map, note_picture
 from ui.component import component, script_of
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
@@ -266,8 +265,8 @@ def patch_view(
         marked = query - before
         asks = f"patch {marked // patches.grid[1] + 1}, {marked % patches.grid[1] + 1}"
 
-    def take(patch: dict[str, Any]) -> None:
-        glance.choose(query=int(patch["position"]) + before)
+    def take(patch: int) -> None:
+        glance.choose(query=patch + before)
 
     maps = [("out", f"Where {asks} looks", row)]
     if column is not None:
@@ -279,9 +278,9 @@ def patch_view(
         with place:
             st.markdown(f"**{title}**")
             grid = numbers[before:].reshape(patches.grid)
-            look = {"size": PICTURE_SIZE, "smooth": False, "high": high, "marked": marked}
-            chart, words = overlay(run.picture, grid, **look, select="patch"), f"{title}: weights over the picture"
-            draw_chart(chart, width="content", alt=f"{words}; click a patch", **click(f"{key}_{which}", "patch", take))
+            words = f"{title}: weights over the picture; click a patch"
+            look = {"size": PICTURE_SIZE, "smooth": False, "high": high, "axis": "patches", "chosen": marked}
+            draw_map(grid, run.picture, f"{key}_{which}", words, take=take, **look)
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
                 shares = ", ".join(f"{token} {one:.1%}" for token, one in named)
