@@ -9,9 +9,6 @@ const pressedBy = ({ type, target, key, shiftKey, defaultPrevented }, stepper) =
   return document.querySelector(`.st-key-${stepper}_stepper button:has([aria-label="Shortcut ${shiftKey ? "Shift + " : ""}${KEYS[key]}"])`);
 };
 
-// A part that came as a file; null where the server has let go of it: its next message names it anew.
-const fetched = (file) => fetch(file).then((answer) => (answer.ok ? answer.json() : null), () => null);
-
 class ChosenStep extends MovingStep {
   constructor(root) {
     super(root, (row, column) => this.tell({ row, column, step: this.asked ?? this.said.now }));
@@ -24,11 +21,19 @@ class ChosenStep extends MovingStep {
     const pictures = Object.values(data.steps).flatMap(({ over }) => over ?? []);
     this.images = Object.fromEntries(pictures.map((src) => [src, this.images?.[src] ?? create("img", { onload: this.redraw, src })]));
     const known = this.files ?? {}, names = data.parts.flatMap(({ file }) => file ?? []);
-    this.files = Object.fromEntries(names.map((name) => [name, known[name] ?? fetched(name)]));
+    this.files = Object.fromEntries(names.map((name) => [name, known[name] ?? this.fetched(name)]));
     Object.assign(this, { said: data, tell });
     clearTimeout(this.later);
     if (!this.asked || this.asked === data.now) this.obey();
     else this.wait();
+  }
+
+  // A part in a file; null where the server has let go of it: its next message names it anew.
+  async fetched(file) {
+    const answer = await fetch(file).catch(() => null);
+    if (answer?.ok) return answer.json();
+    delete this.files[file];
+    return null;
   }
 
   wait() {

@@ -148,7 +148,7 @@ def _side(role: Role, place: str, margin: dict[str, float]) -> None:
         if place < len(names):
             OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][place]}"]
 
-    st.markdown(f"**On the {role}’s side**: what wrote at {place}")
+    st.markdown(f"**On the {role}’s side**: what wrote at {place}; click one to take it apart")
     title = f"What each source of the {role} adds to the score"
     number_bars(f"model_why_{role}", [*names, *rest], values, ROLE_COLOURS[role], title, "take it apart", take)
 
