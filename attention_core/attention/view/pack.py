@@ -13,6 +13,7 @@ import base64
 import math
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ def pack_head(trace: AttentionTrace, head: int, most_bytes: int | None = None) -
 
 def text_of(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
     """Return bytes as the text in which they travel: deflated, base64."""
-    deflate = zlib.compressobj(6, strategy=strategy)  # 9 takes ten times as long for a hundredth less
+    deflate = zlib.compressobj(3, strategy=strategy)  # 6 takes three times as long for a twentieth less
     return base64.b64encode(deflate.compress(data) + deflate.flush()).decode()
 
 
@@ -337,6 +338,8 @@ def _strongest(matrix: np.ndarray, axis: int, side: int) -> np.ndarray:
     each = -(-n // side)
     if each < 2:
         return matrix
-    starts = np.arange(0, n, each)
-    high, low = np.maximum.reduceat(matrix, starts, axis), np.minimum.reduceat(matrix, starts, axis)
+    along = np.moveaxis(matrix, axis, 0)
+    filled = np.concatenate([along, along[-1:].repeat(-n % each, 0)])
+    of_block = [filled[place::each] for place in range(each)]
+    high, low = (np.moveaxis(reduce(strongest, of_block), 0, axis) for strongest in (np.maximum, np.minimum))
     return np.where(np.abs(low) > np.abs(high), low, high) if np.isfinite(low).all() else high
