@@ -12,7 +12,7 @@ What a page does with it:
         EDITS.add(edit, says="in words")  # in a button's callback, or by weight_editor
         EDITS.draw(now)
         show_outcome(NAME, labels, before, after)  # both answers, and what changed most
-        show_difference(NAME, picture(*difference(before_map, after_map)))
+        show_weights_difference(NAME, plain, now)  # by how much each weight changed
 
 Where a page has several attentions, each has a name, `where`, and its own edits. `of` is the input to which positions
 belong: another sentence's words stand elsewhere.
