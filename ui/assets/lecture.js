@@ -13,7 +13,7 @@ const CORNER = 248, APART = 16;  // pixels of the lower right corner that stay f
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
 const MOST_FITS = 40;  // of a screen whose parts are still to come
-const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas";
+const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas:not(.moving)";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
 const SCREENS = '.st-key-lecture_screens [role="radio"]';
 const RUNS = '[data-test-script-state="running"]';
@@ -283,7 +283,7 @@ class Lecture {
 
   key(event) {
     if (!this.on || event.ctrlKey || event.metaKey || event.altKey || focused()?.matches(TYPING)) return;
-    if (event.key.startsWith("Arrow") && focused()?.matches("button, [role=radio], [role=tab], input")) return;
+    if (event.key.startsWith("Arrow") && focused()?.matches("button, [role=radio], [role=tab], input, canvas.moving")) return;
     if (!event.isTrusted || !this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
