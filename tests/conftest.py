@@ -10,6 +10,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: two t
 
 os.environ.setdefault("ATTENTION_CHECK_LOCKS", "1")  # before attention_core.concurrency is imported
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each server that tests start compiles all of the app again
+
 import hypothesis
 import pytest
 
