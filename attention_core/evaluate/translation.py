@@ -24,6 +24,7 @@ from attention_core.data.mnist import DataError, read_text
 from attention_core.data.pieces import END, SPACE, START, Pair, load_vocabulary, normalise, read_pairs
 from attention_core.device import device_of
 from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
+from attention_core.explain.heads import mean_over_heads
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import CanTranslate, Labels, Translator, beam_search
 from attention_core.topics.translate.translation import read_source, translation_of
@@ -105,8 +106,7 @@ def attention_between(model: nn.Module, source: Sequence[str], target: Sequence[
     labels = Labels([*source_cut.texts, "end"], [*target_cut.texts, "end"])
     if isinstance(model, Transformer):
         traces = model.trace(ids, fed, labels)
-        layers = [traces["cross", layer] for layer in range(model.config.n_layers)]
-        weights = [torch.stack([trace.weights(head) for head in range(trace.n_heads)]).mean(0) for trace in layers]
+        weights = [mean_over_heads(traces["cross", layer]) for layer in range(model.config.n_layers)]
     else:
         trace = cast(Translator, model).trace(ids, fed, labels)
         if trace.n_keys != len(ids):

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from attention_core.arrays import read_npz
 from attention_core.attention.edits import UNIFORM, Edits
+from attention_core.attention.trace import spans
 from attention_core.data import questions as ask
 from attention_core.data import scene_captions as captions
 from attention_core.data import scenes as draw
@@ -82,14 +83,10 @@ def peak_of(weights: Tensor) -> tuple[Tensor, Tensor]:
     return row + 0.5 + (share.sum(2) * step).sum(1), column + 0.5 + (share.sum(1) * step).sum(1)
 
 
-def batches(n: int) -> list[slice]:
-    return [slice(start, min(start + BATCH, n)) for start in range(0, n, BATCH)]
-
-
 def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
     """Return accuracy, and with boxes (n, 4) in pixels of pictures (n, 60, 60) the share of mask and peaks inside."""
     right, mass, peak = [], [], []
-    for some in batches(len(pictures)):
+    for some in spans(0, len(pictures), BATCH):
         output = model(pictures[some])
         right.append(output.logits.argmax(1) == labels[some])
         if boxes is not None:
@@ -126,7 +123,7 @@ def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
     """
     counts = (labels >= 0).sum(1)
     right, peak = [], []
-    for some in batches(len(pictures)):
+    for some in spans(0, len(pictures), BATCH):
         output = model(pictures[some])
         right.append(numbers_right(output.logits.argmax(-1), labels[some]))
         if boxes is not None:
@@ -182,10 +179,10 @@ def judge_answering(
     Pictures are (n, 4, 64, 64), on the model's device; of_picture tells each question's; boxes are in their pixels. Of
     questions of two steps every map is judged, by what its look is for.
     """
-    parts = [model.encode_pictures(pictures[some]) for some in batches(len(pictures))]  # type: ignore[operator]
+    parts = [model.encode_pictures(pictures[some]) for some in spans(0, len(pictures), BATCH)]  # type: ignore[operator]
     keys, values = (torch.cat(part) for part in zip(*parts, strict=True))
     right, points, on_the_way = (defaultdict[str, list[bool]](list) for _ in range(3))
-    for some in batches(len(asked)):
+    for some in spans(0, len(asked), BATCH):
         about, now = list(of_picture[some]), asked[some]
         words = ask.padded([numbers_of(ask.question_words(question.text)) for question in now]).to(pictures.device)
         regions = keys[about], values[about]
@@ -265,7 +262,7 @@ def caption_metrics(model: nn.Module, drawings: draw.Drawings, device: str, edit
     first_word: int = model.config.n_glances - 1  # type: ignore[union-attr, operator, assignment]
     right = defaultdict[str, list[bool]](list)
     peak = list[bool]()
-    for some in batches(len(pictures)):
+    for some in spans(0, len(pictures), BATCH):
         output = model(pictures[some], edits=edits)
         maps = output.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
         for place, said in enumerate(output.logits[:, first_word:].argmax(-1).tolist()):
