@@ -15,7 +15,7 @@ from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
-from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS
+from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS, numbers_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models import register
 from attention_core.models.features import (
@@ -331,26 +331,14 @@ class SceneQuestion(SceneEncoder):
             yield ReasoningStep(word_query, word_output, before, query, AttentionOutput(context, weights=weights))
 
     @torch.inference_mode()
-    def explain(
-        self,
-        picture: Tensor,
-        words: Sequence[int],
-        labels: Sequence[str],
-        scoring: str = "dot",
-        edits: Edits = (),
-        encoded: tuple[Tensor, Tensor] | None = None,
-    ) -> SceneAnswer:
-        """Answer one question about one picture, (4, 64, 64), and keep everything that happens.
-
-        The words are numbers, their labels texts for people; `encoded` is the picture, where it has been encoded
-        already.
-        """
-        if not words or len(words) != len(labels):
-            raise ValueError(f"words and labels must be as many and at least one, got {len(words)} and {len(labels)}")
+    def explain(self, picture: Tensor, words: Sequence[str], scoring: str = "dot", edits: Edits = ()) -> SceneAnswer:
+        """Answer one question, see question_words, about one picture, (4, 64, 64), and keep everything that happens."""
+        if not words:
+            raise ValueError("words must be at least one, got none")
         device = self.row.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
-        encoded = encoded or self.encode_pictures(picture[None])
-        question = self.encode_questions(torch.tensor([list(words)], device=device))
+        encoded = self.encode_pictures(picture[None])
+        question = self.encode_questions(torch.tensor([numbers_of(words)], device=device))
         steps = list(self._steps(encoded, question, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
@@ -360,7 +348,7 @@ class SceneQuestion(SceneEncoder):
             )
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
-        read = tuple(word_trace(steps, number, labels, question[0]) for number in range(len(steps)))
+        read = tuple(word_trace(steps, number, words, question[0]) for number in range(len(steps)))
         return SceneAnswer(probabilities, looks, read)
 
 

@@ -51,7 +51,7 @@ def test_the_trained_model_answers_nearly_all_examples_about_the_scenes(scoring)
         picture = ask.scene_input(canvas_of(scene_strokes(scene, SIDE))).picture
         items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in scene]
         for question in (*ask.EXAMPLES, Question(QuestionKind.COUNT)):
-            said = ask.answer_one(model, picture, question_words(write(question)), scoring).probabilities
+            said = model.explain(picture, question_words(write(question)), scoring).probabilities
             true = answer(question, items)
             right += [ANSWERS[int(said.argmax())] == true[0]] if true else []
     assert np.mean(right) >= 0.85
@@ -79,7 +79,7 @@ def test_the_trained_model_goes_two_steps_over_drawings_that_nobody_trained_it_o
             example = random_question(items, random.Random(number), kind)
             if not example or not example.relevant:
                 continue
-            answered = ask.answer_one(model, picture, question_words(example.text), scoring)
+            answered = model.explain(picture, question_words(example.text), scoring)
             right.append(ANSWERS[int(answered.probabilities.argmax())] == example.answer)
             for look, (place,) in zip(answered.looks, example.looks, strict=True):
                 row, column = divmod(int(look.weights()[0, :-1].argmax()), 16)

@@ -195,7 +195,7 @@ def told(model, edits):
 
 def question_trace(scoring):
     words = question_words(QUESTION)
-    return lambda model: model.explain(drawing(64, 64).expand(4, -1, -1), numbers_of(words), words, scoring).looks[0]
+    return lambda model: model.explain(drawing(64, 64).expand(4, -1, -1), words, scoring).looks[0]
 
 
 def layer(place):

@@ -20,7 +20,7 @@ from attention_core.attention.recording import load_recording
 from attention_core.attention.scores import SCORES
 from attention_core.attention.steps import steps_of
 from attention_core.data.pieces import END, load_vocabulary
-from attention_core.data.questions import numbers_of, question_words
+from attention_core.data.questions import question_words
 from attention_core.models import MODELS, attention_at_snapshot, build
 from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from attention_core.models.transformer import KINDS
@@ -125,7 +125,7 @@ def judged(name, model, edits):
 def asked(name, model, edits):
     words, picture = question_words(QUESTION), drawing(64, 64).expand(4, -1, -1)
     for scoring in QUESTION_SCORINGS:
-        answered = model.explain(picture, numbers_of(words), words, scoring, edits)
+        answered = model.explain(picture, words, scoring, edits)
         yield from (*answered.looks, *answered.words)
 
 

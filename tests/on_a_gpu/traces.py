@@ -65,7 +65,7 @@ def ran(name, family, model, edit):
     if family == "language":
         return [model.trace([5, 6, 7, 5, 6], list("abcde"), edit)]
     if family == "scene":
-        answered = model.explain(torch.rand(4, 64, 64), [1, 2, 3], ["how", "many", "reds"], edits=edit)
+        answered = model.explain(torch.rand(4, 64, 64), ["how", "many", "reds"], edits=edit)
         return [*answered.looks, *answered.words]
     if name in OWN:
         is_text = family == "tatoeba"

@@ -28,8 +28,7 @@ from attention_core.data.questions import (
     write,
 )
 from attention_core.device import to_array
-from attention_core.models.scene_question import SceneAnswer
-from attention_core.topics import ask
+from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
 from ui.canvas import INK, PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
 from ui.chart import note_picture
@@ -60,7 +59,7 @@ MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
 THREE_LOOKS, POSSIBLE = f"{write(EXAMPLES[-1])}?", ("red", "purple", "orange")
 DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 _glow = component("start_scene")
-answer_one = by_model(ask.answer_one)
+answer_one = by_model(SceneQuestion.explain)
 
 
 def _asked_scene(asked: str) -> list[Stroke] | None:

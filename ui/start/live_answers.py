@@ -8,7 +8,7 @@ import numpy as np
 from attention_core.attention.edits import Uniform
 from attention_core.attention.types import Role
 from attention_core.data.drawing import draw_strokes
-from attention_core.data.questions import ANSWERS, answer_in_words, numbers_of, read_question
+from attention_core.data.questions import ANSWERS, answer_in_words, read_question
 from attention_core.data.stroke import Stroke
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics.ask import scene_input
@@ -66,7 +66,7 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
     reading = read_question(question)
     words, n_looks = reading.words, reading.question.n_looks
     picture = scene_input(canvas_of(strokes)).picture
-    given = picture, numbers_of(words), words, "dot"
+    given = picture, words, "dot"
     chosen = explain("scene-question", *given)
     looks = [
         {

@@ -8,13 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.edits import Edits
 from attention_core.data import drawing
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, question_words
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.device import to_array
-from attention_core.models.scene_question import SceneAnswer, SceneQuestion
+from attention_core.models.scene_question import SceneQuestion
 
 MIN_INK = 0.2  # a region with less ink than this in every pixel is bare paper
 
@@ -35,13 +34,6 @@ def scene_input(canvas: np.ndarray) -> SceneInput:
     on_paper = 255 * seen.colours * seen.coverage + paper * (1 - seen.coverage)
     shown = np.rint(on_paper.transpose(1, 2, 0)).astype(np.uint8)
     return SceneInput(coloured_input(coverage, colours), shown, seen.remark)
-
-
-def answer_one(
-    model: SceneQuestion, picture: Tensor, words: Sequence[str], scoring: str = "dot", edits: Edits = ()
-) -> SceneAnswer:
-    """Return the answer to a question about a picture (4, 64, 64), with its looks."""
-    return model.explain(picture, numbers_of(words), words, scoring, edits)
 
 
 @torch.inference_mode()
