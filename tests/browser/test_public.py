@@ -8,7 +8,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.server import running
 from benchmarks.session import Session
-from tests.browser.conftest import in_thread, serving
+from tests.browser.conftest import HEAR, go_to, in_thread, serving
 from tests.browser.tools import IDLE, draw, settle, submit
 
 STROKES = {"quokkazan": [(0.2, 0.2), (0.8, 0.25), (0.3, 0.9)], "wombatilo": [(0.7, 0.1), (0.25, 0.6), (0.75, 0.8)]}
@@ -28,6 +28,7 @@ class Browser:
     def __init__(self, browser, url: str) -> None:
         self.page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
         self.page.set_default_timeout(90_000)
+        self.page.add_init_script(HEAR)
         self.url, self.received = url, []
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._keep))
         self.page.on("response", self._read)
@@ -40,7 +41,7 @@ class Browser:
             self.received.append(response.body())
 
     def go(self, path: str) -> None:
-        self.page.goto(f"{self.url}/{path}")
+        go_to(self.page, f"{self.url}/{path}")
         self.page.wait_for_function(IDLE)
         settle(self.page, 800)
 
@@ -81,10 +82,6 @@ def leave_secrets(one: Browser, word: str) -> str:
     one.page.wait_for_function("location.search.includes('strokes=')")
     settle(one.page)
     strokes = parse_qs(urlsplit(one.page.url).query)["strokes"][0]
-    one.go("model?what=recording")
-    bad = {"name": f"{word}.npz", "mimeType": "application/zip", "buffer": f"PK {word}".encode()}
-    one.page.locator("[data-testid=stFileUploaderDropzoneInput], input[type=file]").first.set_input_files(bad)
-    one.page.get_by_text("The file cannot be opened").wait_for()
     one.go("model")
     one.page.get_by_text("Another model, or a recording").click()
     field = one.page.get_by_role("textbox", name="Any other model")
@@ -92,6 +89,10 @@ def leave_secrets(one: Browser, word: str) -> str:
     field.press("Enter")
     one.page.get_by_text("Folders can be opened only where").wait_for()
     settle(one.page)
+    one.go("model?what=recording")
+    bad = {"name": f"{word}.npz", "mimeType": "application/zip", "buffer": f"PK {word}".encode()}
+    one.page.locator("[data-testid=stFileUploaderDropzoneInput], input[type=file]").first.set_input_files(bad)
+    one.page.get_by_text("The file cannot be opened").wait_for()
     return strokes
 
 
