@@ -28,16 +28,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import (
-    Edit,
-    EditError,
-    Edits,
-    RunHead,
-    SetWeights,
-    edits_from_plain,
-    for_queries,
-    with_runs,
-)
+from attention_core.attention import edits as core
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Role
 from attention_core.bounds import EDIT_LETTERS, EDITS
@@ -67,7 +58,7 @@ ELSEWHERE = "the attention that it changes is not here"
 class ListedEdit(NamedTuple):
     """An edit that a person made."""
 
-    edit: Edit  # what it is
+    edit: core.Edit  # what it is
     says: str  # the same in words, as things were called when it was made
     where: str = ""  # which of the page's attentions it changes; "" = the only one
     of: str = ""  # tells the input to which its positions belong from others; "" = they mean the same in all
@@ -101,24 +92,24 @@ class EditList:
         attention: AttentionTrace,  # without edits
         where: str = "",  # its name, where the page has several
         of: str | Sequence[str] = "",  # its input, see ListedEdit; or several things of which an edit may be
-        runs: Callable[[RunHead], Any] | None = None,  # finds what an edit takes from another run, see with_runs
+        runs: Callable[[core.RunHead], Any] | None = None,  # finds what an edit takes from another run, see with_runs
         grows: bool = False,  # whether queries may come that it has not; their edits are returned too
-    ) -> Edits:
+    ) -> core.Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot."""
-        fit: Edits = ()
+        fit: core.Edits = ()
         self._seen.value = self.changes
         for change in self.changes:
             if change.where != where or not change.is_on:
                 continue
             try:
                 if change.of and change.of not in map(input_mark, [of] if isinstance(of, str) else of):
-                    raise EditError("it was made for another input" + " or model" * (not isinstance(of, str)))
-                edit = with_runs((change.edit,), runs) if runs else (change.edit,)
+                    raise core.EditError("it was made for another input" + " or model" * (not isinstance(of, str)))
+                edit = core.with_runs((change.edit,), runs) if runs else (change.edit,)
                 tried = (*fit, *edit)
-                attention.replace(for_queries(tried, 0, attention.n_queries) if grows else tried)
+                attention.replace(core.for_queries(tried, 0, attention.n_queries) if grows else tried)
                 fit = tried
                 self._reasons.value[change] = ""
-            except EditError as error:
+            except core.EditError as error:
                 self._reasons.value[change] = str(error)
             except LookupError:  # of another run that there is not
                 self._reasons.value[change] = "the attention that it copies is not here"
@@ -126,14 +117,14 @@ class EditList:
 
     def fitting_each(
         self, learned: Callable[[], Mapping[tuple[str, int], AttentionTrace]], of: str | Sequence[str] = ""
-    ) -> dict[tuple[str, int], Edits]:
+    ) -> dict[tuple[str, int], core.Edits]:
         """Return the edits that fit each of several attentions, by (kind, layer), asked for if there are any."""
         self._seen.value, self._reasons.value = self.changes, {}
         attentions = learned() if self.changes else {}
         fit = {place: self.fitting(trace, where_in_stack(*place), of) for place, trace in attentions.items()}
         return {place: edits for place, edits in fit.items() if edits}
 
-    def add(self, *edits: Edit, says: str = "", where: str = "", of: str = "") -> None:
+    def add(self, *edits: core.Edit, says: str = "", where: str = "", of: str = "") -> None:
         """Add edits, for a callback; one that is there already is switched on, and a weight has one number."""
         new = [
             ListedEdit(edit, (says or edit.describe())[: EDIT_LETTERS.most], where, input_mark(of)) for edit in edits
@@ -146,7 +137,7 @@ class EditList:
         if len(others) + len(new) <= EDITS.most:
             self._set((*others, *new))
 
-    def remove(self, *edits: Edit, where: str = "") -> None:
+    def remove(self, *edits: core.Edit, where: str = "") -> None:
         self._set(tuple(one for one in self.changes if one.where != where or one.edit not in edits))
 
     def toggle(self, change: ListedEdit) -> None:
@@ -213,7 +204,7 @@ def where_in_stack(kind: str, layer: int) -> str:
 def _cell(change: ListedEdit) -> tuple:
     """Return what only one edit can be about: the weights that it sets, or itself."""
     edit = change.edit
-    about = (edit.query, edit.head, *(key for key, _ in edit.weights)) if isinstance(edit, SetWeights) else (edit,)
+    about = (edit.query, edit.head, *(key for key, _ in edit.weights)) if isinstance(edit, core.SetWeights) else (edit,)
     return change.where, change.of, *about
 
 
@@ -228,7 +219,7 @@ def _text(changes: Sequence[ListedEdit]) -> str:
 
 def _parse(text: str) -> tuple[ListedEdit, ...]:
     rows = unpack(text)
-    edits = edits_from_plain([row[0] for row in rows])
+    edits = core.edits_from_plain([row[0] for row in rows])
     for _, says, where, of, is_on in rows:
         if {*map(type, (says, where, of))} != {str} or type(is_on) is not bool:
             raise ValueError("an edit has words, a place, an input and a switch")
@@ -293,13 +284,13 @@ class WeightsRow(NamedTuple):
         where they are not called as their axis labels them.
         """
         keys, trace = list(keys), self.trace
-        cuts = [SetWeights(query, tuple((key, 0.0) for key in keys), self.head) for query in self.asks]
+        cuts = [core.SetWeights(query, tuple((key, 0.0) for key in keys), self.head) for query in self.asks]
         if weight is None and all(cut in trace.edits for cut in cuts):
             return self.edits.remove(*cuts, where=self.where)
         given, new = weight or 0.0, []
         for query in self.asks:
             row, place = self.weights(query), (query, self.head)
-            rows = (one for one in trace.edits if isinstance(one, SetWeights) and (one.query, one.head) == place)
+            rows = (one for one in trace.edits if isinstance(one, core.SetWeights) and (one.query, one.head) == place)
             are_set = {key: share for one in rows for key, share in one.weights}
             if sum(are_set.values()) > 1 - 1e-6:  # the whole row was set: it is written anew
                 changed = range(trace.n_keys)
@@ -310,7 +301,7 @@ class WeightsRow(NamedTuple):
                 changed, after = keys, torch.zeros_like(row)
             shares = row[keys] + 1e-9
             after[keys] = given * shares / shares.sum()
-            new.append(SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
+            new.append(core.SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
         what = name or "".join(trace.story.key_axis.labels[key] for key in keys)
         done = f"takes {as_percent(given)} from {what}" if given else f"no longer looks at {what}"
         self._add(new, f"{done}; the others share the rest")
@@ -319,9 +310,9 @@ class WeightsRow(NamedTuple):
         """Give the query the row of another one; for a callback."""
         taken = self.weights(other)
         pairs = tuple((key, round(share, 9)) for key, share in enumerate((taken / taken.sum()).tolist()))
-        self._add([SetWeights(query, pairs, self.head) for query in self.asks], f"looks where {name} does")
+        self._add([core.SetWeights(query, pairs, self.head) for query in self.asks], f"looks where {name} does")
 
-    def _add(self, new: Sequence[SetWeights], says: str) -> None:
+    def _add(self, new: Sequence[core.SetWeights], says: str) -> None:
         self.edits.add(*new, says=f"{self.begins}{self.who} {says}", where=self.where, of=self.of)
 
 

@@ -14,19 +14,12 @@ from attention_core.attention.edits import Uniform
 from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import QUESTION_BOX_LETTERS
 from attention_core.charts import overlay
+from attention_core.data import questions
 from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
 from attention_core.data.colours import PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
-from attention_core.data.questions import (
-    ANSWERS,
-    ParsedQuestion,
-    Question,
-    QuestionError,
-    answer_in_words,
-    read_question,
-    write,
-)
+from attention_core.data.questions import answer_in_words
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
@@ -56,7 +49,7 @@ LAST_READ = Field(NAME, "last_read", FIRST)
 ALIKE = ListedEdit(Uniform(), "it looks everywhere alike")
 EDITS = EditList(NAME, uniform={"1": [ALIKE]}.__getitem__)
 MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
-THREE_LOOKS, POSSIBLE = f"{write(EXAMPLES[-1])}?", ("red", "purple", "orange")
+THREE_LOOKS, POSSIBLE = f"{questions.write(EXAMPLES[-1])}?", ("red", "purple", "orange")
 DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 _glow = component("start_scene")
 answer_one = by_model(SceneQuestion.explain)
@@ -119,7 +112,7 @@ def scene_pad() -> tuple[AskedDrawing, bool]:
 asked_drawing = cached_computation()(AskedDrawing)
 
 
-def drawing_remarks(drawing: AskedDrawing, question: Question) -> list[str]:
+def drawing_remarks(drawing: AskedDrawing, question: questions.Question) -> list[str]:
     remarks = []
     near = {name for digit in drawing.digits for name, _ in nearest_names(hex_to_rgb(digit.ink))}
     if question.colour and near and question.colour not in near:
@@ -136,7 +129,7 @@ def _compose() -> None:
     put_strokes(PAD, random_scene(number, SIDE), preset=str(number))
 
 
-def question_part() -> tuple[ParsedQuestion, bool]:
+def question_part() -> tuple[questions.ParsedQuestion, bool]:
     """Draw the box and the examples; return the last question that can be read, and whether it is the one typed."""
     TEXT.widget(
         st.text_input,
@@ -146,11 +139,11 @@ def question_part() -> tuple[ParsedQuestion, bool]:
         placeholder="what colour is the 7?",
     )
     try:
-        reading = read_question(TEXT.value)
-    except QuestionError as error:
+        reading = questions.read_question(TEXT.value)
+    except questions.QuestionError as error:
         st.info(f"{error_markdown(error)} **What can be asked**, for instance:")
         _chips(EXAMPLES)
-        return read_question(LAST_READ.value), False
+        return questions.read_question(LAST_READ.value), False
     LAST_READ.value = TEXT.value
     _chips(EXAMPLES[:MAX_EXAMPLES])
     if reading.rephrased:
@@ -158,15 +151,15 @@ def question_part() -> tuple[ParsedQuestion, bool]:
     return reading, True
 
 
-def _chips(questions: Sequence[Question]) -> None:
+def _chips(some: Sequence[questions.Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
-        for place, question in enumerate(questions):
-            text = f"{write(question)}?"
+        for place, question in enumerate(some):
+            text = f"{questions.write(question)}?"
             st.button(text, key=f"ask_example_{place}", on_click=TEXT.take, args=(text,))
 
 
 def answer_part(
-    drawing: AskedDrawing, reading: ParsedQuestion, is_present: bool, over_drawing: DeltaGenerator
+    drawing: AskedDrawing, reading: questions.ParsedQuestion, is_present: bool, over_drawing: DeltaGenerator
 ) -> SceneAnswer:
     """Draw the answer and its looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
@@ -217,7 +210,7 @@ def _three_looks() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         picture = scene_input(render_strokes(PRESETS[PAD.first](), PAD.size, "light")).picture
-        asked = MODEL, picture, read_question(THREE_LOOKS).words
+        asked = MODEL, picture, questions.read_question(THREE_LOOKS).words
         (answer, sure), (alike, _) = (best_answer(answer_one(*asked, edits=one)) for one in ((), (Uniform(),)))
         words = f"After three looks it says *{answer}* ({sure:.0%}); forced to look everywhere alike, "
         words += f"*{answer_in_words(alike)}*."
@@ -236,7 +229,7 @@ def _three_looks() -> TryThis:
 
 def best_answer(answered: SceneAnswer) -> tuple[str, float]:
     place = int(answered.probabilities.argmax())
-    return ANSWERS[place], float(answered.probabilities[place])
+    return questions.ANSWERS[place], float(answered.probabilities[place])
 
 
 def big_answer(answered: SceneAnswer) -> None:

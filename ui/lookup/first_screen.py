@@ -14,16 +14,8 @@ from attention_core.attention.types import Role
 from attention_core.bounds import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
+from attention_core.topics.lookup import soft_lookup as core
 from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, LookupPreset, read_queries
-from attention_core.topics.lookup.soft_lookup import (
-    SPELLING,
-    Encoder,
-    meaning,
-    sentence_vectors,
-    shared_letters,
-    soft_lookup,
-    value_labels,
-)
 from ui.computed import cached_computation
 from ui.labels import distinct, error_markdown, literal, note
 from ui.layout import grey_out, role_colour
@@ -73,18 +65,18 @@ def _ask() -> None:
         QUERIES.value, QUERY.value = "\n".join([typed, *lines][:MAX_QUERIES]), 0
 
 
-def encoder_input() -> dict[str, Encoder]:
+def encoder_input() -> dict[str, core.Encoder]:
     """Let a person choose how texts are compared; return both ways, the chosen one first.
 
     Without a sentence encoder it says so, and spelling is the only way.
     """
     name = next((name for name in MODELS if find_local(name) is not None), "")
     chosen = single_choice("Compared by", BY, WAYS, on_change=guess_again)
-    ways = {"spelling": SPELLING}
+    ways = {"spelling": core.SPELLING}
     try:
         if not name:
             raise ModelError(f"The sentence encoder MiniLM is not here. The Python package {PACKAGE} brings it.")
-        ways["meaning"] = meaning(pretrained_of(name), partial(_read, name))
+        ways["meaning"] = core.meaning(pretrained_of(name), partial(_read, name))
     except ModelError as error:
         if chosen == "meaning":
             st.info(f"{error_markdown(error)} Until then texts are compared by spelling.")
@@ -99,14 +91,14 @@ def _read(name: str, texts: Sequence[str]) -> Tensor:
 
 @cached_computation(spinner="Reading the texts")
 def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
-    return sentence_vectors(pretrained_of(name), texts)
+    return core.sentence_vectors(pretrained_of(name), texts)
 
 
 def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Draw what a dictionary says to a query, and what the soft look-up brings back."""
     records, text = asked.records, asked.queries[query]
     stored = dict(zip(records.keys, records.values, strict=True))
-    weights, context, labels = trace.weights()[query], trace.context()[query], value_labels(records)
+    weights, context, labels = trace.weights()[query], trace.context()[query], core.value_labels(records)
     best = int(weights.argmax())
     found = _strong(stored[text]) if text in stored else f"<b>not found</b> no key is exactly “{_plain(text[:60])}”"
     share = f"{'a weak match: only ' * (weights[best] < 0.5)}{float(weights[best]):.0%} of the attention"
@@ -159,13 +151,13 @@ def _plain(text: str) -> str:
     return html.escape(escape_hidden(text[:400]))
 
 
-def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, ways: dict[str, Encoder]) -> None:
+def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, ways: dict[str, core.Encoder]) -> None:
     """Let a visitor guess what the query finds when texts are compared in the other way than on arrival."""
     if len(ways) < 2:
         return
     other, text = next(way for way in WAYS if way != preset.by), [asked.queries[query]]
     likely = {
-        way: soft_lookup(asked.records, text, 1.0, ways[way]).weights()[0].argsort(descending=True).tolist()
+        way: core.soft_lookup(asked.records, text, 1.0, ways[way]).weights()[0].argsort(descending=True).tolist()
         for way in WAYS
     }
     keys = sorted({key for order in likely.values() for key in order[:2]})
@@ -186,5 +178,5 @@ def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, wa
 
 
 def _letters_in_common(text: str, other: str) -> str:
-    pieces = ((error_markdown(piece), is_shared) for piece, is_shared in shared_letters(text, other))
+    pieces = ((error_markdown(piece), is_shared) for piece, is_shared in core.shared_letters(text, other))
     return "".join(f"**{piece}**" if is_shared else piece for piece, is_shared in pieces)

@@ -9,15 +9,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
-from attention_core.topics.matter.sentences import (
-    Sentence,
-    Verdict,
-    against_the_answer,
-    explain,
-    judge,
-    read_sentence,
-    remove_each,
-)
+from attention_core.topics.matter import sentences as core
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, card_or_empty, model_or_none
@@ -37,21 +29,21 @@ SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 EDITS = EditList(NAME)
 STEPS = Stepper(NAME)
 
-_judge, _remove_each, _explain = map(by_model, (judge, remove_each, explain))
+_judge, _remove_each, _explain = map(by_model, (core.judge, core.remove_each, core.explain))
 
 
-def verdict_of(name: str, text: str, edits: Edits = ()) -> Verdict:
+def verdict_of(name: str, text: str, edits: Edits = ()) -> core.Verdict:
     """Return what a model says of a sentence."""
-    return _judge(name, read_sentence(text), edits)
+    return _judge(name, core.read_sentence(text), edits)
 
 
 def removed(text: str) -> Tensor:
     """Return what the answer as learned does without each word."""
-    return _remove_each(ATTENTION, read_sentence(text))
+    return _remove_each(ATTENTION, core.read_sentence(text))
 
 
 def attention_trace(text: str, edits: Edits = ()) -> AttentionTrace:
-    return _explain(ATTENTION, read_sentence(text), edits)
+    return _explain(ATTENTION, core.read_sentence(text), edits)
 
 
 def try_section(text: str, trace: AttentionTrace) -> None:
@@ -127,7 +119,7 @@ GUESSED = PRESETS["A comma"]
 _component = component("weighed_words")
 
 
-def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
+def words_section(sentence: core.Sentence, text: str, trace: AttentionTrace) -> None:
     """Draw every word with its weight and with what the answer as learned does when it is deleted."""
     weights = trace.weights()[0].tolist()
     if_removed = removed(text).tolist()
@@ -160,7 +152,7 @@ def words_section(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
         )
 
 
-def who_decides(sentence: Sentence, text: str, trace: AttentionTrace) -> None:
+def who_decides(sentence: core.Sentence, text: str, trace: AttentionTrace) -> None:
     """Say where weights and what deleting does disagree, or what changing the weights did."""
     with st.container(key="matter_told"):
         if trace.edits:
@@ -175,10 +167,10 @@ def _points(change: float) -> str:
     return f"{abs(100 * change):.{0 if abs(change) >= 0.0095 else 1}f} points"
 
 
-def _where_they_disagree(sentence: Sentence, weights: list[float], changes: list[float], positive: float) -> str:
+def _where_they_disagree(sentence: core.Sentence, weights: list[float], changes: list[float], positive: float) -> str:
     names = [f"“{error_markdown(label)}”" for label in sentence.labels]
     heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda place: abs(changes[place]))
-    against = against_the_answer(weights, changes, positive)
+    against = core.against_the_answer(weights, changes, positive)
     if heavy == light and against is not None:
         return (
             f"**{names[against]}** has {as_percent(weights[against])} of the weight and pushes the *other* way: "
@@ -210,7 +202,7 @@ def _what_changing_did(text: str, trace: AttentionTrace) -> str:
 
 def surprise() -> TryThis:
     """Return the page's surprise: a word that decides a sentence without having much weight."""
-    words = read_sentence(GUESSED).words
+    words = core.read_sentence(GUESSED).words
     weights, changes = attention_trace(GUESSED).weights()[0].tolist(), removed(GUESSED).tolist()
     decides, heaviest = (max(range(len(words)), key=size.__getitem__) for size in ([*map(abs, changes)], weights))
     options = sorted({0, 1, decides, heaviest})  # the first two words seem to decide
@@ -222,7 +214,7 @@ def surprise() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         before = verdict_of(ATTENTION, GUESSED)
-        without = {place: Verdict(before.positive + changes[place]).said for place in (decides, heaviest)}
+        without = {place: core.Verdict(before.positive + changes[place]).said for place in (decides, heaviest)}
         return options.index(decides), (
             f"{before.said.capitalize()}; without {names[decides]}, which has {as_percent(weights[decides])} of the "
             f"weight, {without[decides]}; without {names[heaviest]}, {without[heaviest]}."

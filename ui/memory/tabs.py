@@ -9,16 +9,8 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
 from attention_core.charts import probability_bars, signed_ramp
 from attention_core.device import to_array
-from attention_core.topics.memory import own_states
+from attention_core.topics.memory import influence, own_states
 from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
-from attention_core.topics.memory.influence import (
-    CODE,
-    FORMULAS,
-    MemoryOverview,
-    WordKnowledge,
-    memory_overview,
-    word_knowledge,
-)
 from attention_core.topics.memory.own_states import state_differences
 from attention_core.topics.translate.translation import SourceSentence, Translation, read_source
 from attention_core.topics.variants import variants_of
@@ -37,7 +29,7 @@ from ui.try_this import TryThis
 CHART_WIDTH = 470
 RAMP = signed_ramp(np.array([-1.0, 1.0]))
 
-_remember = cached_computation(spinner="Reading the sentence", by_model=True)(memory_overview)
+_remember = cached_computation(spinner="Reading the sentence", by_model=True)(influence.memory_overview)
 
 
 def walk_tab(text: str) -> None:
@@ -58,17 +50,17 @@ def walk_tab(text: str) -> None:
     with column, st.container(key="desk_memory_formulas"):
         place = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
         for label in memories if place.open else ():
-            place.latex(FORMULAS[label])
-            place.code(CODE[label])
+            place.latex(influence.FORMULAS[label])
+            place.code(influence.CODE[label])
 
 
-def _kept_in_words(memory: MemoryOverview, direction: str, now: int) -> str:
+def _kept_in_words(memory: influence.MemoryOverview, direction: str, now: int) -> str:
     kept = memory.share_kept(direction, now)
     does = "writes the whole state anew" if kept is None else f"keeps **{kept:.0%}** of the state"
     return f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}: {does}."
 
 
-def _over_time(label: str, memory: MemoryOverview, direction: str, now: int) -> None:
+def _over_time(label: str, memory: influence.MemoryOverview, direction: str, now: int) -> None:
     title = f"state, read {direction}s"
     read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
     chart = over_time(memory, direction, RAMP, title=title, read=read, now=now, size=(CHART_WIDTH, 128))
@@ -158,7 +150,7 @@ def _say(source: SourceSentence) -> None:
 
 GUESSED, BOUNDS = 5, (0.05, 0.25)  # the French word that is guessed about; shares between the options of the guess
 FRENCH = Walk(f"{screen.NAME}_cure", first=GUESSED, label="French word")
-_what_is_known = by_model(word_knowledge)
+_what_is_known = by_model(influence.word_knowledge)
 
 
 def look_back(text: str) -> TryThis:
@@ -172,7 +164,7 @@ def look_back(text: str) -> TryThis:
         if not LECTURE.value:  # a tab is a screen of its own there, without what came out
             OPEN_TAB[screen.NAME].value = "cure"
 
-    def known_then() -> WordKnowledge:
+    def known_then() -> influence.WordKnowledge:
         return _what_is_known(screen.ATTENTIVE, read_source(text), _said(text)[0].ids[: pieces[place]])
 
     def outcome() -> tuple[int, str]:
@@ -188,7 +180,7 @@ def look_back(text: str) -> TryThis:
     )
 
 
-def _two_bars(text: str, known: WordKnowledge) -> None:
+def _two_bars(text: str, known: influence.WordKnowledge) -> None:
     place = int(known.weights.argmax())
     shares = {screen.ATTENTIVE: known.context[place], screen.WITHOUT: screen.vector_shares(text)[place]}
     bars = bar_rows((screen.SAYS[name], float(share), TRANSLATOR_COLOURS[name]) for name, share in shares.items())
@@ -224,7 +216,7 @@ def cure_tab(text: str) -> None:
         draw_chart(chart, width="content", key="memory_cure", alt=alt)
 
 
-def _verdict(french: str, text: str, known: WordKnowledge) -> str:
+def _verdict(french: str, text: str, known: influence.WordKnowledge) -> str:
     place = int(known.weights.argmax())
     english = literal(read_source(text).word_labels[place], 24)
     return (

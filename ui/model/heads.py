@@ -10,14 +10,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
-from attention_core.explain.heads import (
-    METRICS,
-    HeadSummary,
-    describe_head,
-    distances_from,
-    rollout,
-    summarised_queries,
-)
+from attention_core.explain import heads as core
 from attention_core.hub.catalogue import IN_WORDS
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, patches_of
@@ -48,33 +41,33 @@ N_SIMILAR = 4
 MATRIX_SIZE = 270
 KIND = Field(NAME, "kind", next(iter(NAMES)), address="kind", parse=one_of(NAMES))
 N_SENTENCES = 100
-METRIC = Field(NAME, "metric", "previous", address="metric", parse=one_of(METRICS))
+METRIC = Field(NAME, "metric", "previous", address="metric", parse=one_of(core.METRICS))
 
 
 def heads_in_numbers(run: ModelRun) -> None:
     """Draw a number for every head of the chosen kind of attention; a click chooses a head."""
     now, layers = chosen_layers(run)
     found = summaries_of(run, now.group)
-    known = [field for field in METRICS if _is_told(found, field)]
+    known = [field for field in core.METRICS if _is_told(found, field)]
     metric = METRIC.clamp_to_options(known)
-    METRIC.widget(st.selectbox, "Number", known, format_func=METRICS.get, width=420)
+    METRIC.widget(st.selectbox, "Number", known, format_func=core.METRICS.get, width=420)
     values = [[getattr(head, metric) for head in layer] for layer in found]
     left, right = st.columns([1.35, 1], gap="large")
     with left:
-        head_map(run, "model_numbers", values, now, METRICS[metric], float(metric in SHARES))
+        head_map(run, "model_numbers", values, now, core.METRICS[metric], float(metric in SHARES))
     with right:
-        n_queries, n_counted = layers[0].n_queries, len(summarised_queries(layers))
+        n_queries, n_counted = layers[0].n_queries, len(core.summarised_queries(layers))
         sampled = "" if n_counted == n_queries else f" Over {n_counted:,} of {n_queries:,} queries, evenly spaced."
-        st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*METRICS.values()))
+        st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*core.METRICS.values()))
         own = found[now.layer][now.head]
-        st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {describe_head(own)}")
-        numbers = [(METRICS[field], _number(field, getattr(own, field))) for field in known]
+        st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {core.describe_head(own)}")
+        numbers = [(core.METRICS[field], _number(field, getattr(own, field))) for field in known]
         with st.container(key="desk_model_numbers"):
             figures_table(("", "this head"), *numbers)
             _most_alike(run, now, layers)
 
 
-def _is_told(found: list[list[HeadSummary]], field: str) -> bool:
+def _is_told(found: list[list[core.HeadSummary]], field: str) -> bool:
     values = [getattr(head, field) for layer in found for head in layer]
     return any(value > 1e-6 if field == "unspent" else not math.isnan(value) for value in values)
 
@@ -86,7 +79,7 @@ def _number(field: str, value: float) -> str:
 
 
 def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> None:
-    apart = cached_with_run(run, ("apart", *now[:3]), lambda: distances_from(layers, now.layer, now.head))
+    apart = cached_with_run(run, ("apart", *now[:3]), lambda: core.distances_from(layers, now.layer, now.head))
     places = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads)]
     if len(places) == 1:
         return
@@ -163,7 +156,7 @@ def rolled_out(run: ModelRun) -> None:
     now, layers = chosen_layers(run)
     trace = layers[0]
     try:
-        found = cached_with_run(run, ("rollout", now.group), lambda: rollout(layers))
+        found = cached_with_run(run, ("rollout", now.group), lambda: core.rollout(layers))
     except ValueError as error:
         why = f"Rollout multiplies whole matrices and is drawn for up to 1,024 positions; here are {trace.n_queries:,}."
         if "self-attention" in str(error):
@@ -206,7 +199,7 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     sides = zip(st.columns(2, gap="large"), (run, other), (now, glance.nearest(other, now)), strict=True)
     for column, shown, at in sides:
         with column:
-            does = describe_head(glance.summaries_of(shown, at.group)[at.layer][at.head])
+            does = core.describe_head(glance.summaries_of(shown, at.group)[at.layer][at.head])
             model = error_markdown(IN_WORDS.get(shown.model, shown.model))
             st.markdown(f"**{model}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
             glance.glance_picture(shown, at, width=520)

@@ -16,14 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from attention_core.bounds import (
-    DRAWING_FAR,
-    DRAWING_POINTS,
-    DRAWING_STROKES,
-    QUESTION_BOX_LETTERS,
-    SENTENCE_LETTERS,
-    as_markdown,
-)
+from attention_core import bounds
+from attention_core.bounds import QUESTION_BOX_LETTERS, SENTENCE_LETTERS, as_markdown
 from attention_core.data.sentence_presets import OPENING
 from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
@@ -153,9 +147,9 @@ def _take_drawing() -> None:
 def sent_drawing(message: Any) -> tuple[str, float]:
     """Return the strokes of a browser's message, packed, and its time; one of BAD_VALUE_ERRORS if it holds none."""
     strokes = []
-    for colour, width, path in message["strokes"][: DRAWING_STROKES.most]:
-        points = np.array(path[: 2 * DRAWING_POINTS.most], float).reshape(-1, 2)
-        if not (np.abs(points) <= DRAWING_FAR.most).all():
+    for colour, width, path in message["strokes"][: bounds.DRAWING_STROKES.most]:
+        points = np.array(path[: 2 * bounds.DRAWING_POINTS.most], float).reshape(-1, 2)
+        if not (np.abs(points) <= bounds.DRAWING_FAR.most).all():
             raise ValueError("the stroke leaves the drawing")
         strokes.append(Stroke(points, width, colour))
     return checked_strokes(pack_strokes(strokes)), float(message["sent"])

@@ -14,16 +14,8 @@ from attention_core.charts import matrix_chart
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
 from attention_core.device import to_array
 from attention_core.topics.vectors import Problem
+from attention_core.topics.vectors import problem as core
 from attention_core.topics.vectors.charts import hull_chart
-from attention_core.topics.vectors.problem import (
-    PRESETS,
-    FeedForward,
-    feed_forward,
-    mask_of,
-    neighbours,
-    pair_map,
-    planar_tables,
-)
 from ui.chart import draw_chart, note_picture
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.labels import as_percent, explain, number, paragraph
@@ -43,10 +35,10 @@ ARROWS: Field[list[list[float]]] = Field(page.NAME, "arrows", list)
 def example_choice() -> None:
     """Draw the list of examples and the chosen one's line."""
     left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
-    titles = {name: preset.title for name, preset in PRESETS.items()}
+    titles = {name: preset.title for name, preset in core.PRESETS.items()}
     look = {"format_func": titles.__getitem__, "label_visibility": "collapsed"}
     page.PRESET.widget(left.selectbox, "Example", list(titles), on_change=_take_example, **look)
-    line = PRESETS[page.PRESET.value].line
+    line = core.PRESETS[page.PRESET.value].line
     right.markdown(line, help=explain(line))
 
 
@@ -60,7 +52,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     weights, title = to_array(trace.weights()), "weight" if trace.has_softmax else "score"
     axes, role = (trace.story.query_axis, trace.story.key_axis), Role.WEIGHTS if trace.has_softmax else Role.SCORES
     note_picture(lambda: matrix_chart(weights, *axes, role, title=title), "The weight of every pair")
-    tables = planar_tables(problem)
+    tables = core.planar_tables(problem)
     owners = [name for name in tables for _ in problem.tables[name]]
     kinds = {"Q": "query", "K": "key", "Y": "key"}
     arrows = [row for name in tables for row in problem.tables[name].tolist()]
@@ -71,7 +63,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     before = replace(page.example(), settings=problem.settings) if is_tried else page.problem_before()
     came_from = [row for name in tables for row in before.tables[name].tolist()]
     values = problem.tables["V" if problem.is_direct else "W_V"]
-    made_scores, allowed = None if trace.edits else pair_map(problem, trace), mask_of(problem)
+    made_scores, allowed = None if trace.edits else core.pair_map(problem, trace), core.mask_of(problem)
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
         "kinds": [kinds.get(name, "input") for name in owners],
@@ -87,7 +79,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "from": came_from if np.shape(came_from) == np.shape(arrows) else None,
         "map": None if made_scores is None else made_scores.tolist(),
         "allowed": None if allowed is None else allowed.tolist(),
-        "edges": neighbours(problem) if tables else [],
+        "edges": core.neighbours(problem) if tables else [],
         "soft": trace.has_softmax,
         "neuron": problem.key_table == "X",
         "values": values.tolist() if tables and values.shape[1] == 2 else None,
@@ -101,7 +93,7 @@ def take_drag() -> None:
         return
     ARROWS.value, rows = moved["arrows"], iter(moved["arrows"])
     tables = dict(page.typed_problem().tables)
-    for name in planar_tables(page.typed_problem()):
+    for name in core.planar_tables(page.typed_problem()):
         tables[name] = np.array([next(rows) for _ in tables[name]], dtype=np.float64)
     page.write_tables(tables)
 
@@ -182,7 +174,7 @@ def neuron_panel(problem: Problem) -> None:
     with st.container(horizontal=True, gap="medium"):
         bends = BENDS.widget(st.toggle, "Non-linearity (tanh)")
         deep = DEEP.widget(st.toggle, "Second layer")
-    network = feed_forward(*inputs.shape, bends=bends, deep=deep)
+    network = core.feed_forward(*inputs.shape, bends=bends, deep=deep)
     answer = network.answer(inputs)
     if network.second is None:
         chart = neuron_chart(network.weights[0], inputs, labels, bent=short(answer) if bends else "")
@@ -201,7 +193,7 @@ def neuron_panel(problem: Problem) -> None:
             _mixed_effect(network, inputs, *map(as_markdown, labels[:2]))
 
 
-def _mixed_effect(network: FeedForward, inputs: np.ndarray, first: str, second: str) -> None:
+def _mixed_effect(network: core.FeedForward, inputs: np.ndarray, first: str, second: str) -> None:
     whole, without = network.effect(inputs, 0), network.effect(inputs, 0, 1)
     mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if network.bends else "exactly 0"
     why = (
