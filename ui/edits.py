@@ -28,9 +28,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention_core import AttentionTrace, Axis, Role
 from attention_core.attention import edits as core
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role
 from attention_core.bounds import EDIT_LETTERS, EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import BEFORE_AFTER, bar_table

@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, Uniform
-from attention_core.attention.trace import AttentionTrace
+from attention_core import AttentionTrace, BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, Uniform
 from attention_core.charts import picture
 from attention_core.charts.heatmap import matrix_png
 from attention_core.charts.overlay import glow_ramp, image_png, map_png

@@ -8,8 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
+from attention_core import AttentionTrace, Role, Step
 from attention_core.charts import overlay_strip
 from attention_core.charts.overlay import glow_ramp, image_png, map_png, strongest_weight
 from attention_core.data.presets import MOST

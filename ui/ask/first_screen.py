@@ -10,8 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from attention_core.attention.edits import Uniform
-from attention_core.attention.trace import AttentionTrace
+from attention_core import AttentionTrace, Uniform
 from attention_core.bounds import QUESTION_BOX_LETTERS
 from attention_core.charts import overlay
 from attention_core.data import questions

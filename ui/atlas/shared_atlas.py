@@ -10,10 +10,9 @@ import numpy as np
 import streamlit as st
 import torch
 
+from attention_core import AttentionTrace, Axis
 from attention_core.atlas import TILE, Atlas, search
 from attention_core.atlas.matrix import PackedTile, hidden_cells, pack
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis
 from attention_core.concurrency import Lock
 from attention_core.topics.atlas import LongText
 

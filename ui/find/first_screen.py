@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.edits import UNIFORM
-from attention_core.attention.trace import AttentionTrace
+from attention_core import UNIFORM, AttentionTrace
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_between, hidden_digit

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from attention_core import AttentionTrace, Axis, Step, step_of
 from attention_core.attention.attend import pair_scores, pair_weights
-from attention_core.attention.steps import step_of
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Step
 from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.heatmap import pair_axes
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers

@@ -8,9 +8,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.steps import step_of
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
+from attention_core import AttentionTrace, Role, step_of
 from attention_core.bounds import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError

@@ -10,8 +10,7 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role
+from attention_core import AttentionTrace, Axis, Role
 from attention_core.charts import matrix_chart
 from attention_core.data.drawing import Stroke
 from attention_core.device import device_of, to_array

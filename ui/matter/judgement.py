@@ -3,9 +3,8 @@
 import streamlit as st
 from torch import Tensor
 
+from attention_core import AttentionTrace, Role
 from attention_core.attention.edits import Edits
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated

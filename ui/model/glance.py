@@ -11,8 +11,7 @@ import numpy as np
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role
+from attention_core import AttentionTrace, Axis, Role
 from attention_core.charts.heads import Mosaic, heads_chart, mosaic
 from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries

@@ -8,8 +8,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
+from attention_core import AttentionTrace, Role
 from attention_core.attention.view.page import pieces, tiles_of
 from attention_core.charts.heads import masked
 from attention_core.charts.heatmap import matrix_chart

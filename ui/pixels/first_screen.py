@@ -9,8 +9,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import UNIFORM
-from attention_core.attention.trace import AttentionTrace
+from attention_core import UNIFORM, AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
 from attention_core.charts.overlay import CLEARNESS, strongest_weight
 from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart

@@ -12,9 +12,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from attention_core import AttentionTrace, Role
 from attention_core.attention.scores import SCORES, Score, printed_concat
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.device import to_array

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_core.attention.edits import Uniform
-from attention_core.attention.types import Role
+from attention_core import Role, Uniform
 from attention_core.data.drawing import draw_strokes
 from attention_core.data.questions import ANSWERS, answer_in_words, read_question
 from attention_core.data.stroke import Stroke

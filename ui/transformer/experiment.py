@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from attention_core.attention.edits import DropHead
-from attention_core.attention.trace import AttentionTrace
+from attention_core import AttentionTrace, DropHead
 from attention_core.models.transformer import KINDS, EditedTranslator, EditsByAttention, TransformerConfig
 from attention_core.topics.translate import translation as core
 from ui.computed import cached_computation, model_or_stop

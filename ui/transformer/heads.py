@@ -8,9 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core.attention.steps import step_of
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role
+from attention_core import AttentionTrace, Role, step_of
 from attention_core.charts.heads import heads_chart, mosaic
 from attention_core.explain.heads import describe_head, summaries, summarise
 from attention_core.topics.translate.translation import WordView, piece_probabilities, read_source

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.steps import step_of
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
+from attention_core import AttentionTrace, Role, Step, step_of
 from attention_core.bounds import as_markdown
 from attention_core.charts import signed_ramp
 from attention_core.charts.heatmap import matrix_png

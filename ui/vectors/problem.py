@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from attention_core import AttentionTrace, Role, Step
 from attention_core.attention.scores import SCORES
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
 from attention_core.bounds import as_markdown
 from attention_core.links import pack, unpack
 from attention_core.topics.vectors import problem as core

@@ -6,9 +6,7 @@ from math import ceil
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.steps import step_of
-from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
+from attention_core import AttentionTrace, Role, Step, step_of
 from attention_core.bounds import as_markdown
 from attention_core.charts import matrix_chart
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
