@@ -6,7 +6,6 @@ from ui.doubts import memory_doubts
 from ui.layout import last_on_phone
 from ui.memory import first_screen as screen
 from ui.memory import tabs
-from ui.memory.first_screen import NAME, WALK
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -21,7 +20,7 @@ print(dict(zip(source.word_labels, shares.tolist())))
 """
 
 page_frame(
-    NAME,
+    screen.NAME,
     "A recurrent network keeps **one vector**. It cannot go back to an earlier word. Attention can.",
 )
 with st.container(key="desk_memory_sentence"):
@@ -41,11 +40,11 @@ with st.container(key="memory_screen"):
             screen.read_by_both(text, pair)
         with st.container(key="memory_told"):
             if not tabs.why_missing():
-                try_this(NAME, tabs.look_back(text))
+                try_this(screen.NAME, tabs.look_back(text))
 
 take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
 page_tabs(
-    NAME,
+    screen.NAME,
     Tab("steps", "Step by step", lambda: tabs.walk_tab(text), formerly=("words", "lengths")),
     Tab("cure", "What attention gives back", lambda: tabs.cure_tab(text)),
     more=(
@@ -54,5 +53,5 @@ page_tabs(
         Tab("wider", "Would a wider vector do?", lambda: tabs.wider_vector(text)),
         memory_doubts(text),
     ),
-    players=(WALK, tabs.FRENCH),
+    players=(screen.WALK, tabs.FRENCH),
 )

@@ -24,7 +24,6 @@ from ui.find import first_screen as find
 from ui.groups import sections as groups
 from ui.matter import judgement as matter
 from ui.memory import first_screen as memory
-from ui.memory.first_screen import NAME
 from ui.pixels import first_screen as pixels
 from ui.read import first_screen as read
 from ui.skeleton import Tab
@@ -94,7 +93,7 @@ def memory_doubts(text: str) -> Tab:
         shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)  # type: ignore[arg-type]
         return subjects.one_vector_subject(model, pieces, ids, source.word_of, source.words, shares)  # type: ignore[arg-type]
 
-    return faithfulness_tab(NAME, memory.WITHOUT, text, subject, "words")
+    return faithfulness_tab(memory.NAME, memory.WITHOUT, text, subject, "words")
 
 
 def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:

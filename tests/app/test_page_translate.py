@@ -22,7 +22,7 @@ from tests.app.tools import (
     steps_to_the_end,
     there_and_back,
 )
-from ui.translate import first_screen, models
+from ui.translate import models
 
 PAGE = "pages/translate.py"
 
@@ -247,8 +247,7 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
 def test_a_model_that_nobody_looks_at_is_not_asked(page, monkeypatch):
     asked = []
     plain = models.translation
-    for module in (first_screen, models):
-        monkeypatch.setattr(module, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
+    monkeypatch.setattr(models, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
     write(page, "The red dog is in the garden.")
     assert set(asked) == {"none", "additive"}
     given(page, models={"upper": "none", "lower": "dot"})

@@ -21,7 +21,7 @@ from attention_core.data.presets import MOST, SCENES, random_scene, scene_stroke
 from attention_core.data.questions import answer_in_words
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
-from attention_core.topics.ask import EXAMPLES, SceneInput, scene_input
+from attention_core.topics import ask
 from ui.canvas import INK, PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
 from ui.chart import note_picture
 from ui.component import component
@@ -48,7 +48,7 @@ LAST_READ = Field(NAME, "last_read", FIRST)
 ALIKE = ListedEdit(Uniform(), "it looks everywhere alike")
 EDITS = EditList(NAME, uniform={"1": [ALIKE]}.__getitem__)
 MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
-THREE_LOOKS, POSSIBLE = f"{questions.write(EXAMPLES[-1])}?", ("red", "purple", "orange")
+THREE_LOOKS, POSSIBLE = f"{questions.write(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
 DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 _glow = component("start_scene")
 answer_one = by_model(SceneQuestion.explain)
@@ -75,7 +75,7 @@ PAD = Pad(
 class AskedDrawing:
     def __init__(self, pad: PadState) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
-        self.seen: SceneInput = scene_input(pad.canvas)  # the same as the model sees it
+        self.seen: ask.SceneInput = ask.scene_input(pad.canvas)  # the same as the model sees it
         self.digits: list[DrawnDigit] = group_strokes(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
         full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
@@ -86,10 +86,10 @@ class AskedDrawing:
         """The model's input, (4, 64, 64)."""
         return self.seen.picture
 
-    def without(self, gone: list[int]) -> SceneInput:
+    def without(self, gone: list[int]) -> ask.SceneInput:
         away = {stroke for place in gone for stroke in self.digits[place].strokes}
         kept = [stroke for place, stroke in enumerate(self._pad.inked) if place not in away]
-        return scene_input(render_strokes(kept, (SIDE, SIDE), self._pad.paper))
+        return ask.scene_input(render_strokes(kept, (SIDE, SIDE), self._pad.paper))
 
 
 def scene_pad() -> tuple[AskedDrawing, bool]:
@@ -141,10 +141,10 @@ def question_part() -> tuple[questions.ParsedQuestion, bool]:
         reading = questions.read_question(TEXT.value)
     except questions.QuestionError as error:
         st.info(f"{error_markdown(error)} **What can be asked**, for instance:")
-        _chips(EXAMPLES)
+        _chips(ask.EXAMPLES)
         return questions.read_question(LAST_READ.value), False
     LAST_READ.value = TEXT.value
-    _chips(EXAMPLES[:MAX_EXAMPLES])
+    _chips(ask.EXAMPLES[:MAX_EXAMPLES])
     if reading.rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading, True
@@ -162,7 +162,7 @@ def answer_part(
 ) -> SceneAnswer:
     """Draw the answer and its looks, greyed unless they are of what stands on the page; return the answer."""
     own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
-    runs = PAD.runs(lambda canvas: answer_one(MODEL, scene_input(canvas).picture, reading.words))
+    runs = PAD.runs(lambda canvas: answer_one(MODEL, ask.scene_input(canvas).picture, reading.words))
     edits, is_alike = EDITS.fitting(own.looks[0], runs=runs), ALIKE in EDITS.changes
     answered = answer_one(MODEL, drawing.picture, reading.words, edits=edits) if edits else own
     for key in ("ask_answer", "ask_glow"):
@@ -208,7 +208,7 @@ def _three_looks() -> TryThis:
         EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        picture = scene_input(render_strokes(PRESETS[PAD.first](), PAD.size, "light")).picture
+        picture = ask.scene_input(render_strokes(PRESETS[PAD.first](), PAD.size, "light")).picture
         asked = MODEL, picture, questions.read_question(THREE_LOOKS).words
         (answer, sure), (alike, _) = (best_answer(answer_one(*asked, edits=one)) for one in ((), (Uniform(),)))
         words = f"After three looks it says *{answer}* ({sure:.0%}); forced to look everywhere alike, "

@@ -14,7 +14,6 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.topics import find
-from attention_core.topics.find import n_for_share
 from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes
 from ui.chart import draw_map
 from ui.computed import by_model, cached_computation, card_or_empty
@@ -115,7 +114,7 @@ def both_ways(canvas: np.ndarray) -> np.ndarray:
 def learned_words(reading: FindReading) -> None:
     """Say what is read with the learned or changed weights, and on how few regions they lie."""
     verdict(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
-    half, n = n_for_share(reading.trace, 0.5), reading.trace.n_keys
+    half, n = find.n_for_share(reading.trace, 0.5), reading.trace.n_keys
     one = f"One of {n} regions gets {float(reading.trace.weights().max()):.0%} of the attention."
     st.markdown(one if half == 1 else f"{half} of {n} regions get half of the attention.")
 

@@ -11,7 +11,6 @@ from attention_core.charts import probability_bars, signed_ramp
 from attention_core.device import to_array
 from attention_core.topics.memory import influence, own_states
 from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
-from attention_core.topics.memory.own_states import state_differences
 from attention_core.topics.translate.translation import SourceSentence, Translation, read_source
 from attention_core.topics.variants import variants_of
 from ui.chart import draw_chart
@@ -71,7 +70,7 @@ BEGUN_ALIKE = {
     "first": Field(screen.NAME, "first", "Apple makes very good pies.", address="first"),
     "second": Field(screen.NAME, "second", "Apple makes very good phones.", address="second"),
 }
-_differences = by_model(state_differences)
+_differences = by_model(own_states.state_differences)
 
 
 def what_follows() -> None:

@@ -20,7 +20,6 @@ from ui.job_queue import queued_result
 from ui.labels import error_markdown, explain, literal, paragraph
 from ui.layout import figures_table
 from ui.model import glance
-from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_layers, head_map, summaries_of
 from ui.model.input import choose_input
 from ui.model.one_head import patch_view
 from ui.model_runs import LatestRun, choose_model, pretrained_of, run_of, uploaded_run
@@ -39,22 +38,22 @@ EXPLAINED = {
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent"}
 N_SIMILAR = 4
 MATRIX_SIZE = 270
-KIND = Field(NAME, "kind", next(iter(NAMES)), address="kind", parse=one_of(NAMES))
+KIND = Field(glance.NAME, "kind", next(iter(NAMES)), address="kind", parse=one_of(NAMES))
 N_SENTENCES = 100
-METRIC = Field(NAME, "metric", "previous", address="metric", parse=one_of(core.METRICS))
+METRIC = Field(glance.NAME, "metric", "previous", address="metric", parse=one_of(core.METRICS))
 
 
 def heads_in_numbers(run: ModelRun) -> None:
     """Draw a number for every head of the chosen kind of attention; a click chooses a head."""
-    now, layers = chosen_layers(run)
-    found = summaries_of(run, now.group)
+    now, layers = glance.chosen_layers(run)
+    found = glance.summaries_of(run, now.group)
     known = [field for field in core.METRICS if _is_told(found, field)]
     metric = METRIC.clamp_to_options(known)
     METRIC.widget(st.selectbox, "Number", known, format_func=core.METRICS.get, width=420)
     values = [[getattr(head, metric) for head in layer] for layer in found]
     left, right = st.columns([1.35, 1], gap="large")
     with left:
-        head_map(run, "model_numbers", values, now, core.METRICS[metric], float(metric in SHARES))
+        glance.head_map(run, "model_numbers", values, now, core.METRICS[metric], float(metric in SHARES))
     with right:
         n_queries, n_counted = layers[0].n_queries, len(core.summarised_queries(layers))
         sampled = "" if n_counted == n_queries else f" Over {n_counted:,} of {n_queries:,} queries, evenly spaced."
@@ -78,8 +77,8 @@ def _number(field: str, value: float) -> str:
     return f"{value:.1%}" if field in SHARES else f"{value:.2f}"
 
 
-def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> None:
-    apart = cached_with_run(run, ("apart", *now[:3]), lambda: core.distances_from(layers, now.layer, now.head))
+def _most_alike(run: ModelRun, now: glance.Selection, layers: list[AttentionTrace]) -> None:
+    apart = glance.cached_with_run(run, ("apart", *now[:3]), lambda: core.distances_from(layers, now.layer, now.head))
     places = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads)]
     if len(places) == 1:
         return
@@ -93,7 +92,7 @@ def _most_alike(run: ModelRun, now: Selection, layers: list[AttentionTrace]) -> 
                 f"Layer {layer + 1}, head {head + 1}: {row[other]:.2f} away",
                 key=f"model_like_{now.group}_{layer}_{head}",
                 type="tertiary",
-                on_click=partial(choose, group=now.group, layer=layer, head=head),
+                on_click=partial(glance.choose, group=now.group, layer=layer, head=head),
             )
 
 
@@ -124,12 +123,12 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
     except ValueError as error:
         st.info(f"The model cannot read them: {error_markdown(error)}.")
         return
-    now, kinds = chosen_layers(run)[0], [name for name in NAMES if name in found.means]
+    now, kinds = glance.chosen_layers(run)[0], [name for name in NAMES if name in found.means]
     kind = KIND.clamp_to_options(kinds)
     KIND.widget(st.selectbox, "How far it is", kinds, width=330)
     left, right = st.columns([1.35, 1], gap="large")
     with left:
-        head_map(run, "model_named", found.map(kind).tolist(), now, f"{kind}, share", 1.0)
+        glance.head_map(run, "model_named", found.map(kind).tolist(), now, f"{kind}, share", 1.0)
     with right:
         own, margin = (float(one[kind][now.layer][now.head]) for one in (found.means, found.margins))
         called = found.name(now.layer, now.head)
@@ -153,10 +152,10 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
 def rolled_out(run: ModelRun) -> None:
     """Draw attention rolled out through all layers beside the last layer's; below, where a chosen patch came from."""
     paragraph("Attention rollout multiplies weights; values do not count.")
-    now, layers = chosen_layers(run)
+    now, layers = glance.chosen_layers(run)
     trace = layers[0]
     try:
-        found = cached_with_run(run, ("rollout", now.group), lambda: core.rollout(layers))
+        found = glance.cached_with_run(run, ("rollout", now.group), lambda: core.rollout(layers))
     except ValueError as error:
         why = f"Rollout multiplies whole matrices and is drawn for up to 1,024 positions; here are {trace.n_queries:,}."
         if "self-attention" in str(error):

@@ -23,7 +23,6 @@ from ui.component import component, script_of
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
 from ui.model import glance
-from ui.model.glance import chosen
 from ui.player import StepLook, at_query, export_bar, query_row, show_numbers, show_step_chart, show_words
 from ui.state import Field, component_message, following, one_of, single_choice
 
@@ -87,7 +86,7 @@ def chips(
 
 def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
     """Draw where the tokens of a head look; a click on one makes it the query."""
-    query = min(chosen(run).query, trace.n_queries - 1)
+    query = min(glance.chosen(run).query, trace.n_queries - 1)
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
         row, column = trace.weights(head, [query])[0], trace.weights(head, cols=[query])[:, 0]

@@ -19,7 +19,6 @@ from ui.skeleton import live
 from ui.state import Field, following, one_of, widget_value
 from ui.translate import models as network
 from ui.translate.forcing import WORD, change_arc, force_what_comes_with, forced_pieces
-from ui.translate.models import translation
 from ui.try_this import TryThis
 
 FIRST = {"upper": "none", "lower": "additive"}
@@ -72,7 +71,7 @@ def longer_sentence() -> TryThis:
         _on_sentence()
 
     def outcome() -> tuple[int, str]:
-        without, attentive = (translation(name, LONGER).text for name in FIRST.values())
+        without, attentive = (network.translation(name, LONGER).text for name in FIRST.values())
         keeps = CAT in without, CAT in attentive
         option = [(True, False), (False, True), (True, True), (False, False)].index(keeps)
         lost = "One vector forgets the cat:" if keeps == (False, True) else "One vector:"
@@ -224,7 +223,7 @@ def list_translations(text: str) -> None:
         marked = "one shown" if translator in MODELS.value.values() else "one"
         sure, french, back = "", "<i>cannot be loaded</i>", ""
         if not network.why_missing(translator):
-            made = translation(translator, text, forced_pieces())
+            made = network.translation(translator, text, forced_pieces())
             share = probability_per_word(made.probabilities, len(made.word_labels))
             sure, french = f"{share:.0%} sure per word", html.escape(made.text) or "(nothing)"
             back = f'<div class="back">{html.escape(_back(made.text))}</div>'

@@ -7,7 +7,6 @@ from attention_core.bounds import PREFIX_LETTERS, as_markdown
 from attention_core.data.pieces import END, load_vocabulary
 from attention_core.data.sentence_presets import CLASSIC, GIVEN
 from attention_core.topics.translate import translation as core
-from attention_core.topics.translate.translation import ShownTranslation, read_source
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.layout import section
 from ui.state import Field, plain_text, whole_number, whole_numbers
@@ -120,20 +119,20 @@ def _where_it_looks(view: core.WordView) -> str:
 
 def _keys_of(text: str) -> list[tuple[int, ...]]:
     """Return the pieces of each English word."""
-    word_of = read_source(text).word_of
+    word_of = core.read_source(text).word_of
     return [tuple(place for place, of in enumerate(word_of) if of == word) for word in range(word_of[-1] + 1)]
 
 
-def _row(shown: ShownTranslation, row: int, text: str) -> WeightsRow:
+def _row(shown: core.ShownTranslation, row: int, text: str) -> WeightsRow:
     return WeightsRow(EDITS, shown.trace, shown.view.pieces(row), None, shown.translator, text)
 
 
-def change_arc(shown: ShownTranslation, row: int, column: int, weight: float | None, text: str) -> None:
+def change_arc(shown: core.ShownTranslation, row: int, column: int, weight: float | None, text: str) -> None:
     """Set what a French word gives an English one; None = cut it, or give it back; for a callback."""
     _row(shown, row, text).set_weight(_keys_of(text)[column], weight)
 
 
-def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
+def change_arcs(shown: core.ShownTranslation, row: int, text: str) -> None:
     """Draw the present word's weights to be changed, the list of changes, and what is said before and after."""
     follow_first_screen(shown, row)
     view, trace, name = shown.view, shown.trace, shown.translator
@@ -155,4 +154,4 @@ def change_arcs(shown: ShownTranslation, row: int, text: str) -> None:
                 "comes from the first changed word on is said anew."
             )
         after = tuple(shown.translation.ids[: shown.view.first_piece[row]])
-        show_next_word(NAME, name, read_source(text), after, trace.edits)
+        show_next_word(NAME, name, core.read_source(text), after, trace.edits)

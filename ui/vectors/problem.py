@@ -14,7 +14,6 @@ from attention_core.attention.scores import SCORES
 from attention_core.bounds import as_markdown
 from attention_core.links import pack, unpack
 from attention_core.topics.vectors import problem as core
-from attention_core.topics.vectors.problem import PRESETS, Problem, Settings, linked_tables, trace_of
 from ui import state
 from ui.computed import cached_computation
 from ui.edits import EditList
@@ -24,7 +23,7 @@ from ui.player import Stepper
 NAME = "vectors"
 FIRST = "pairs"
 Rows = Sequence[Sequence[float]]
-PRESET = state.Field(NAME, "preset", FIRST, address="preset", parse=state.one_of(PRESETS))
+PRESET = state.Field(NAME, "preset", FIRST, address="preset", parse=state.one_of(core.PRESETS))
 LOADED = state.Field(NAME, "loaded", "")
 """The preset that the tables began with."""
 SETTINGS: dict[str, state.Field] = {
@@ -47,11 +46,11 @@ def _typed(value: float) -> str:
 
 
 CELLS: state.Field[dict[str, Rows]] = state.Field(
-    NAME, "cells", dict, address="cells", parse=lambda text: linked_tables(unpack(text)), text=_packed
+    NAME, "cells", dict, address="cells", parse=lambda text: core.linked_tables(unpack(text)), text=_packed
 )
 EDITION = state.Field(NAME, "edition", 0)
 """Counts the changes that no table made; the tables are drawn anew when it has changed."""
-attention = cached_computation()(trace_of)
+attention = cached_computation()(core.trace_of)
 EDITS = EditList(NAME)
 CELL = state.Field(
     NAME,
@@ -79,7 +78,7 @@ def chosen_cell(step: Step) -> tuple[int, int]:
     return min(cell[row_kind(step)], step.shape[0] - 1), min(cell[column_kind(step)], step.shape[1] - 1)
 
 
-STEPS = Stepper(NAME, first=lambda: PRESETS[PRESET.value].step)
+STEPS = Stepper(NAME, first=lambda: core.PRESETS[PRESET.value].step)
 
 
 def choose_preset(name: str) -> None:
@@ -99,14 +98,14 @@ def follow_preset(*, anew: bool = False) -> None:
         field.preset(field.value)
 
 
-def example() -> Problem:
+def example() -> core.Problem:
     """Return what the tables began with."""
-    return PRESETS[LOADED.value].problem()
+    return core.PRESETS[LOADED.value].problem()
 
 
-def problem_before() -> Problem:
+def problem_before() -> core.Problem:
     """Return what the tables began with, before the example moved something, under the settings of now."""
-    return replace(PRESETS[LOADED.value].problem_before(), settings=typed_problem().settings)
+    return replace(core.PRESETS[LOADED.value].problem_before(), settings=typed_problem().settings)
 
 
 def write_tables(tables: Mapping[str, np.ndarray]) -> None:
@@ -114,19 +113,19 @@ def write_tables(tables: Mapping[str, np.ndarray]) -> None:
     EDITION.value += 1
 
 
-def typed_problem() -> Problem:
+def typed_problem() -> core.Problem:
     """Return the problem that stands in the tables."""
     tables = {name: np.array(rows, dtype=np.float64) for name, rows in CELLS.value.items()}
-    settings = Settings(**{name: field.value for name, field in SETTINGS.items()})
-    return Problem(tables, example().labels, settings)
+    settings = core.Settings(**{name: field.value for name, field in SETTINGS.items()})
+    return core.Problem(tables, example().labels, settings)
 
 
-def rows_in_words(problem: Problem) -> str:
+def rows_in_words(problem: core.Problem) -> str:
     """Return what tells the rows of a problem, which edits are about, from those of another."""
     return " ".join((*problem.row_labels(problem.query_table), *problem.row_labels(problem.key_table)))
 
 
-def edited(problem: Problem) -> AttentionTrace:
+def edited(problem: core.Problem) -> AttentionTrace:
     """Return a problem's attention with the edits that fit it."""
     plain = attention(problem)
     edits = EDITS.fitting(plain, of=rows_in_words(problem))
