@@ -8,8 +8,7 @@ import streamlit as st
 from attention_core.hub.model import ModelKind, predicts_words
 from ui.layout import end_here
 from ui.model.ablation import change_heads, changed_run
-from ui.model.doubts import model_doubts
-from ui.model.effects import logit_by_part, patch_heads
+from ui.model.effects import logit_by_part, model_doubts, patch_heads
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_look
 from ui.model.heads import heads_in_numbers, named_heads, rolled_out, side_by_side
 from ui.model.input import choose_run, choose_source, offer_model

@@ -1,4 +1,4 @@
-"""What hangs on each part: what it adds to a word's logit, and what it does here as it is in a second sentence."""
+"""What hangs on each part: what it adds to a logit, what it does as in a second sentence, whether a map explains it."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,6 +11,8 @@ from attention_core.attention.types import Axis, Role
 from attention_core.bounds import EDITS, MODEL_TEXT_LETTERS
 from attention_core.charts.bars import bars
 from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.faithfulness.attribution import Subject
+from attention_core.faithfulness.model_subject import model_subject
 from attention_core.hub.model import ModelKind, predicts_words, readable
 from attention_core.hub.outputs import sentence_change, token_text
 from attention_core.hub.run import ModelRun, TextInput
@@ -19,6 +21,7 @@ from attention_core.study import Attribution, Effects, ModelOutput, Study
 from attention_core.study.output import token_id
 from ui.chart import draw_chart
 from ui.component import component
+from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model.ablation import likeliest_tokens
@@ -26,6 +29,7 @@ from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
 from ui.player import StepLook, show_numbers
+from ui.skeleton import Tab
 from ui.state import Field, component_message, named, single_choice, whole_number
 
 N_PARTS, N_LIKELIEST = 8, 2
@@ -259,3 +263,27 @@ def _choose_word(run: ModelRun, asked: LatestRun, position: int, field: Field[st
     if text:
         return token_id(tokenizer, f" {text}")
     return likeliest if field is WORD else None
+
+
+MANY_PARAMETERS = 40_000_000  # from so many on a person asks for figures that take hundreds of passes
+
+ANSWERS = {
+    ModelKind.ENCODER: "The answer is the sentence's vector, the mean of its tokens'; what is left of it, the cosine.",
+    ModelKind.DECODER: "The answer is the next token. Early tokens are seen by more queries, so they receive more.",
+    ModelKind.VISION: "The answer is the class.",
+}
+MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
+
+
+def model_doubts(run: ModelRun, asked: LatestRun) -> Tab:
+    """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
+    pretrained, part, over = pretrained_of(asked.key), "tokens", None
+    if run.patch_grid is not None:
+        part, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
+
+    def subject() -> Subject:
+        return model_subject(pretrained, prepared_of(*asked))
+
+    is_large = sum(one.numel() for one in pretrained.model.parameters()) > MANY_PARAMETERS
+    answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
+    return faithfulness_tab(NAME, asked.key, asked, subject, part, over, answer, is_large)
