@@ -15,7 +15,6 @@ from ui.try_this import TryThis
 
 WORTH = "digits_worth"
 """The key of what tells how well a digit is read without attention, which answers the surprise's question."""
-FRAME = (200, 205, 211)
 read_image = by_model(pixels.ask)
 """What a model reads in one picture, float (28, 28)."""
 prepared = cached_computation()(prepare)
@@ -25,14 +24,6 @@ prepared = cached_computation()(prepare)
 def inked(image: np.ndarray) -> np.ndarray:
     """Return a picture of ink, from 0 to 1, in its colours, uint8 (rows, columns, 3)."""
     return ink_ramp().lookup()[np.rint(image * 255).astype(int), :3]
-
-
-def framed(image: np.ndarray, factor: int) -> np.ndarray:
-    """Return a picture (rows, columns, 3), so many times as large, in a thin frame."""
-    large = image.repeat(factor, 0).repeat(factor, 1)
-    for edge in (large[0], large[-1], large[:, 0], large[:, -1]):
-        edge[:] = FRAME
-    return large
 
 
 def verdict(title: str, probabilities: np.ndarray) -> None:

@@ -202,7 +202,6 @@ def run_page(page: st.Page) -> None:
     page.run()
 
 
-PAGE_OF = {"recording": "model", "tensors": "atlas"}
 SAW_OPENED = Field(APP, "saw_opened", False)
 
 
@@ -217,7 +216,7 @@ def opened_file() -> Path | None:
 def opened_recording() -> Path | None:
     """Return the file of the command line unless it holds tensors; what is wrong with it shows when it is read."""
     file = opened_file()
-    return file if file is not None and _kind_of(file) == "recording" else None
+    return None if file is None or _holds_tensors(file) else file
 
 
 def show_opened_file(url_path: str) -> None:
@@ -227,14 +226,13 @@ def show_opened_file(url_path: str) -> None:
         return
     SAW_OPENED.value = True
     if not url_path:
-        wanted = PAGE_OF[_kind_of(file)]
-        st.switch_page(next(path_of(entry) for entry in PAGES if entry.url_path == wanted))
+        st.switch_page(path_of(entry_of("atlas" if _holds_tensors(file) else "model")))
 
 
-def _kind_of(file: Path) -> str:
+def _holds_tensors(file: Path) -> bool:
     from attention_core.atlas import FileKind, kind_of_file
 
     try:
-        return "tensors" if kind_of_file(file, file.name) is FileKind.TENSORS else "recording"
+        return kind_of_file(file, file.name) is FileKind.TENSORS
     except (OSError, ValueError):
-        return "recording"
+        return False

@@ -24,7 +24,6 @@ from attention_core.topics.variants import variants_of
 from ui.ask.first_screen import EDITS, MODEL, NAME, PRESETS, AskedDrawing, answer_one, say_nowhere, shaded_words
 from ui.chart import draw_chart, draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
-from ui.digits import framed
 from ui.edits import show_outcome
 from ui.player import StepLook, Stepper, Walk, export_bar, show_step_chart, show_words
 from ui.region import Region
@@ -36,7 +35,7 @@ TELLER, TOGETHER = "scene-caption", "scene-caption-together"
 ENCODERS = {TELLER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=TELLER, along=TOGETHER))
 WALK = Walk(NAME, label="Look")
-MAX_NAMED = 3
+MAX_NAMED, FRAME = 3, (200, 205, 211)
 ask_about_many, tell = by_model(ask.ask_about_many), by_model(SceneCaption.explain)
 
 
@@ -75,7 +74,10 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
 
 
 def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
-    large = [framed(picture, 2) for picture in pictures]
+    """Return pictures (rows, columns, 3) side by side, twice as large, each in a thin frame."""
+    large = [picture.repeat(2, 0).repeat(2, 1) for picture in pictures]
+    for edge in (side for one in large for side in (one[0], one[-1], one[:, 0], one[:, -1])):
+        edge[:] = FRAME
     gap = np.full((len(large[0]), 6, 3), 255, np.uint8)
     return np.concatenate([part for picture in large for part in (picture, gap)][:-1], 1)
 
