@@ -42,7 +42,7 @@ def comparison() -> None:
     place = controls.PLANE.place()
     query = torch.tensor(vectors.query, dtype=torch.float64)
     key = torch.tensor(vectors.keys, dtype=torch.float64)
-    trained = controls.learned_parameters(model, vectors.d)
+    trained = {name: one.detach().cpu().double() for name, one in model.parameters_of(vectors.d).items()}
     functions = all_scores(trained)
     traces = parts.with_edits(compare(functions, query[None], key))
     controls.examples(vectors)

@@ -62,7 +62,7 @@ def go_to_session(entry: PageEntry) -> None:
     """Bring a visitor who has opened a session to its page."""
     wanted, PAGE_OF_SESSION.value = PAGE_OF_SESSION.value, ""
     if wanted and wanted != entry.name:
-        st.switch_page(next(path_of(other) for other in PAGES if other.name == wanted))
+        st.switch_page(path_of(entry_of(wanted)))
 
 
 def _open(key: str) -> None:

@@ -290,9 +290,5 @@ def _is_over(opened: float, seen: float) -> bool:
     return now - opened > MOST_SECONDS or now - seen > SECONDS_ALONE or now < opened  # before the machine started anew
 
 
-def default_path() -> Path:
-    own = Path(tempfile.gettempdir()) / f"attention-explorer-{getattr(os, 'getuid', int)()}"
-    return Path(os.environ.get(FILE) or own / "rooms.sqlite")
-
-
-ROOMS = Rooms(default_path())
+_OWN = Path(tempfile.gettempdir()) / f"attention-explorer-{getattr(os, 'getuid', int)()}"
+ROOMS = Rooms(Path(os.environ.get(FILE) or _OWN / "rooms.sqlite"))

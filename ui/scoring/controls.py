@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 import streamlit as st
-from torch import Tensor
 
 from attention_core.attention.scores import SCORES
-from attention_core.models.scoring_functions import ScoringFunctions
 from attention_core.topics.scoring.compare import VECTOR_PRESETS, Vectors
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
@@ -75,8 +73,3 @@ def examples(vectors: Vectors) -> None:
 def _take_example(preset: Vectors) -> None:
     arrange(replace(preset))  # a copy: told in the address
     TRIED[NAME].reset()  # what came of a guess was about other vectors
-
-
-def learned_parameters(model: ScoringFunctions, d: int) -> dict[str, Tensor]:
-    """Return the trained parameters for vectors of d numbers, float64."""
-    return {name: parameter.detach().cpu().double() for name, parameter in model.parameters_of(d).items()}

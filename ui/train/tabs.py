@@ -80,7 +80,11 @@ def compare_runs(training: Training, given: Any, text: str) -> None:
     if before is None or not training.run.step or before is training:
         st.markdown("Train it twice, with something changed: both stand here.")
     else:
-        _draw_both(before, training, given, text)
+        for name, one, column in zip(("before", "now"), (before, training), st.columns(2, gap="large"), strict=True):
+            with column:
+                st.markdown(f"**{name.capitalize()}**: {_told(one.run.settings)}. {verdict(one.run)}")
+                if one.run.settings.lesson == screen.LESSON.value:
+                    screen.draw_film(one, given, text, f"train_film_{name}")
     key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
     st.file_uploader(
         "Put back a training that you have saved",
@@ -92,14 +96,6 @@ def compare_runs(training: Training, given: Any, text: str) -> None:
     )
     if REFUSED.value:
         st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
-
-
-def _draw_both(before: Training, training: Training, given: Any, text: str) -> None:
-    for name, one, column in zip(("before", "now"), (before, training), st.columns(2, gap="large"), strict=True):
-        with column:
-            st.markdown(f"**{name.capitalize()}**: {_told(one.run.settings)}. {verdict(one.run)}")
-            if one.run.settings.lesson == screen.LESSON.value:
-                screen.draw_film(one, given, text, f"train_film_{name}")
 
 
 def _told(settings: LiveSettings) -> str:

@@ -159,20 +159,16 @@ def rules() -> None:
             SETTINGS["causal"].widget(st.toggle, "Look back only")
             SETTINGS["softmax"].widget(st.toggle, "Softmax")
             with st.popover("Size"):
-                _sizes(problem)
+                for size, n in core.sizes_of(problem.tables).items():
+                    key, most = f"vectors_size_{size}", core.MAX_ROWS if size.startswith("n_") else core.MAX_COLUMNS
+                    state.set_widget(key, n)
+                    st.number_input(SIZE_WORDS[size], 1, most, key=key, on_change=_take_sizes)
             if problem.key_table == "X":
                 with st.popover("Edges"):
                     _edges(problem.row_labels("X"))
         for name, place in zip(problem.tables, st.columns(len(problem.tables), gap="small"), strict=True):
             with place:
                 _table(name, problem)
-
-
-def _sizes(problem: core.Problem) -> None:
-    for name, size in core.sizes_of(problem.tables).items():
-        key, most = f"vectors_size_{name}", core.MAX_ROWS if name.startswith("n_") else core.MAX_COLUMNS
-        state.set_widget(key, size)
-        st.number_input(SIZE_WORDS[name], 1, most, key=key, on_change=_take_sizes)
 
 
 def _edges(nodes: Sequence[str]) -> None:
