@@ -220,8 +220,11 @@ class ModelChoice:
                 options = there if key in there else [*there, key]
                 look = {"on_change": self._pick, "format_func": lambda name: catalogue.IN_WORDS.get(name, name)}
                 picker.selectbox("Model", options, key=self.picked.key, **look)
-            with field:
-                self._draw_field()
+            with field, st.form(f"{self.name}_form", border=False, enter_to_submit=True):
+                label = "Any other model: its name on huggingface.co" + (" or folder" if folders_allowed() else "")
+                text, button = st.columns([4, 1], vertical_alignment="bottom")
+                self.asked.widget(text.text_input, label, placeholder="distilbert/distilgpt2", max_chars=300)
+                button.form_submit_button("Load", on_click=self.ask, width="stretch")
             self._draw_suggestions()
             if self.awaited.value:
                 live(self._draw_progress, beat=SECONDS_BETWEEN_LOOKS)
@@ -259,14 +262,6 @@ class ModelChoice:
                 self.awaited.value = found.name
         except ModelError as error:
             self.message.value = "error", str(error)
-
-    def _draw_field(self) -> None:
-        label = "Any other model: its name on huggingface.co" + (" or folder" if folders_allowed() else "")
-        with st.form(f"{self.name}_form", border=False, enter_to_submit=True):
-            text, button = st.columns([4, 1], vertical_alignment="bottom")
-            example = "distilbert/distilgpt2"
-            self.asked.widget(text.text_input, label, placeholder=example, max_chars=300)
-            button.form_submit_button("Load", on_click=self.ask, width="stretch")
 
     def _draw_suggestions(self) -> None:
         most = most_model_bytes()

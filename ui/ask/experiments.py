@@ -16,7 +16,7 @@ from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, Que
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
-from attention_core.models.scene_caption import LABELS, Caption, SceneCaption
+from attention_core.models.scene_caption import LABELS, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
 from attention_core.topics import ask
 from attention_core.topics.ask.charts import nothing_weights
@@ -110,7 +110,14 @@ def caption_tab(drawing: AskedDrawing) -> None:
         words_of_map = "Where this look goes, over the drawing"
         draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_told", words_of_map, size=260)
         say_nowhere(told.trace, look)
-        _next_word(told, look, labels)
+        if labels[look].startswith("glance"):
+            st.markdown("**A first glance**, before any word.")
+        else:
+            probabilities = to_array(told.probabilities[look])
+            best = np.argsort(-probabilities)[:MAX_NAMED]
+            rivals = ", ".join(f"{LABELS[place]} {probabilities[place]:.0%}" for place in best[1:])
+            sure = f"({probabilities[best[0]]:.0%}), rather than {rivals}"
+            st.markdown(f"After this look it says **{labels[look]}** {sure}.")
     with looks:
         maps = to_array(told.trace.weights())[:, :-1].reshape(-1, *grid)
         shades = np.stack([each / strongest_weight(each.size, float(each.max())) for each in maps])
@@ -134,16 +141,6 @@ def caption_tab(drawing: AskedDrawing) -> None:
                     f"{beforehand:.0%} of new drawings right, eyes that learn along {together:.0%}."
                 )
             st.markdown(words.strip())
-
-
-def _next_word(told: Caption, look: int, labels: list[str]) -> None:
-    if labels[look].startswith("glance"):
-        st.markdown("**A first glance**, before any word.")
-        return
-    probabilities = to_array(told.probabilities[look])
-    best = np.argsort(-probabilities)[:MAX_NAMED]
-    rivals = ", ".join(f"{LABELS[place]} {probabilities[place]:.0%}" for place in best[1:])
-    st.markdown(f"After this look it says **{labels[look]}** ({probabilities[best[0]]:.0%}), rather than {rivals}.")
 
 
 def _figures(teller: str, n_digits: int) -> str:

@@ -249,20 +249,15 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
         member = Axis("pair", [*names, "nobody"]) if now.story.key_axis.grid else None
         by_hand.matrix_editor(row, QUERY.take, _keys(now, names, query), member=member)
     with right:
-        before, after = (step_of(one, "answer").value()[query].tolist() for one in (_trace(HEADS[head], numbers), now))
-        by_hand.show_outcome(NAME, ANSWERS, before, after)
-        if now.edits:
-            _difference(_trace(HEADS[head], numbers), now, names, query)
-
-
-def _difference(plain: AttentionTrace, now: AttentionTrace, names: Sequence[str], query: int) -> None:
-    """Draw where weight came and went: for everybody, or where pairs are keys, for one guest."""
-    if not (grid := now.story.key_axis.grid):
-        return by_hand.show_weights_difference(NAME, plain, now)
-    change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in (plain, now)))
-    rows, columns = pair_axes(Axis("pair", [*names, "nobody"]))
-    by_hand.show_change(NAME, now, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
-    by_hand.say_moved(change)
+        both = _trace(HEADS[head], numbers), now
+        by_hand.show_outcome(NAME, ANSWERS, *(step_of(one, "answer").value()[query].tolist() for one in both))
+        if not member:
+            by_hand.show_weights_difference(NAME, *both)
+        elif now.edits:
+            change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in both))
+            (rows, columns), grid = pair_axes(member), now.story.key_axis.grid
+            by_hand.show_change(NAME, now, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
+            by_hand.say_moved(change)
 
 
 def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple[int, ...], str]:

@@ -45,7 +45,11 @@ def walk_tab(text: str) -> None:
             kept = (_kept_in_words(memory, *reading) for reading in places.items())
             paragraph("  \n".join([f"**{label}**", *kept]))
             for direction, now in places.items():
-                _over_time(label, memory, direction, now)
+                title, size = f"state, read {direction}s", (CHART_WIDTH, 128)
+                read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
+                chart = over_time(memory, direction, RAMP, title=title, read=read, now=now, size=size)
+                key = f"memory_{label}_states_{direction}"
+                draw_chart(chart, width="content", key=key, alt=f"{label}, {title}")
     with column, st.container(key="desk_memory_formulas"):
         place = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
         for label in memories if place.open else ():
@@ -57,13 +61,6 @@ def _kept_in_words(memory: influence.MemoryOverview, direction: str, now: int) -
     kept = memory.share_kept(direction, now)
     does = "writes the whole state anew" if kept is None else f"keeps **{kept:.0%}** of the state"
     return f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}: {does}."
-
-
-def _over_time(label: str, memory: influence.MemoryOverview, direction: str, now: int) -> None:
-    title = f"state, read {direction}s"
-    read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
-    chart = over_time(memory, direction, RAMP, title=title, read=read, now=now, size=(CHART_WIDTH, 128))
-    draw_chart(chart, width="content", key=f"memory_{label}_states_{direction}", alt=f"{label}, {title}")
 
 
 BEGUN_ALIKE = {

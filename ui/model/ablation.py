@@ -86,7 +86,13 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
         if changed is run:
             st.info("Nothing is changed.")
         else:
-            _change(run, changed, asked)
+            pretrained = pretrained_of(asked.key)
+            if pretrained.kind is ModelKind.VISION:
+                _classes(run, changed, pretrained)
+            elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained) or run.logits is None:
+                _last_layer(run, changed)
+            else:
+                _next_word(run, changed, asked)
             before, after = (one.groups[now.group][now.layer] for one in (run, changed))
             if max(after.n_queries, after.n_keys) <= MAX_DRAWN and not LECTURE.value:
                 by_hand.show_weights_difference(glance.NAME, before, after, now.head)
@@ -180,16 +186,6 @@ def _go_on(run: ModelRun, asked: LatestRun, tried: list[np.ndarray]) -> None:
     if len(tried) == len(traces):
         TRYING.value = False
         place.empty()
-
-
-def _change(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
-    pretrained = pretrained_of(asked.key)
-    if pretrained.kind is ModelKind.VISION:
-        _classes(run, changed, pretrained)
-    elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained) or run.logits is None:
-        _last_layer(run, changed)
-    else:
-        _next_word(run, changed, asked)
 
 
 def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:

@@ -257,7 +257,11 @@ def patch_view(
     key = "model_patches" if column is not None else "model_rolled_patches"
     before = patches.n_prefix
     if before:
-        _prefix_buttons(f"{key}_prefix", distinct([*map(error_markdown, run.tokens[:before])])[:8], query)
+        options = distinct([*map(error_markdown, run.tokens[:before])])[:8]
+        chosen = query if query < len(options) else None
+        follows = following(f"{key}_prefix", chosen, lambda place: glance.choose(query=place))
+        label = "Ask from a token that is no patch, or click a patch"
+        st.segmented_control(label, range(len(options)), format_func=options.__getitem__, **follows)
     marked, asks = None, run.tokens[query]
     if query >= before:
         marked = query - before
@@ -283,9 +287,3 @@ def patch_view(
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
                 shares = ", ".join(f"{token} {one:.1%}" for token, one in named)
                 st.caption(f"Besides the patches: {shares}.")
-
-
-def _prefix_buttons(key: str, options: list[str], query: int) -> None:
-    label = "Ask from a token that is no patch, or click a patch"
-    follows = following(key, query if query < len(options) else None, lambda place: glance.choose(query=place))
-    st.segmented_control(label, range(len(options)), format_func=options.__getitem__, **follows)

@@ -5,9 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
-from torch import Tensor
 
-from attention_core.attention.recording import Recording
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.heads import masked_weights
 from attention_core.concurrency import BoundedCache
@@ -70,19 +68,12 @@ ALSO_FORGOTTEN.append(_TEXTS.clear)
 
 def generation_of(asked: LatestRun, ids: tuple[int, ...]) -> Generation:
     """Return a text as the model ran it, kept for everybody."""
-    pretrained, source = pretrained_of(asked.key), _source(asked)
-    return run_once(
-        _TEXTS, (pretrained, asked.given if source else None, ids), lambda: generate(pretrained, ids, source)
-    )
-
-
-def _source(asked: LatestRun) -> Mapping[str, Tensor]:
-    """Return what the encoder is called with, on the model's device; nothing for a decoder alone."""
-    pretrained = pretrained_of(asked.key)
-    if pretrained.kind is not ModelKind.ENCODER_DECODER:
-        return {}
-    inputs = prepared_of(*asked).inputs
-    return {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
+    pretrained, source = pretrained_of(asked.key), {}
+    if pretrained.kind is ModelKind.ENCODER_DECODER:  # its encoder is called with them
+        inputs = prepared_of(*asked).inputs
+        source = {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
+    read = pretrained, asked.given if source else None, ids
+    return run_once(_TEXTS, read, lambda: generate(pretrained, ids, source))
 
 
 def given_ids(asked: LatestRun) -> tuple[int, ...]:
@@ -285,29 +276,18 @@ def _expectation(made: Generation, temperature: float, is_full: bool) -> None:
 
 
 def _growing(run: ModelRun, made: Generation) -> None:
-    number, head = _growing_head(run, made.recording)
-    trace, words = made.recording[number], _head_words(made.recording, number, head)
-    n_rows = trace.n_queries
-    st.markdown(f"A row for each token: {words}.")
-    show_numbers(
-        trace, masked_weights(trace, head), "model_says_growing", StepLook(n_rows - 1, size=300), {"title": "Weights"}
-    )
-    how = "The next token adds a row: one new query. Of the earlier ones the model needs only their keys and values."
-    st.caption(f"{how}\n\n{kept_in_words(made)}")
-
-
-def _growing_head(run: ModelRun, recording: Recording) -> tuple[int, int]:
-    """Return the trace, by its number, and the head that are looked at; the nearest that grow with the text."""
-    now, names = chosen(run), recording.names
+    """Draw the weights of the head that is looked at, or of the nearest that grow with the text."""
+    now, names = chosen(run), made.recording.names
     wanted = run.groups[now.group][now.layer].story.name
     writing = [number for number, name in enumerate(names) if name.split(".")[0] != "encoder" or not run.target_tokens]
     number = next((number for number in writing if names[number] == wanted), writing[-1])
-    return number, min(now.head, recording[number].n_heads - 1)
-
-
-def _head_words(recording: Recording, number: int, head: int) -> str:
-    kind = kind_of(recording.names[number])
-    return head_name(kind, sum(kind_of(name) == kind for name in recording.names[:number]), head)
+    trace, kind = made.recording[number], kind_of(names[number])
+    head, look = min(now.head, trace.n_heads - 1), StepLook(trace.n_queries - 1, size=300)
+    layer = sum(kind_of(name) == kind for name in names[:number])
+    st.markdown(f"A row for each token: {head_name(kind, layer, head)}.")
+    show_numbers(trace, masked_weights(trace, head), "model_says_growing", look, {"title": "Weights"})
+    how = "The next token adds a row: one new query. Of the earlier ones the model needs only their keys and values."
+    st.caption(f"{how}\n\n{kept_in_words(made)}")
 
 
 def _rest(found: NextTokens) -> str:

@@ -26,7 +26,7 @@ from attention_core.topics.memory.read_back import words_only_in
 from ui.chart import address, note_picture
 from ui.component import component
 from ui.lecture import LECTURE
-from ui.navigation import PAGES, PageEntry, entry_of, path_of
+from ui.navigation import PAGES, entry_of, path_of
 from ui.read_back import read_back
 from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
 
@@ -185,15 +185,11 @@ def page_cards() -> None:
     for first in range(1, len(PAGES), ACROSS):
         for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
             with column.container(border=True, height="stretch"):
-                _photograph(entry)
+                content = _file(f"{entry.name}-{st.context.theme.type or 'light'}.webp")
+                place = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+                st.html(f'<img class="card" src="{place}" alt="" loading="lazy">')
                 st.page_link(path_of(entry), label=f"**{entry.title}**")
                 st.caption(entry.promise)
-
-
-def _photograph(entry: PageEntry) -> None:
-    content = _file(f"{entry.name}-{st.context.theme.type or 'light'}.webp")
-    place = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
-    st.html(f'<img class="card" src="{place}" alt="" loading="lazy">')
 
 
 @lru_cache

@@ -128,12 +128,6 @@ def _follow_play(rows: Sequence[int]) -> None:
         st.rerun()  # all that stands below follows the word
 
 
-def _offered() -> list[str]:
-    return [
-        name for name in network.TRANSLATORS if ALL.value or name in network.LISTED or name in MODELS.value.values()
-    ]
-
-
 def _only_in(models: Mapping[str, ShownTranslation], slot: str) -> list[int]:
     words = {place: shown.view.target for place, shown in models.items()}
     other = next((target for place, target in words.items() if place != slot), words[slot])
@@ -165,18 +159,16 @@ def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
     return f"**{as_markdown(french)}** looks at **{as_markdown(english)}**."
 
 
-def _label(name: str) -> str:
-    return "with attention" if name == "additive" and not ALL.value else network.TRANSLATORS[name]
-
-
 def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) -> None:
     shown = models.get(slot)
     name = MODELS.value[slot]
+    listed = network.TRANSLATORS if ALL.value else {*network.LISTED, *MODELS.value.values()}
+    names = network.TRANSLATORS if ALL.value else network.TRANSLATORS | {"additive": "with attention"}
     switch = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_switch_{slot}")
     switch.segmented_control(
         f"Model in the {slot} place",
-        _offered(),
-        format_func=_label,
+        [one for one in network.TRANSLATORS if one in listed],
+        format_func=names.__getitem__,
         required=True,
         label_visibility="collapsed",
         wrap=True,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core import AttentionTrace, Role, Step, step_of
+from attention_core import Role, Step, step_of
 from attention_core.bounds import as_markdown
 from attention_core.charts import signed_ramp
 from attention_core.charts.heatmap import matrix_png
@@ -74,15 +74,11 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
         chooses = take if step.row_axis is trace.story.query_axis else None
         show_step_chart(trace, step, head, look, NAME, stepper=STEPS, on_choose=chooses)
         if shows_sum(step):
-            _multiplied(trace, head, query)
-
-
-def _multiplied(trace: AttentionTrace, head: int, query: int) -> None:
-    section("Multiplied vectors: each state times its weight", Role.VALUE)
-    weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
-    vectors = weights[:, None] * trace.value_of(head)
-    words = f"{len(labels)} states, each times its weight, and the context that they add up to"
-    _collapse(labels, *map(to_array, (vectors, weights, vectors.sum(0))), words)
+            section("Multiplied vectors: each state times its weight", Role.VALUE)
+            weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
+            vectors = weights[:, None] * trace.value_of(head)
+            words = f"{len(labels)} states, each times its weight, and the context that they add up to"
+            _collapse(labels, *map(to_array, (vectors, weights, vectors.sum(0))), words)
 
 
 def _collapse(words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, about: str) -> None:

@@ -241,14 +241,11 @@ def step_by_step(trace: AttentionTrace) -> None:
     with words:
         show_words(trace, step, 0, query, key)
     with picture:
-        _step_matrix(trace, step)
 
+        def take(row: int, column: int) -> None:
+            CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-def _step_matrix(trace: AttentionTrace, step: Step) -> None:
-    def take(row: int, column: int) -> None:
-        CELL.value |= {row_kind(step): row, column_kind(step): column}
+        def look(step: Step) -> StepLook:
+            return StepLook(*chosen_cell(step), SIZE)
 
-    def look(step: Step) -> StepLook:
-        return StepLook(*chosen_cell(step), SIZE)
-
-    show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, on_choose=take)
+        show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, on_choose=take)
