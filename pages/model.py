@@ -13,7 +13,7 @@ from ui.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_loo
 from ui.model.heads import heads_in_numbers, named_heads, rolled_out, side_by_side
 from ui.model.input import choose_run, choose_source, offer_model
 from ui.model.one_head import export_head, model_steps, one_head
-from ui.model.opening import opening, opening_place
+from ui.model.opening import opening
 from ui.model.why import why_there
 from ui.model.words import next_tokens, what_it_keeps
 from ui.model_runs import pretrained_of
@@ -42,7 +42,8 @@ def tab(
 page_frame(
     NAME, "In each layer of a transformer several attentions run side by side, its *heads*. What do they look at?"
 )
-top = opening_place()
+top = st.container(key="model_opening")  # its style keeps it free until the model has read the text
+top.empty()  # without anything in it the browser leaves it out
 given, seen = st.columns([0.8, 1.2], gap="large")
 with st.container(key="desk_model_source"):
     source = choose_source()

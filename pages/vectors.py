@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core import step_of
 from ui.player import export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
@@ -41,7 +42,7 @@ def workbench() -> None:
     )
     with st.container(key="desk_vectors_rules"):
         rules()
-    take_along(lambda: export_bar(trace, NAME, query=tabs.chosen_query(trace)))
+    take_along(lambda: export_bar(trace, NAME, query=tabs.chosen_cell(step_of(trace, "weights"))[0]))
     with place:
         tabs.show_pairs(problem, trace)
 

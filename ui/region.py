@@ -100,17 +100,15 @@ class Region:
     def _actions(self, n_keys: int) -> None:
         cells = tuple(sorted({*self._cells.value, *self._also.value}))
         rest = tuple(key for key in range(n_keys) if key not in {*cells})
-        n, where = counted(len(cells), self._what), self._about(cells)
+        beside = " and ".join(name for key, name in self._beside.items() if key in cells)
+        n, where = counted(len(cells), self._what), f", {beside} among them" if beside else ""
         seed = 1 + sum(isinstance(change.edit, PermuteKeys) for change in self._edits.changes)
         with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_region_actions"):
             self._button("Look away", BlockKeys(cells), f"it no longer looks at {n}{where}", not cells)
             self._button("Look nowhere else", BlockKeys(rest), f"it looks at {n} alone{where}", not cells)
             self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
             self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
-        self._copy()
-
-    def _copy(self) -> None:
-        key = f"{self._page}_region_copy"
+        key, label = f"{self._page}_region_copy", "Look as in the ready drawing"
 
         def take() -> None:
             if drawing := widget_value(key):
@@ -118,12 +116,7 @@ class Region:
                 self._edits.add(PatternFrom(0, RunHead(self._page, drawing)), says=says)
                 set_widget(key, None)  # it can be pressed again
 
-        label = "Look as in the ready drawing"
         st.pills(label, self._copies, key=key, on_change=take, wrap=True)
-
-    def _about(self, cells: Sequence[int]) -> str:
-        names = [name for key, name in self._beside.items() if key in cells]
-        return f", {' and '.join(names)} among them" if names else ""
 
     def _button(self, label: str, edit: Edit, says: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"

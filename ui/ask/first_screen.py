@@ -168,7 +168,13 @@ def answer_part(
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)
     with over_drawing:
-        _glow_of(drawing.canvas, answered, reading.question.n_looks)
+        grid = answered.looks[0].story.key_axis.grid
+        maps = [to_array(look.weights()[0, :-1]) for look in answered.looks[: reading.question.n_looks]]
+        for number, weights in enumerate(maps, 1):
+            chart = partial(overlay, drawing.canvas, weights.reshape(grid))
+            note_picture(chart, f"Look {number}, over the drawing")
+        shown = [{"words": [], "weights": weights.tolist()} for weights in maps]
+        _glow(key="ask_glow_looks", data={"looks": shown, "strokes": [], "said": [], "answered": 0, "over": True})
     with st.container(key="ask_answer"):
         with st.container(horizontal=True, gap="large", vertical_alignment="center"):
             with st.container(width="content"):
@@ -245,15 +251,6 @@ def big_answer(answered: SceneAnswer) -> None:
         f'<span style="font-size:1.1rem;font-weight:400;opacity:0.75;margin-left:0.6em">{probability:.0%} sure</span>'
         "</div>"
     )
-
-
-def _glow_of(canvas: np.ndarray, answered: SceneAnswer, n_looks: int) -> None:
-    looks = [to_array(look.weights()[0, :-1]) for look in answered.looks[:n_looks]]
-    grid = answered.looks[0].story.key_axis.grid
-    for number, weights in enumerate(looks, 1):
-        note_picture(lambda weights=weights: overlay(canvas, weights.reshape(grid)), f"Look {number}, over the drawing")
-    shown = [{"words": [], "weights": weights.tolist()} for weights in looks]
-    _glow(key="ask_glow_looks", data={"looks": shown, "strokes": [], "said": [], "answered": 0, "over": True})
 
 
 def shaded_words(words: AttentionTrace) -> str:

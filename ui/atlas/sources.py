@@ -12,7 +12,6 @@ from streamlit.typing import UploadedFile
 
 from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
 from attention_core.atlas.synthetic import passage, synthetic_trace
-from attention_core.attention.trace import AttentionTrace
 from attention_core.bounds import LONG_TEXT_LETTERS, TENSOR_BYTES, TENSOR_FILES, WINDOWED_PIECES
 from attention_core.concurrency import BoundedCache
 from attention_core.data.phrase_book import phrase_book
@@ -65,7 +64,7 @@ def _read_source(key: str, text: LongText) -> MatrixSource:
     LAYER.clamp(0, N_LAYERS - 1)
     LAYER.widget(st.selectbox, "Layer", range(N_LAYERS), format_func=lambda layer: f"{layer + 1}")
     layer = LAYER.value
-    trace = _read(key, layer, text)
+    trace = run_once(_TRACES, (key, layer), lambda: read_in_windows(text, layer), "Reading the text")
     title = f"{SOURCES[SOURCE.value]}, layer {layer + 1}"
     return MatrixSource(f"{key}/{layer}", title, trace.n_heads, lambda: trace, text, ECHO[1])
 
@@ -73,11 +72,6 @@ def _read_source(key: str, text: LongText) -> MatrixSource:
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _book() -> LongText:
     return in_pieces(phrase_book())
-
-
-def _read(key: str, layer: int, text: LongText) -> AttentionTrace:
-    """Return a layer's attention, kept for all visitors; one heavy run at a time computes."""
-    return run_once(_TRACES, (key, layer), lambda: read_in_windows(text, layer), "Reading the text")
 
 
 def run_source() -> MatrixSource | None:

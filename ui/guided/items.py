@@ -74,7 +74,13 @@ def page_question(question: str) -> None:
     with st.container(key="lecture_asks" if item.question else "lecture_item", gap=None):
         st.html(f'<span class="item-place">{NUMBER.value} of {len(present[0].items)}</span>')
         if STAGE.value == ENDED:
-            _end_of_lecture()
+            from ui.hall.routes import app_address  # here: as in _ask
+
+            words = [END] if GUIDED.value in BUNDLED else ["The end"]
+            if address := app_address():
+                words.append(f"Take your own sentences and drawings to {address}")
+            with st.container(key="lecture_end"):
+                st.markdown("\n\n".join(words))
         elif not item.question or not STAGE.value:
             st.markdown(_words(item.sentence))
         else:
@@ -84,16 +90,6 @@ def page_question(question: str) -> None:
             st.button("Go on", key=f"lecture_item_{then}", on_click=STAGE.take, args=(then,))
         if STAGE.value:
             st.button("Back", key="lecture_item_back", on_click=STAGE.take, args=("",))
-
-
-def _end_of_lecture() -> None:
-    from ui.hall.routes import app_address  # here: as in _ask
-
-    words = [END] if GUIDED.value in BUNDLED else ["The end"]
-    if address := app_address():
-        words.append(f"Take your own sentences and drawings to {address}")
-    with st.container(key="lecture_end"):
-        st.markdown("\n\n".join(words))
 
 
 def _ask(item: LectureItem) -> None:

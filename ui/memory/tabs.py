@@ -260,9 +260,19 @@ def own_states_tab() -> None:
     _looks(given, now, at)
     left, right = st.columns([1, 1.25], gap="large")
     with left:
-        _next_pieces(told, at)
+        section("What comes next?")
+        best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
+        labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
+        series = {name: [its.get(label, 0.0) for label in labels] for name, its in best.items()}
+        chart = probability_bars(series, [_visible(label) for label in labels], height=230)
+        draw_chart(chart, alt="The likeliest next pieces by both networks")
     with right:
-        _each_piece(given, told)
+        section("How probable was each piece?")
+        labels = distinct([_visible(label) for label in given.labels[1:]])
+        series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
+        with st.container(key="memory_wide_pieces"):
+            chart = probability_bars(series, labels, height=230, angle=-45)
+            draw_chart(chart, alt="Probability of each piece by both networks")
     with st.container(key="desk_memory_elsewhere"):
         _change(given, now, at)
 
@@ -307,24 +317,3 @@ def _looks(given: own_states.TextPieces, trace: AttentionTrace, at: int) -> None
     places = range(len(given.ids))
     AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
     st.caption(f"Context = weighted average of the network's own earlier states: {looked or 'none yet'}.")
-
-
-def _next_pieces(told: own_states.NextPiecePredictions, at: int) -> None:
-    section("What comes next?")
-    best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
-    labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
-    series = {name: [its.get(label, 0.0) for label in labels] for name, its in best.items()}
-    draw_chart(
-        probability_bars(series, [_visible(label) for label in labels], height=230),
-        alt="The likeliest next pieces by both networks",
-    )
-
-
-def _each_piece(given: own_states.TextPieces, told: own_states.NextPiecePredictions) -> None:
-    section("How probable was each piece?")
-    labels = distinct([_visible(label) for label in given.labels[1:]])
-    series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
-    with st.container(key="memory_wide_pieces"):
-        draw_chart(
-            probability_bars(series, labels, height=230, angle=-45), alt="Probability of each piece by both networks"
-        )

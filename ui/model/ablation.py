@@ -1,6 +1,7 @@
 """Attention of a model changed by hand: what it then makes of the same input, and which heads matter."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -205,29 +206,21 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
         colour = ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT]
         shown.append(Chip(text, abs(gain) / MAX_BITS, f"its log-probability changes by {gain:+.2f} bits", colour))
     total = float(gains.sum())
+    factor = 2 ** min(abs(total), 40)
+    times = f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}" if factor < 1e6 else "over a million"
     st.markdown(
-        f"**The text becomes {_times(total)} times {'less' if total < 0 else 'more'} probable** "
+        f"**The text becomes {times} times {'less' if total < 0 else 'more'} probable** "
         f"({total:+.2f} bits); what is expected changes by {_small(float(changed.mean()))} bits a position, "
         f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon)."
     )
     label = "The text, by the change of its tokens"
     hint = "Orange: less probable now; blue: more. Click one for what is expected after it."
     chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=CHANGE_AT.take)
-    likeliest_tokens(before[row], after[row], asked)
+    show_likeliest(before[row], after[row], partial(core.token_text, pretrained_of(asked.key).tokenizer))
 
 
-def _times(bits: float) -> str:
-    times = 2 ** min(abs(bits), 40)
-    return f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
-
-
-def likeliest_tokens(before: Tensor, after: Tensor, asked: LatestRun, name: str = glance.NAME) -> None:
-    """Draw the tokens that are likeliest by either logits (n_tokens,); `name` begins the key of the chart."""
-    tokenizer = pretrained_of(asked.key).tokenizer
-    _likeliest(before, after, lambda token: core.token_text(tokenizer, token), name)
-
-
-def _likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = glance.NAME) -> None:
+def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = glance.NAME) -> None:
+    """Draw the tokens or classes that are likeliest by either logits (n_tokens,); `name` begins the chart's key."""
     one, other, n = before.float().softmax(-1), after.float().softmax(-1), min(N_SHOWN, len(before))
     numbers = sorted({*one.topk(n).indices.tolist(), *other.topk(n).indices.tolist()}, key=lambda at: -float(one[at]))
     by_hand.show_outcome(name, distinct([text(at) for at in numbers]), one[numbers].tolist(), other[numbers].tolist())
@@ -239,7 +232,7 @@ def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:
         amount = float(core.divergence(run.logits, changed.logits)[0])
         st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         before, after = run.logits[0], changed.logits[0]
-        _likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0])
+        show_likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0])
 
 
 def _last_layer(run: ModelRun, changed: ModelRun) -> None:

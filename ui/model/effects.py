@@ -1,6 +1,7 @@
 """What hangs on each part: what it adds to a logit, what it does as in a second sentence, whether a map explains it."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from ui.component import component
 from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
-from ui.model.ablation import likeliest_tokens
+from ui.model.ablation import show_likeliest
 from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_text, head_map
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
@@ -114,7 +115,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
 
         if part == STATES and not run.tiles:  # a picture has hundreds of tokens
-            _carry_states(run, asked, study, other, inputs, position)
+            _carry_states(run, study, other, inputs, position)
 
         what = word, rather, position, part
         found = cached_with_run(run, ("patched", second, *what), lambda: _patched(run, study, other, inputs, *what))
@@ -175,9 +176,7 @@ def _patched(
     return replace(found, values=found.values[-n_layers:, :width])
 
 
-def _carry_states(
-    run: ModelRun, asked: LatestRun, study: Study, other: dict[str, Any], inputs: dict[str, Any], position: int
-) -> None:
+def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: dict[str, Any], position: int) -> None:
     """Let states be dragged from the second sentence into the first, and draw what becomes of the answer."""
     tokens, n_layers = study.tokens(other), len(next(iter(run.groups.values())))
     bounds = n_layers, len(tokens), len(run.tokens)
@@ -214,7 +213,8 @@ def _carry_states(
         key = "carried", tuple(other["input_ids"][0].tolist()), tuple(states)
         out = cached_with_run(run, key, lambda: study.carry(other, inputs, states))
         if run.logits is not None and out.logits is not None:
-            likeliest_tokens(run.logits[position], out.logits[position].cpu(), asked, "model_carried")
+            text = partial(token_text, study.tokenizer)
+            show_likeliest(run.logits[position], out.logits[position].cpu(), text, "model_carried")
         elif run.hidden is not None and out.hidden is not None:
             st.markdown(f"The sentence’s vector turns by {sentence_change(run.hidden, out.hidden):.2g} (1 − cosine).")
 

@@ -1,7 +1,6 @@
 """What the page opens on: which token looks at which, over the sentence, and what one other word does to that."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.explain.heads import is_of_itself
@@ -19,13 +18,6 @@ from ui.try_this import TryThis, try_this
 FIRST_TEXT = ENGLISH["Who was tired?"]
 ASKS, CANDIDATES = "it", ("animal", "street")
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
-
-
-def opening_place() -> DeltaGenerator:
-    """Return the place above all else; its style keeps it free until the model has read the text."""
-    place = st.container(key="model_opening")
-    place.empty()  # without anything in it the browser leaves it out
-    return place
 
 
 def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:

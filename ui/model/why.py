@@ -63,7 +63,8 @@ def why_there(run: ModelRun, asked: LatestRun) -> None:
         st.button(button, key="model_why_story", icon=":material/bolt:", on_click=_tell_the_story)
     try:
         with st.spinner("Taking the score apart"):
-            stream = cached_with_run(run, "stream", partial(_stream, run, asked))
+            model, given = pretrained_of(asked.key).model, prepared_of(*asked).inputs
+            stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(given), run.tokens))
             cell = _choose_cell(run, now)
             against = {MEAN: "mean", NOTHING: None}.get(AGAINST.value, AGAINST.value)
             score = "why", cell, against
@@ -98,11 +99,6 @@ def _tell_the_story() -> None:
     HEAD.value, TOKEN.value = HeadChoice(f"decoder.{COPIES[0]}.self", COPIES[1]), ASKS
     for field in (KEY, AGAINST, WITHOUT, OPENED):
         field.reset()
-
-
-def _stream(run: ModelRun, asked: LatestRun) -> Stream:
-    model = pretrained_of(asked.key).model
-    return Stream(model, Study(model).inputs(prepared_of(*asked).inputs), run.tokens)
 
 
 def _choose_cell(run: ModelRun, now: Selection) -> Cell:

@@ -226,10 +226,3 @@ def list_translations(text: str) -> None:
         )
     with st.container(key="translate_list"):
         st.html(f'<div class="said-by-all">{"".join(rows)}</div>')
-
-
-def offer_all_models() -> None:
-    """Draw what asks for the models that are not offered yet, and what to expect of any."""
-    with st.container(key="desk_translate_all"):
-        ALL.widget(st.toggle, "All six models")
-        st.caption("Small networks, trained on 135,806 short sentences: attention loses words too, only later.")

@@ -165,16 +165,12 @@ def rules() -> None:
                     st.number_input(SIZE_WORDS[size], 1, most, key=key, on_change=_take_sizes)
             if problem.key_table == "X":
                 with st.popover("Edges"):
-                    _edges(problem.row_labels("X"))
+                    pairs = combinations(enumerate(map(as_markdown, problem.row_labels("X")), 1), 2)
+                    names = {10 * first + second: f"{one} – {other}" for (first, one), (second, other) in pairs}
+                    state.multiple_choice("A row then sees itself and its neighbours", SETTINGS["edges"], names)
         for name, place in zip(problem.tables, st.columns(len(problem.tables), gap="small"), strict=True):
             with place:
                 _table(name, problem)
-
-
-def _edges(nodes: Sequence[str]) -> None:
-    pairs = combinations(enumerate(map(as_markdown, nodes), 1), 2)
-    names = {10 * first + second: f"{one} – {other}" for (first, one), (second, other) in pairs}
-    state.multiple_choice("A row then sees itself and its neighbours", SETTINGS["edges"], names)
 
 
 def _take_sizes() -> None:

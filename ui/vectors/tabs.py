@@ -227,11 +227,6 @@ def notations_section() -> None:
 SIZE = 520  # screen pixels that a step's matrix and its factors may take
 
 
-def chosen_query(trace: AttentionTrace) -> int:
-    """Return the position of the chosen cell's query, or of the last one there is."""
-    return chosen_cell(step_of(trace, "weights"))[0]
-
-
 def step_by_step(trace: AttentionTrace) -> None:
     """Draw the stepper, the step in words, and its matrix, of which a cell is chosen by a click or with keys."""
     query, key = chosen_cell(step_of(trace, "weights"))
