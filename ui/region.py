@@ -17,6 +17,8 @@ from ui.player import counted
 from ui.state import Field, component_message, multiple_choice, set_widget, widget_value
 
 FINE = 20  # rows of a picture from which on the brush is three cells wide
+FAINT = 50
+"""Opacity, of 255, of the picture under changes of weights."""
 _brush = component("brush")
 
 
@@ -90,7 +92,8 @@ class Region:
             if change.any():
                 with st.container(width=size, gap="xsmall"):
                     drawn = partial(picture, change, colours, title="change", size=size, outline=outline)
-                    layers, key = [matrix_png(change, colours), image_png(paper)], f"{self._page}_difference"
+                    faint = np.dstack([paper[..., :3], np.full(paper.shape[:2], FAINT, np.uint8)])
+                    layers, key = [matrix_png(change, colours), image_png(faint)], f"{self._page}_difference"
                     told = {"axis": self._what, "tells": "changed by {} percentage points"}
                     draw_layers(drawn, layers, 100 * change, key, "How much each weight changed", size=size, **told)
                     say_moved(change)
