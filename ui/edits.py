@@ -381,7 +381,8 @@ def matrix_editor(
         mean = np.where(np.isnan(each).all(0), np.nan, np.nan_to_num(each).mean(0))
         look, about = StepLook(row.asks[0], chosen[0], 250), {}
         if member:
-            mean, look = mean[row.asks[0]].reshape(len(member), -1), StepLook(*divmod(chosen[0], len(member)), 250)
+            mean = mean[row.asks[0]].reshape(len(member), -1)
+            look = StepLook(*divmod(chosen[0], len(member)), 250, n_keys=int(np.isfinite(mean).sum()))
             about = dict(zip(("row_axis", "col_axis"), pair_axes(member), strict=True))
         show_numbers(trace, mean, f"{page}_weights", look, about, on_choose=take)
     if trace.n_queries > 1 and not member:  # for who has no pointer
