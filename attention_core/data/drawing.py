@@ -307,26 +307,14 @@ def strokes_of(drawing: Any) -> list[Stroke] | None:
         return None
 
 
-def _placed(path: np.ndarray, shape: dict[str, Any]) -> np.ndarray:
-    """Return the path where the stroke stands now: dragged strokes keep their old path and get a new centre."""
-    if not {"left", "top", "width", "height"} <= shape.keys():
-        return path
-    pen, scale = shape.get("strokeWidth", 0), np.array([shape.get("scaleX", 1), shape.get("scaleY", 1)])
-    size = (np.array([shape["width"], shape["height"]]) + pen) * scale
-    share = [{"left": 0.5, "top": 0.5}.get(str(shape.get(origin)), 0.0) for origin in ("originX", "originY")]
-    centre = np.array([shape["left"], shape["top"]]) + size * share
-    return (path - (path.min(0) + path.max(0)) / 2) * scale + centre
-
-
 def inked_strokes(drawing: dict[str, Any]) -> list[Stroke]:
     """Return each stroke of a canvas drawing with its pen and colour, None where that is unknown; or one of FAULTS."""
     strokes = []
     for shape in drawing.get("objects", []):
         points = [command[-2:] for command in shape.get("path", []) if len(command) >= 3]  # curves become their ends
         if points:
-            path = _placed(np.array(points, dtype=float), shape)
             pen, colour = shape.get("strokeWidth"), shape.get("stroke")
             width = min(60.0, max(1.0, float(pen))) if isinstance(pen, int | float) and pen == pen else 20.0
             is_colour = isinstance(colour, str) and re.fullmatch("#[0-9a-fA-F]{6}", colour)
-            strokes.append(Stroke(path, width, colour if is_colour else None))
+            strokes.append(Stroke(np.array(points, dtype=float), width, colour if is_colour else None))
     return strokes

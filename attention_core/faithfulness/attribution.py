@@ -174,7 +174,6 @@ class Curve(NamedTuple):
 
     shares: Sequence[float]  # of the units that are gone, or have come, from 0 to 1
     probability: Sequence[float]
-    spread: Sequence[float]  # the standard deviation over several orders, else 0
 
     @property
     def area(self) -> float:
@@ -183,7 +182,7 @@ class Curve(NamedTuple):
 
     @property
     def reversed(self) -> Curve:
-        return Curve(self.shares, self.probability[::-1], self.spread[::-1])
+        return Curve(self.shares, self.probability[::-1])
 
 
 def curves_of(subject: Subject, orders: Mapping[str, Tensor], *, inserts: bool = False) -> dict[str, Curve]:
@@ -201,8 +200,7 @@ def curves_of(subject: Subject, orders: Mapping[str, Tensor], *, inserts: bool =
     erased = ranks[:, None] < n_first[None, :, None]  # (n_orders, n_points, n_units)
     answer = subject.probabilities().argmax(-1)
     values = _answers(subject, (~erased if inserts else erased).flatten(0, 1), answer).view(len(ranks), -1).split(sizes)
-    figures = ((one.mean(0).tolist(), one.std(0, correction=0).tolist()) for one in values)
-    return {name: Curve(shares.tolist(), *own) for name, own in zip(orders, figures, strict=True)}
+    return {name: Curve(shares.tolist(), own.mean(0).tolist()) for name, own in zip(orders, values, strict=True)}
 
 
 def kendall_tau(first: Tensor, second: Tensor) -> float:

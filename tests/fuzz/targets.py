@@ -102,7 +102,6 @@ TRACE = {
 ABOUT = json.dumps({"format": FORMAT, "note": "", "model": "m", "text": "t", "traces": [TRACE]})
 STROKES = [[1, 20, "", 10, 10, 5, 5], [10, 9.5, "#0072b2", 3, 4, 1, 1]]
 SHAPE = {"path": [["M", 1, 2], ["Q", 3, 4, 5, 6], ["L", 9, 9]], "stroke": "#15191E", "strokeWidth": 20}
-PLACED = SHAPE | {"left": 1, "top": 2, "width": 8, "height": 9, "scaleX": 1, "scaleY": 2, "originX": "center"}
 LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), bool), labels=np.array(["a", "b"]))
 LECTURE = b"# A\nb\n## C\npage: matter?tab=steps\nminutes: 2\nask: d?\n- [ ] e\n- [x] f\n\ng"
 
@@ -116,7 +115,7 @@ TARGETS = {
         lambda data: unpack_strokes(pack(read_json(data))), (ValueError,), (json.dumps(STROKES).encode(),)
     ),
     "linked": Target(_linked, (ValueError,), (b'{"Q": [["1"]], "K": [["2"]], "V": [[3]]}', b'{"X": [["1"]]}')),
-    "drawing": Target(_drawing, (ValueError,), (json.dumps({"objects": [SHAPE, PLACED]}).encode(),)),
+    "drawing": Target(_drawing, (ValueError,), (json.dumps({"objects": [SHAPE]}).encode(),)),
     "question": Target(
         lambda data: read_question(text_of(data)), (QuestionError,), (b"what colour is the 7?", b"how many red ones?")
     ),
