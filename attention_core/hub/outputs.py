@@ -10,8 +10,6 @@ from torch.nn.functional import softplus
 
 from attention_core.hub.model import ONLY_SPACES, SPACE, readable
 
-SEED_STEP = 1_000_003  # spreads the seeds of neighbouring positions
-
 
 class TokenProbability(NamedTuple):
     """A token that may come, as its number in the vocabulary and for people."""
@@ -41,13 +39,6 @@ def token_text(tokenizer: Any, token: int) -> str:
     return text.replace(" ", ONLY_SPACES)
 
 
-def probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
-    """Return the probabilities of logits (..., n_tokens) in float32; a temperature below 1 sharpens, above flattens."""
-    if temperature <= 0:
-        raise ValueError(f"temperature must be above 0, got {temperature}")
-    return (logits.float() / temperature).softmax(-1)
-
-
 def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
     """Return the log-probability, in bits, of every token but the first, (n_tokens - 1,), as a decoder expected it."""
     following = torch.tensor(list(ids[1:]), device=logits.device)
@@ -55,9 +46,9 @@ def log_probabilities(logits: Tensor, ids: Sequence[int]) -> Tensor:
     return shares.gather(-1, following[:, None])[:, 0] / math.log(2)
 
 
-def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float = 1.0) -> NextTokens:
+def expected(logits: Tensor, tokenizer: Any, *, n: int = 10) -> NextTokens:
     """Return the n likeliest tokens of one position, from its logits (n_tokens,)."""
-    shares = probabilities(logits, temperature)
+    shares = logits.float().softmax(-1)
     top = shares.topk(min(n, len(shares)))
     likeliest = tuple(
         TokenProbability(token, token_text(tokenizer, token), share)
@@ -65,17 +56,6 @@ def expected(logits: Tensor, tokenizer: Any, *, n: int = 10, temperature: float 
     )
     rest, entropy = 1 - sum(top.values.tolist()), -float(torch.xlogy(shares, shares).sum()) / math.log(2)
     return NextTokens(likeliest, max(0.0, rest), len(shares) - len(likeliest), max(0.0, entropy))
-
-
-def pick(logits: Tensor, *, temperature: float = 0.0, seed: int = 0, place: int = 0) -> int:
-    """Return a next token from logits (n_tokens,): the likeliest if temperature is 0, else drawn by its probability.
-
-    The same seed and place, the position of the new token, draw the same token from the same probabilities.
-    """
-    if temperature == 0:
-        return int(logits.argmax())
-    generator = torch.Generator().manual_seed(seed * SEED_STEP + place)
-    return int(torch.multinomial(probabilities(logits, temperature).cpu(), 1, generator=generator))
 
 
 MAX_NUMBERS = 16_000_000  # logits that one batch may return, 64 MB

@@ -38,7 +38,7 @@ WAYS = {
     "model": [
         {},
         {"model_second_encoder": "A second text."},
-        {"model_key": "decoder", "model_tab": "words", "model_says_temperature": 1.0},
+        {"model_key": "decoder", "model_tab": "words"},
         {"model_key": "decoder", "model_tab": "patch"},
         {"model_key": "decoder", "model_tab": "logit"},
         {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},

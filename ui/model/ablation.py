@@ -1,38 +1,30 @@
-"""Attention of a model changed by hand: what it then makes of the same input, and which heads matter."""
+"""Attention of a model changed by hand, and what it then makes of the same input."""
 
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.edits import DropHead, Edits
 from attention_core.attention.types import Role
 from attention_core.charts.vega import ROLE_COLOURS
-from attention_core.device import to_array
 from attention_core.hub import outputs as core
-from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, predicts_words
+from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
-from attention_core.hub.tracing import UnsupportedError
 from attention_core.links import unpack
-from attention_core.study import ModelOutput, Study
 from ui import edits as by_hand
-from ui.job_queue import heavy_run
 from ui.labels import distinct, error_markdown, literal, paragraph
 from ui.lecture import LECTURE
 from ui.model import glance
 from ui.model.one_head import MAX_DRAWN, Chip, chips, shaded
 from ui.model.words import given_ids
-from ui.model_runs import LatestRun, prepared_of, pretrained_of, run_of
+from ui.model_runs import LatestRun, pretrained_of, run_of
 from ui.state import Field, whole_number
 
 N_SHOWN = 6
 MAX_BITS = 6  # a token whose log-probability changes by so many bits has the full shade
-EVERY_HEAD = Field(glance.NAME, "out_every", False, address="every")
 CHANGE_AT = Field[int | None](glance.NAME, "out_change_at", None, address="change_at", parse=whole_number)
-TRYING = Field(glance.NAME, "out_trying", False)
-"""Whether every head is being tried."""
 
 
 def _without(group: str, layer: int, head: int, model: str = "") -> by_hand.ListedEdit:
@@ -72,7 +64,7 @@ def changed_run(run: ModelRun, asked: LatestRun | None) -> ModelRun:
 
 
 def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
-    """Draw what can be changed of the chosen head, what becomes of the output, and how much each head is needed."""
+    """Draw what can be changed of the chosen head, and what becomes of the output."""
     st.markdown("High weights cannot tell whether a head matters. Switch it off, or change a weight, and see.")
     if "bypasses" in run.recording.note:
         name = pretrained_of(asked.key).name
@@ -82,7 +74,6 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     left, right = st.columns([1, 1.15], gap="large")
     with left:
         _controls(run, changed, now)
-        _map(run, asked, now)
     with right:
         if changed is run:
             st.info("Nothing is changed.")
@@ -97,8 +88,6 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
             before, after = (one.groups[now.group][now.layer] for one in (run, changed))
             if max(after.n_queries, after.n_keys) <= MAX_DRAWN and not LECTURE.value:
                 by_hand.show_weights_difference(glance.NAME, before, after, now.head)
-    if TRYING.value and not glance.run_again():
-        TRYING.value = False
 
 
 def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
@@ -109,84 +98,12 @@ def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
         st.markdown(f"**{name.capitalize()}**", width="content")
         label = "Switch it on" if off else "Switch it off"
         st.button(label, key="model_out_switch", on_click=EDITS.toggle, args=(off or ways[0],))
-        every = EVERY_HEAD.widget(st.toggle, "Weights of every head of the layer")
-    begins = f"{now.group}, layer {now.layer + 1}, every head: " if every else f"{name}: "
     asks = trace.story.query_axis.labels[now.query].strip()
-    row = by_hand.WeightsRow(
-        EDITS, trace, [now.query], None if every else now.head, where, _input_of(run), begins, asks
-    )
+    row = by_hand.WeightsRow(EDITS, trace, [now.query], now.head, where, _input_of(run), f"{name}: ", asks)
     asking = range(trace.n_queries if len(row.seen) == trace.n_keys else now.query)  # who sees no more than it does
     others = {query: trace.story.query_axis.labels[query].strip() for query in asking if query != now.query}
     hint = "Switch the head off, or choose a token that it looks at: cut it, or set its weight."
     by_hand.matrix_editor(row, lambda query: glance.choose(query=query), None, others, hint)
-
-
-def _map(run: ModelRun, asked: LatestRun, now: glance.Selection) -> None:
-    st.markdown(f"**Which heads matter: {now.group}**")
-    tried, traces = glance.cached_with_run(run, "worth of heads", list[np.ndarray]), run.recording.traces
-    if len(tried) < len(traces):
-        _go_on(run, asked, tried)
-    numbers = {id(trace): number for number, trace in enumerate(traces)}
-    known = [*tried, *[np.full(max(trace.n_heads for trace in traces), np.nan)] * (len(traces) - len(tried))]
-    amounts = np.array([known[numbers[id(trace)]] for trace in run.groups[now.group]])
-    if not np.isfinite(amounts).any():
-        return
-    scale, parts = (1000, "thousandths") if np.nanmax(amounts) < 0.1 else (100, "hundredths")
-    glance.head_map(
-        run,
-        "model_out_worth",
-        (scale * amounts).tolist(),
-        now,
-        f"change, {parts} of a bit" if run.logits is not None else f"1 - cosine, {parts}",
-    )
-    layer, head = np.unravel_index(int(np.nanargmax(amounts)), amounts.shape)
-    st.caption(
-        f"Most needed {'so far' if len(tried) < len(traces) else 'here'}: layer {layer + 1}, head {head + 1}. "
-        "Two heads that can replace each other both seem unnecessary. Click one."
-    )
-
-
-def _go_on(run: ModelRun, asked: LatestRun, tried: list[np.ndarray]) -> None:
-    """Try the heads of further layers while that is asked for: how much each alone changes the output, (n_heads,).
-
-    It is the mean over positions. What is done is kept when it is stopped.
-    """
-    traces = run.recording.traces
-    if not TRYING.value:
-        words = f"Go on: {len(tried)} of {len(traces)} layers are done" if tried else "Try every head"
-        st.button(words, key="model_out_try", on_click=TRYING.take, args=(True,))
-        if not tried:
-            st.caption(f"Runs the model once without each of its {sum(trace.n_heads for trace in traces)} heads.")
-        return
-
-    def change(out: ModelOutput) -> Tensor:
-        if run.logits is None or out.logits is None:
-            if run.hidden is None or out.hidden is None:
-                raise UnsupportedError("it hands out nothing that could be compared.")
-            return core.cosine_change(run.hidden, out.hidden).mean()
-        after = out.logits.reshape(-1, out.logits.shape[-1])
-        return core.divergence(run.logits, after[-len(run.logits) :]).mean()
-
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        st.progress(len(tried) / len(traces), f"{len(tried)} of {len(traces)} layers", width=280)
-        st.button("Stop", key="model_out_stop", on_click=TRYING.take, args=(False,))
-    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
-    study = Study(pretrained.model, pretrained.tokenizer)
-    try:
-        for _ in glance.portion():
-            with heavy_run(), as_model_errors(pretrained, "be run without a head", UnsupportedError):
-                if (number := len(tried)) == len(traces):  # another visitor may try them meanwhile
-                    break
-                heads = [(number, head) for head in range(traces[number].n_heads)]
-                tried.append(to_array(study.ablate(inputs, metric=change, heads=heads).values[number]))
-    except ModelError as error:
-        TRYING.value = False
-        st.warning(f"The heads cannot be tried: {error_markdown(str(error).splitlines()[0][:300])}")
-        return
-    if len(tried) == len(traces):
-        TRYING.value = False
-        place.empty()
 
 
 def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:

@@ -1,7 +1,6 @@
 """Which head of a run a visitor looks at, every layer and head as a small picture, what was computed of a run."""
 
-import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from math import isnan
 from typing import Any, NamedTuple, TypeVar
@@ -9,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from attention_core import AttentionTrace, Axis, Role
 from attention_core.charts.heads import Mosaic, heads_chart, mosaic
@@ -26,7 +24,6 @@ from ui.state import Field, following, whole_number
 NAME = "model"
 OTHER = "model_other"  # in the place of NAME: what is set of the second run, beside the first
 MAX_RESULTS = 48  # of one run; the least looked at go first
-SECONDS_AT_ONCE = 1.0
 Result = TypeVar("Result")
 _RESULTS: WeakKeyDictionary[ModelRun, BoundedCache] = WeakKeyDictionary()
 
@@ -164,22 +161,6 @@ def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]
     for: these wait for their turn with a lock of their own in hand.
     """
     return run_once(_RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS)), what, compute)
-
-
-def portion() -> Iterator[None]:
-    """Yield until the time of one portion is over, at least once: Streamlit lets no click interrupt a fragment."""
-    began = time.monotonic()
-    yield
-    while time.monotonic() - began < SECONDS_AT_ONCE:
-        yield
-
-
-def run_again() -> bool:
-    """Run the fragment around this again; False = the whole page is run, since something else was clicked: wait."""
-    try:
-        st.rerun(scope="fragment")
-    except StreamlitAPIException:
-        return False
 
 
 WIDTH, HEIGHT = 700, 265

@@ -12,16 +12,16 @@ from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, cache_of, end_tokens, generate, most_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
-from attention_core.hub.outputs import NextTokens, expected, pick, token_text
+from attention_core.hub.outputs import NextTokens, expected
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
-from ui.model.glance import NAME, chosen, head_name, portion, run_again
+from ui.model.glance import NAME, chosen, head_name
 from ui.model.one_head import chips, shaded
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.player import StepLook, show_numbers
-from ui.state import Field, between
+from ui.state import Field
 from ui.words import chosen_piece, word_bars
 
 
@@ -48,7 +48,7 @@ def kept_in_words(made: Generation) -> str:
     return " ".join(sentences)
 
 
-AT_ONCE = 24  # tokens that one click asks for
+AT_ONCE = 10  # tokens that one click asks for
 WRITING = Field[dict[str, Any] | None](
     NAME,
     "says_writing",
@@ -87,7 +87,6 @@ def text_ids(asked: LatestRun) -> tuple[int, ...]:
     if text is not None and text["of"] == LINKED and _fits(text, asked, given):
         text["of"] = _of(asked)
     elif text is None or text["of"] != _of(asked):
-        WANTED.reset()
         WRITING.preset(_nothing_written(asked, given))
     return tuple(WRITING.value["ids"])
 
@@ -132,7 +131,6 @@ def append_token(token: int, after: int) -> None:
 
 
 def back() -> None:
-    WANTED.reset()
     _cut(max(len(WRITING.value["ids"]) - 1, 1))
 
 
@@ -144,7 +142,6 @@ def _cut(n: int) -> None:
 def restart(asked: LatestRun) -> None:
     """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
     start = given_ids(asked)
-    WANTED.reset()
     written = start[:1] if pretrained_of(asked.key).kind is ModelKind.ENCODER_DECODER else start
     WRITING.value = _nothing_written(asked, written)
 
@@ -168,83 +165,50 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
 
 N_EXPECTED = 10
 MAX_BITS = 12  # a token as surprising as one of 4,096 has the full shade
-TEMPERATURE = Field(NAME, "says_temperature", 0.0, address="temperature", parse=between(0.0, 2.0))
-SEED = Field(NAME, "says_seed", 0, address="seed", parse=between(0, 9999))
 
 
 def next_tokens(asked: LatestRun) -> None:
     """Draw a text to write on, and what a model expects behind each of its tokens."""
     st.markdown("Click a token to say it, or let the model write.")
-    _write_beside(asked, lambda made, temperature: _expectation(made, temperature, bool(why_full(asked, made.ids))))
+    _write_beside(asked, lambda made: _expectation(made, bool(why_full(asked, made.ids))))
 
 
 def what_it_keeps(run: ModelRun, asked: LatestRun) -> None:
     """Draw how a trace grows while the model writes, and how large the keys and values are that it keeps for that."""
-    _write_beside(asked, lambda made, _: _growing(run, made))
+    _write_beside(asked, lambda made: _growing(run, made))
 
 
-def _write_beside(asked: LatestRun, draw: Callable[[Generation, float], None]) -> None:
-    """Draw a text that is written on, and beside it what is to be seen of it and of the temperature."""
+def _write_beside(asked: LatestRun, draw: Callable[[Generation], None]) -> None:
+    """Draw a text that is written on, each token the likeliest, and beside it what is to be seen of it."""
     left, right = st.columns(2, gap="large")
+    wanted, WANTED.value = WANTED.value, 0
     with left:
-        made, temperature = _write(asked)
-    if made is not None:
-        with right:
-            draw(made, temperature)
-    if WANTED.value and not run_again():
-        WANTED.reset()
-
-
-def _write(asked: LatestRun) -> tuple[Generation | None, float]:
-    """Draw the text and the buttons that write on; return it as the model ran it, and the temperature."""
-    text, buttons = st.container(), st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        TEMPERATURE.widget(st.slider, "Temperature (0: the likeliest)", 0.0, 2.0, step=0.1, width=200)
-        if TEMPERATURE.value:
-            SEED.widget(st.number_input, "Seed", 0, 9999, width=100)
-    temperature, seed = float(TEMPERATURE.value), int(SEED.value)
-    try:
-        _write_portion(asked, temperature, seed)
-        made = generation_of(asked, text_ids(asked))
-    except ModelError as error:
-        st.info(error_markdown(error))
-        return None, temperature
-    with text:
-        _text(made)
-    with buttons:
-        _buttons(asked, made, temperature, seed)
-    return made, temperature
-
-
-def _write_portion(asked: LatestRun, temperature: float, seed: int) -> None:
-    for _ in portion():
-        ids = text_ids(asked)
-        if WANTED.value <= 0 or why_ended(asked, ids):
-            WANTED.reset()
+        try:
+            made = generation_of(asked, text_ids(asked))
+            for _ in range(wanted):
+                if why_ended(asked, made.ids):
+                    break
+                append_token(int(made.logits[-1].argmax()), len(made.ids) - 1)
+                made = generation_of(asked, text_ids(asked))
+        except ModelError as error:
+            st.info(error_markdown(error))
             return
-        made = generation_of(asked, ids)
-        append_token(pick(made.logits[-1], temperature=temperature, seed=seed, place=len(ids)), len(ids) - 1)
-        WANTED.value -= 1
+        _text(made)
+        _buttons(asked, made)
+    with right:
+        draw(made)
 
 
-def _buttons(asked: LatestRun, made: Generation, temperature: float, seed: int) -> None:
-    end = why_ended(asked, made.ids)
-    ask = WANTED.take
+def _buttons(asked: LatestRun, made: Generation) -> None:
+    end, ask = why_ended(asked, made.ids), WANTED.take
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         st.button("Next token", key="model_says_one", on_click=ask, args=(1,), disabled=bool(end), type="primary")
-        if WANTED.value:
-            st.button("Stop", key="model_says_stop", on_click=WANTED.reset)
-        else:
-            more = f"{AT_ONCE} more"
-            st.button(more, key="model_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
+        more = f"{AT_ONCE} more"
+        st.button(more, key="model_says_more", on_click=ask, args=(AT_ONCE,), disabled=bool(end))
         st.button("Back one", key="model_says_back", on_click=back, disabled=len(made.ids) < 2)
         st.button("Start again", key="model_says_restart", on_click=restart, args=(asked,))
     if end:
         st.caption(end)
-    elif temperature:
-        upcoming = pick(made.logits[-1], temperature=temperature, seed=seed, place=len(made.ids))
-        text = token_text(made.pretrained.tokenizer, upcoming)
-        st.caption(f"Seed {seed} draws {literal(text)} next.")
 
 
 def _text(made: Generation) -> None:
@@ -256,10 +220,10 @@ def _text(made: Generation) -> None:
     chips("model_says_text_chips", shown, chosen=position(), on_choose=select_position, **look)
 
 
-def _expectation(made: Generation, temperature: float, is_full: bool) -> None:
+def _expectation(made: Generation, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
     place = position()
-    found = expected(made.logits[place], made.pretrained.tokenizer, n=N_EXPECTED, temperature=temperature or 1.0)
+    found = expected(made.logits[place], made.pretrained.tokenizer, n=N_EXPECTED)
     follows = made.ids[place + 1] if place + 1 < len(made.ids) else None
     before = "".join(made.tokens[max(0, place - 4) : place + 1]).strip()
     st.markdown(f"After {literal(('… ' if place > 4 else '') + before)}")
@@ -268,7 +232,6 @@ def _expectation(made: Generation, temperature: float, is_full: bool) -> None:
         picked = chosen_piece("model_says_expected")
         can_follow = not is_full or follows is not None
         if picked is not None and picked[1] == [place, len(made.ids)] and can_follow:
-            WANTED.reset()
             append_token(picked[0], place)
 
     word_bars("model_says_expected", found.likeliest, [place, len(made.ids)], follows, take)
