@@ -6,18 +6,18 @@ export default function ({ data, parentElement, setStateValue }) {
   const grew = tokens.length === root.count + 1;
   root.count = tokens.length;
   set(root.tokens, { role: "group", "aria-label": data.label });
+  root.tokens.style.setProperty("--shade", data.colour);
   root.tokens.classList.toggle("many", tokens.length > 80);
   keepFocus(root, () => {
     root.tokens.replaceChildren();
     const say = tokens.map(({ text, note }) => [text.trim() || "space", note]);
-    const buttons = tokens.map(({ text, share, colour, written }, place) => {
+    const buttons = tokens.map(({ text, share, written }, place) => {
       const isNewest = grew && place === tokens.length - 1;
       const button = make(root.tokens, "button", {
         class: `${written ? "written" : ""}${isNewest ? " newest" : ""}`,
         "aria-pressed": place === data.chosen, "aria-label": say[place].join(", "),
       }, text);
       button.style.setProperty("--share", share);
-      button.style.setProperty("--shade", colour);
       return button;
     });
     const look = (place) => { root.note.textContent = place === null ? hint : say[place].join(": "); };

@@ -7,24 +7,19 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core.attention.edits import DropHead, Edits
-from attention_core.attention.types import Role
-from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.hub import outputs as core
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.run import ModelRun
 from attention_core.links import unpack
 from ui import edits as by_hand
-from ui.labels import distinct, error_markdown, literal, paragraph
+from ui.labels import distinct, error_markdown, paragraph
 from ui.lecture import LECTURE
 from ui.model import glance
-from ui.model.one_head import MAX_DRAWN, Chip, chips, shaded
+from ui.model.one_head import MAX_DRAWN
 from ui.model.words import given_ids
 from ui.model_runs import LatestRun, pretrained_of, run_of
-from ui.state import Field, whole_number
 
 N_SHOWN = 6
-MAX_BITS = 6  # a token whose log-probability changes by so many bits has the full shade
-CHANGE_AT = Field[int | None](glance.NAME, "out_change_at", None, address="change_at", parse=whole_number)
 
 
 def _without(group: str, layer: int, head: int, model: str = "") -> by_hand.ListedEdit:
@@ -107,33 +102,17 @@ def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
 
 
 def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
-    ids = given_ids(asked)
-    tokens = run.target_tokens or run.tokens
-    before, after = run.logits, changed.logits
-    skipped, last = len(ids) - len(before), len(ids) - 1
-    changed = core.divergence(before, after)
-    place = last if CHANGE_AT.value is None else min(CHANGE_AT.value, last)
-    row = max(0, place - skipped)
+    before, after, ids = run.logits, changed.logits, given_ids(asked)
+    skipped = len(ids) - len(before)
     gains = core.log_probabilities(after, ids[skipped:]) - core.log_probabilities(before, ids[skipped:])
     if run.tiles:  # nobody expects what a picture becomes
         first, (rows, columns) = run.tiles.n_prefix - 1 - skipped, run.tiles.grid
         gains[max(0, first) : max(0, first + rows * columns)] = 0
-    shown = [Chip(text, 0, "its change is not measured", "#888888") for text in tokens[: skipped + 1]]
-    for text, gain in zip(tokens[skipped + 1 :], gains.tolist(), strict=True):
-        colour = ROLE_COLOURS[Role.QUERY if gain > 0 else Role.CONTEXT]
-        shown.append(Chip(text, abs(gain) / MAX_BITS, f"its log-probability changes by {gain:+.2f} bits", colour))
     total = float(gains.sum())
     factor = 2 ** min(abs(total), 40)
     times = f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}" if factor < 1e6 else "over a million"
-    st.markdown(
-        f"**The text becomes {times} times {'less' if total < 0 else 'more'} probable** "
-        f"({total:+.2f} bits); what is expected changes by {_small(float(changed.mean()))} bits a position, "
-        f"{_small(float(changed[row]))} after {literal(tokens[place].strip() or tokens[place])} (Jensen-Shannon)."
-    )
-    label = "The text, by the change of its tokens"
-    hint = "Orange: less probable now; blue: more. Click one for what is expected after it."
-    chips("model_out_change_chips", shown, chosen=place, label=label, hint=hint, on_choose=CHANGE_AT.take)
-    show_likeliest(before[row], after[row], partial(core.token_text, pretrained_of(asked.key).tokenizer))
+    st.markdown(f"**The text becomes {times} times {'less' if total < 0 else 'more'} probable.** And what comes next:")
+    show_likeliest(before[-1], after[-1], partial(core.token_text, pretrained_of(asked.key).tokenizer))
 
 
 def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = glance.NAME) -> None:
@@ -156,17 +135,10 @@ def _last_layer(run: ModelRun, changed: ModelRun) -> None:
     if run.hidden is None or changed.hidden is None:
         st.info("The model hands out nothing that could be compared.")
         return
-    turned = core.cosine_change(run.hidden, changed.hidden)
-    most = max(float(turned.max()), 1e-6)
-    tokens = run.tokens if len(run.tokens) == len(turned) else run.target_tokens
-    whole = core.sentence_change(run.hidden, changed.hidden)
+    whole, each = core.sentence_change(run.hidden, changed.hidden), core.cosine_change(run.hidden, changed.hidden)
     paragraph(
-        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(turned.mean()))}."
+        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(each.mean()))}."
     )
-    notes = [f"its last layer turns by {_small(amount)}" for amount in turned.tolist()]
-    shown = shaded(tokens, turned.tolist(), notes, most=most)
-    hint = f"The strongest shade: {_small(most)}. Hover a token for its change."
-    chips("model_out_turned_chips", shown, label="The tokens by their change", hint=hint)
 
 
 def _small(amount: float) -> str:

@@ -1,8 +1,7 @@
 """One head of one layer: where its tokens or patches look, its matrix large, every step on the way to it."""
 
 import base64
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -26,62 +25,9 @@ from ui.model import glance
 from ui.player import StepLook, at_query, export_bar, query_row, show_numbers, show_step_chart, show_words
 from ui.state import Field, component_message, following, one_of, single_choice
 
-_chips = component("token_chips")
 _view = component("token_view", script_of("token_view", "token_start"))
 MAX_INLINE = 4096
 """Cells of a matrix that are sent with the tokens; of a larger one the chosen query's, the rest when it is hovered."""
-
-
-class Chip(NamedTuple):
-    """One token, its text with the space before it, if it brings one.
-
-    Its share, 0 to 1, is how strongly it is shaded, its note is told on hovering; written = it stands behind the input.
-    """
-
-    text: str
-    share: float
-    note: str
-    colour: str
-    written: bool = False
-
-
-def shaded(
-    tokens: Sequence[str],
-    amounts: Sequence[float],
-    notes: Sequence[str],
-    *,
-    most: float,
-    n_given: int | None = None,
-) -> list[Chip]:
-    """Return tokens shaded by their amounts, of which `most` has the full shade; those behind n_given are written."""
-    return [
-        Chip(text, amount / most, note, ROLE_COLOURS[Role.CONTEXT], n_given is not None and place >= n_given)
-        for place, (text, amount, note) in enumerate(zip(tokens, amounts, notes, strict=True))
-    ]
-
-
-def chips(
-    key: str,
-    shown: Sequence[Chip],
-    *,
-    label: str,
-    hint: str,
-    chosen: int | None = None,
-    on_choose: Callable[[int], None] = lambda place: None,
-) -> None:
-    """Draw the tokens, the chosen one framed, a hint below while none is hovered; a click is taken with its place."""
-
-    def take() -> None:
-        clicked = component_message(key, "chosen") or {}
-        if isinstance(clicked.get("place"), int):
-            on_choose(clicked["place"])
-
-    shades, colours = [min(max(chip.share, 0.0), 1.0) for chip in shown], [chip.colour for chip in shown]
-    words = [chip.text for chip in shown]
-    note_picture(lambda: shaded_words(words, shades, colours, chosen=chosen), f"{label}. {hint}")
-    tokens = [{**chip._asdict(), "share": round(shade, 4)} for chip, shade in zip(shown, shades, strict=True)]
-    data = {"tokens": tokens, "chosen": chosen, "label": label, "hint": hint}
-    _chips(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 
 def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from attention_core.attention.types import Role
 from attention_core.bounds import WRITTEN_TOKENS
 from attention_core.charts.heads import masked_weights
+from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.words import shaded_words
 from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import kind_of
 from attention_core.hub.generation import Generation, cache_of, end_tokens, generate, most_positions
@@ -15,13 +19,14 @@ from attention_core.hub.model import ModelError, ModelKind, in_units, readable
 from attention_core.hub.outputs import NextTokens, expected
 from attention_core.hub.run import ModelRun
 from attention_core.links import pack, unpack
+from ui.chart import note_picture
+from ui.component import component
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model.glance import NAME, chosen, head_name
-from ui.model.one_head import chips, shaded
 from ui.model_runs import ALSO_FORGOTTEN, LatestRun, prepared_of, pretrained_of
 from ui.player import StepLook, show_numbers
-from ui.state import Field
+from ui.state import Field, component_message
 from ui.words import chosen_piece, word_bars
 
 
@@ -163,6 +168,7 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
     return ""
 
 
+_chips = component("token_chips")
 N_EXPECTED = 10
 MAX_BITS = 12  # a token as surprising as one of 4,096 has the full shade
 
@@ -212,12 +218,27 @@ def _buttons(asked: LatestRun, made: Generation) -> None:
 
 
 def _text(made: Generation) -> None:
+    """Draw the tokens, each as dark as it was surprising, the chosen one framed; a click chooses another."""
     expected_with = (f"expected with {_percent(2**-bits)}, {bits:.1f} bits" for bits in made.bits)
     notes = ["the first token, which nothing expected", *expected_with]
-    given = WRITING.value["n_given"]
-    shown = shaded(made.tokens, [0, *made.bits], notes, most=MAX_BITS, n_given=given)
-    look = {"label": "The text so far", "hint": "Orange: a surprise. Click a token for what was expected after it."}
-    chips("model_says_text_chips", shown, chosen=position(), on_choose=select_position, **look)
+    shares = [0.0, *(round(min(bits / MAX_BITS, 1.0), 4) for bits in made.bits)]
+    key, label = "model_says_text_chips", "The text so far"
+    hint = "Orange: a surprise. Click a token for what was expected after it."
+    chosen, colour, given = position(), ROLE_COLOURS[Role.CONTEXT], WRITING.value["n_given"]
+    picture = partial(shaded_words, made.tokens, shares, [colour] * len(shares), chosen=chosen)
+    note_picture(picture, f"{label}. {hint}")
+
+    def take() -> None:
+        place = (component_message(key, "chosen") or {}).get("place")
+        if isinstance(place, int):
+            select_position(place)
+
+    tokens = [
+        {"text": text, "share": share, "note": note, "written": place >= given}
+        for place, (text, share, note) in enumerate(zip(made.tokens, shares, notes, strict=True))
+    ]
+    data = {"tokens": tokens, "chosen": chosen, "colour": colour, "label": label, "hint": hint}
+    _chips(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 
 def _expectation(made: Generation, is_full: bool) -> None:
