@@ -1,6 +1,6 @@
 """A region is brushed over a picture, and attention is changed there: for pages whose keys lie in a picture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,7 @@ from ui.chart import draw_layers, picture_address
 from ui.component import component
 from ui.edits import EditList, difference, say_moved
 from ui.player import counted
-from ui.state import Field, component_message, multiple_choice, set_widget, widget_value
+from ui.state import Field, component_message, set_widget, widget_value
 
 FINE = 20  # rows of a picture from which on the brush is three cells wide
 FAINT = 50
@@ -25,23 +25,13 @@ _brush = component("brush")
 class Region:
     """A region that is brushed on a page, and what can be done with it.
 
-    `what` the keys are, in the plural; those `beside` lie in no picture; `copies` are names of drawings whose attention
-    can be copied, see EditList.fitting.
+    `what` the keys are, in the plural; `copies` are names of drawings whose attention can be copied, see
+    EditList.fitting. Keys that lie in no picture come last.
     """
 
-    def __init__(
-        self,
-        page: str,
-        edits: EditList,
-        what: str,
-        *,
-        copies: Sequence[str],
-        beside: Mapping[int, str] | None = None,
-    ) -> None:
-        self._page, self._edits, self._what = page, edits, what
-        self._beside, self._copies = beside or {}, copies
+    def __init__(self, page: str, edits: EditList, what: str, *, copies: Sequence[str]) -> None:
+        self._page, self._edits, self._what, self._copies = page, edits, what, copies
         self._cells: Field[list[int]] = Field(page, "brushed", list)
-        self._also: Field[list[int]] = Field(page, "brushed_beside", list)
 
     def draw(
         self,
@@ -59,8 +49,6 @@ class Region:
         The paper is uint8 (height, width, 3 or 4); the maps are (rows, columns), as is the outline, ink to see the
         change by. The hint stands there while there is no edit; with `pixels` cells are the picture's own pixels.
         """
-        if self._beside:
-            multiple_choice("Beside the picture", self._also, self._beside, label_visibility="collapsed")
         (rows, columns), message = after.shape, f"{self._page}_brush"
         ramp = glow_ramp(after.size, max(float(before.max()), float(after.max())))
 
@@ -86,8 +74,7 @@ class Region:
                     default={"brushed": None},
                     on_brushed_change=take,
                 )
-                n = len(self._cells.value) + len(self._also.value)
-                st.caption(f"{n} of {rows * columns} {self._what} are chosen.")
+                st.caption(f"{len(self._cells.value)} of {rows * columns} {self._what} are chosen.")
             change, colours = difference(before, after)
             if change.any():
                 with st.container(width=size, gap="xsmall"):
@@ -97,18 +84,16 @@ class Region:
                     told = {"axis": self._what, "tells": "changed by {} percentage points"}
                     draw_layers(drawn, layers, 100 * change, key, "How much each weight changed", size=size, **told)
                     say_moved(change)
-        self._actions(rows * columns + len(self._beside))
+        self._actions(now[0].n_keys)
         self._edits.draw(*now, hint=hint)
 
     def _actions(self, n_keys: int) -> None:
-        cells = tuple(sorted({*self._cells.value, *self._also.value}))
+        cells, n = tuple(sorted(self._cells.value)), counted(len(self._cells.value), self._what)
         rest = tuple(key for key in range(n_keys) if key not in {*cells})
-        beside = " and ".join(name for key, name in self._beside.items() if key in cells)
-        n, where = counted(len(cells), self._what), f", {beside} among them" if beside else ""
         seed = 1 + sum(isinstance(change.edit, PermuteKeys) for change in self._edits.changes)
         with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_region_actions"):
-            self._button("Look away", BlockKeys(cells), f"it no longer looks at {n}{where}", not cells)
-            self._button("Look nowhere else", BlockKeys(rest), f"it looks at {n} alone{where}", not cells)
+            self._button("Look away", BlockKeys(cells), f"it no longer looks at {n}", not cells)
+            self._button("Look nowhere else", BlockKeys(rest), f"it looks at {n} alone", not cells)
             self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
             self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
         key, label = f"{self._page}_region_copy", "Look as in the ready drawing"

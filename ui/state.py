@@ -298,14 +298,6 @@ def expander(label: str, field: Field[bool]) -> Any:
     return st.expander(label, **following(f"{field.key}_folded", field.value, field.take))
 
 
-def multiple_choice(label: str, field: Field[list[int]], options: Mapping[int, str], **look: Any) -> list[int]:
-    """Let a visitor set a field to some of the options, by the names that are shown; see st.pills for the look."""
-    field.value = [one for one in field.value if one in options]
-    return field.widget(
-        st.pills, label, list(options), selection_mode="multi", wrap=True, format_func=options.__getitem__, **look
-    )
-
-
 def follow_address(asked: Mapping[str, str]) -> None:
     """Begin to follow an address: fields take their values from it when they are first read."""
     st.session_state.update({FOLLOWED_ADDRESS: asked, BAD_PARTS: {}, PARSED_KEYS: set()})

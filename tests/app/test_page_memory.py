@@ -316,9 +316,6 @@ def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_way
 def test_a_wider_vector_is_no_cure(page, root):
     open_tab(page, "wider")
     write(page, "I am tired.")
-    for width in (256, 1024):
-        page.segmented_control(key="memory_width").set_value(width).run()
-        assert f"<td>one vector</td><td>{width:,}</td><td>{width // 4}</td>" in bodies(page)
     cards = variants_of("translator-none") | {"256": read_card(NARROW)}
     assert {"256", "384", "512", "768", "1024"} <= cards.keys()
     assert {card["epochs"] for card in cards.values()} == {2}, "equal passes"

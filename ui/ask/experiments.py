@@ -30,7 +30,7 @@ from ui.region import Region
 from ui.state import Field, named, single_choice, whole_number
 
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
-REGIONS = Region(NAME, EDITS, "regions", beside={EMPTY_KEY: "the empty key"}, copies=tuple(PRESETS))
+REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PRESETS))
 TELLER, TOGETHER = "scene-caption", "scene-caption-together"
 ENCODERS = {TELLER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=TELLER, along=TOGETHER))

@@ -22,7 +22,7 @@ from ui.lecture import LECTURE
 from ui.memory import first_screen as screen
 from ui.player import Walk
 from ui.skeleton import OPEN_TAB
-from ui.state import Field, one_of, single_choice, whole_number
+from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis
 
 CHART_WIDTH = 470
@@ -102,20 +102,11 @@ NARROW = "translator-none-256"
 TRANSLATES = {256: NARROW, 384: screen.WITHOUT}
 """Of each width whose network comes along, its name."""
 LONGER = "384, trained longer", "attention, trained longer"
-WIDTHS = (256, 384, 512, 768, 1024)
-WIDTH = Field(screen.NAME, "width", 512, address="width", parse=one_of(WIDTHS))
 
 
 def wider_vector(text: str) -> None:
-    """Draw what a context of a chosen width holds of each word, and the BLEU of translators of several widths."""
-    source = read_source(text)
-    width, n = single_choice("Numbers in the one vector", WIDTH, WIDTHS), len(source.words)
-    figures_table(
-        (f"Your sentence: {n} words and marks", "numbers handed over", "numbers per word"),
-        ("one vector", f"{width:,}", f"{width / n:,.0f}"),
-        ("a state for each word, with attention", f"{width * n:,}", f"{width:,}"),
-    )
-    _say(source)
+    """Draw what translators with contexts of several widths say of a sentence, and their BLEU."""
+    _say(read_source(text))
     measured = {256: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(screen.WITHOUT).items()}
     by_width = {numbers: card for numbers, card in measured.items() if card}
     if len(by_width) < 2:

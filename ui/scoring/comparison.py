@@ -27,12 +27,11 @@ from ui.guided.items import GUIDED, REVEALED, STAGE
 from ui.labels import paragraph
 from ui.layout import figures_table
 from ui.scoring import controls
-from ui.state import Field, one_of, whole_number
+from ui.state import Field, one_of
 
 TWO = ("dot", "L2 distance")
 D_K = Field(controls.NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
-DRAWN = Field(controls.NAME, "drawn", 0, address="draw", parse=whole_number)
-"""Width of the random vectors whose weights are drawn; how often others were asked for."""
+"""Width of the random vectors whose weights are drawn."""
 
 
 def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
@@ -185,14 +184,13 @@ def scale_tab() -> None:
 
 
 def _one_row() -> None:
-    """Draw the weights of a random query over eight random keys, which a visitor draws anew."""
+    """Draw the weights of a random query over eight random keys."""
     d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", measures.DIMENSIONS)
-    raw = measures.random_scores(d_k, n_queries=1, n_keys=8, seed=DRAWN.value)[0]
+    raw = measures.random_scores(d_k, n_queries=1, n_keys=8, seed=0)[0]
     weights = [scores.softmax(-1) for scores in (raw, raw / math.sqrt(d_k))]
     draw_chart(weights_chart(*(one.tolist() for one in weights)), key="scoring_row", alt="Weights of eight random keys")
     plain, divided = (f"{one.max():.0%}, gradient {measures.softmax_jacobian_norm(one):.2f}" for one in weights)
     st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
-    st.button("Other random vectors", key="scoring_redraw", on_click=DRAWN.take, args=(DRAWN.value + 1,))
 
 
 @cached_computation(spinner="Drawing random vectors")

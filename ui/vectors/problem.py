@@ -167,7 +167,9 @@ def rules() -> None:
                 with st.popover("Edges"):
                     pairs = combinations(enumerate(map(as_markdown, problem.row_labels("X")), 1), 2)
                     names = {10 * first + second: f"{one} – {other}" for (first, one), (second, other) in pairs}
-                    state.multiple_choice("A row then sees itself and its neighbours", SETTINGS["edges"], names)
+                    SETTINGS["edges"].value = [edge for edge in SETTINGS["edges"].value if edge in names]
+                    label, look = "A row then sees itself and its neighbours", {"selection_mode": "multi", "wrap": True}
+                    SETTINGS["edges"].widget(st.pills, label, [*names], format_func=names.get, **look)
         for name, place in zip(problem.tables, st.columns(len(problem.tables), gap="small"), strict=True):
             with place:
                 _table(name, problem)
