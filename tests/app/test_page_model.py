@@ -116,12 +116,6 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     assert (layer, head) == (3, 5)
     assert f"`car` comes next with 90% here, with {as_percent(found.goal)} after the second sentence" in said(page)
     assert f"With **layer 4, head 6** from there alone: **{as_percent(float(found.values[3, 5]))}**" in said(page)
-    page = settled(page, model_chosen=HeadChoice("decoder.1.self", 0), model_query=5)
-    page = put(page.segmented_control(key="model_effect_part"), "One word’s state")
-    states = study.patch(
-        MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), at="residual", gradient=False
-    )
-    assert f"**`car` after layer 2** from there alone: **{as_percent(float(states.values[1, 5]))}**" in said(page)
     assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
     page = settled(page, model_carried=[(0, 5, 5), (9, 5, 5), (-1, 0, 0), (0, 99, 5)])  # of a link, perhaps
     assert "`house` → `car`, after layer 1" in said(page)

@@ -4,11 +4,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 import torch
 
-from attention_core.attention.types import Axis, Role
+from attention_core.attention.types import Role
 from attention_core.bounds import EDITS, MODEL_TEXT_LETTERS
 from attention_core.charts.bars import bars
 from attention_core.charts.vega import ROLE_COLOURS
@@ -26,19 +25,16 @@ from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.labels import as_percent, error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model.ablation import show_likeliest
-from ui.model.glance import NAME, Selection, cached_with_run, choose, chosen_in_text, head_map
+from ui.model.glance import NAME, cached_with_run, chosen_in_text, head_map
 from ui.model.why import in_words
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
-from ui.player import StepLook, show_numbers
 from ui.skeleton import Tab
-from ui.state import Field, component_message, named, single_choice, whole_number
+from ui.state import Field, component_message, whole_number
 
 N_PARTS, N_LIKELIEST = 8, 2
-HEADS, STATES = "One head", "One word’s state"
 WORD = Field(NAME, "effect_word", "", address="word")
 RATHER = Field(NAME, "effect_rather", "", address="rather_than")
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
-PART = Field(NAME, "effect_part", HEADS, address="patch_part", **named(head=HEADS, state=STATES))
 AFTER = Field(NAME, "carried_after", 1, address="carried_after", parse=whole_number)
 """The layer, from 1, after which a state is taken and put."""
 CARRIED = Field[list[tuple[int, int, int]]](
@@ -99,8 +95,8 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
 
 
 def patch_heads(run: ModelRun, asked: LatestRun) -> None:
-    """Draw what the answer becomes when one head, or one word's state after a layer, is that of a second sentence."""
-    st.markdown("One part alone is taken over from a run on a second sentence. What becomes of the answer?")
+    """Draw what the answer becomes when one head, or words' states after a layer, are those of a second sentence."""
+    st.markdown("One part is taken over from a run on a second sentence. What becomes of the answer?")
     pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
@@ -111,29 +107,21 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
             word, rather = _choose_words(run, asked, position)
         if not second:
             return
-        part = single_choice("Taken over", PART, [HEADS, STATES], label_visibility="collapsed")
         other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
-
-        if part == STATES and not run.tiles:  # a picture has hundreds of tokens
+        if not run.tiles:  # a picture has hundreds of tokens
             _carry_states(run, study, other, inputs, position)
-
-        what = word, rather, position, part
+        what = word, rather, position
         found = cached_with_run(run, ("patched", second, *what), lambda: _patched(run, study, other, inputs, *what))
     except ValueError as error:
         st.info(f"Nothing can be patched: {error_markdown(error)}.")
         return
     now = chosen_in_text(run)
-    own = now.layer, now.head if part == HEADS else now.query
+    own = now.layer, now.head
     largest = divmod(int(found.change.abs().nan_to_num(-1).argmax()), found.values.shape[1])
 
     def effect_of(place: tuple[int, int]) -> str:
-        layer, across = place
-        names = (
-            f"layer {layer + 1}, head {across + 1}",
-            f"{literal(run.tokens[across].strip())} after layer {layer + 1}",
-        )
-        value = float(found.values[place])
-        return f"**{names[part != HEADS]}** from there alone: **{_in_units(value, word, rather)}**"
+        value = _in_units(float(found.values[place]), word, rather)
+        return f"**layer {place[0] + 1}, head {place[1] + 1}** from there alone: **{value}**"
 
     before, goal = _in_units(found.before, word, rather), _in_units(found.goal, word, rather)
     if word is None:
@@ -145,20 +133,12 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         answer = f"{lead} {before} here, {'with ' * (rather is None)}{goal} after the second sentence."
     chosen_one = f" With {effect_of(own)}." if own != largest else ""
     st.markdown(f"{answer} With {effect_of(largest)}.{chosen_one}")
-    values, title = (
-        100 * found.change,
-        "change, percentage points" if word is not None else "change of the cosine, hundredths",
-    )
-    if part == HEADS:
-        head_map(run, "model_patched", values.tolist(), now, title)
-    else:
-        _state_map(run, values.tolist(), now, title)
+    title = "change, percentage points" if word is not None else "change of the cosine, hundredths"
+    head_map(run, "model_patched", (100 * found.change).tolist(), now, title)
 
 
-def _patched(
-    run: ModelRun, study: Study, other: Any, inputs: Any, word: Any, rather: Any, position: int, part: str
-) -> Effects:
-    """Patch part by part; a word's probability is measured, perhaps less another's, or how alike two vectors are."""
+def _patched(run: ModelRun, study: Study, other: Any, inputs: Any, word: Any, rather: Any, position: int) -> Effects:
+    """Patch head by head; a word's probability is measured, perhaps less another's, or how alike two vectors are."""
     vector = None if word is not None else study.run(other)[1].hidden.mean(0)
 
     def metric(out: ModelOutput) -> Any:
@@ -166,14 +146,13 @@ def _patched(
             return torch.cosine_similarity(out.hidden.mean(0), vector, 0)
         return out.probability(word, position) - (0 if rather is None else out.probability(rather, position))
 
-    at, width = ("head_out", None) if part == HEADS else ("residual", len(run.tokens))
-    bar = st.progress(0.0, "Patching part by part")
+    bar = st.progress(0.0, "Patching head by head")
     try:
-        found = study.patch(other, inputs, metric=metric, at=at, gradient=False, progress=bar.progress)
+        found = study.patch(other, inputs, metric=metric, gradient=False, progress=bar.progress)
     finally:
         bar.empty()
     n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
-    return replace(found, values=found.values[-n_layers:, :width])
+    return replace(found, values=found.values[-n_layers:])
 
 
 def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: dict[str, Any], position: int) -> None:
@@ -223,17 +202,6 @@ def _in_units(value: float, word: Any, rather: Any = None) -> str:
     if rather is not None:
         return f"{100 * value:.0f} points".replace("-", "−")
     return as_percent(value) if word is not None else f"{value:.3f}"
-
-
-def _state_map(run: ModelRun, values: list[list[float]], now: Selection, title: str) -> None:
-    rows = Axis("layers", [f"layer {layer + 1}" for layer in range(len(values))])
-    about = {"title": title, "role": Role.CONTEXT, "row_axis": rows, "col_axis": Axis("tokens", run.tokens)}
-    look = StepLook(now.layer, now.query, min(560, 90 + 34 * len(run.tokens)))
-
-    def take(layer: int, query: int) -> None:
-        choose(layer=layer, head=now.head, group=now.group, query=query)
-
-    show_numbers(run.groups[now.group][0], np.array(values), "model_patched_states", look, about, on_choose=take)
 
 
 def _position(run: ModelRun, asked: LatestRun) -> int:
