@@ -27,8 +27,6 @@ from ui.state import APP, Field, chart_selection, component_message
 from ui.vary import with_row
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from attention_core.charts.vega import Chart, Data, Spec
 
 MIN_FILE = 1500
@@ -184,36 +182,11 @@ def _arrow(columns: Data) -> bytes:
         given = columns[column]
         if isinstance(next(iter(given), None), bytes):
             given = [picture_address(content) for content in given]
-        values = np.asarray(given)
-        arrays[column] = _coded(pa.array(_narrow(values), from_pandas=True))
+        arrays[column] = pa.array(np.asarray(given), from_pandas=True)
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
-
-
-def _coded(column: pa.Array) -> pa.Array:
-    """Return a column of repeated texts as a dictionary and indices; other columns as they are."""
-    import pyarrow as pa
-
-    if not pa.types.is_string(column.type):
-        return column
-    coded = column.dictionary_encode()
-    n_texts = len(coded.dictionary)
-    if 2 * n_texts > len(column) or n_texts > np.iinfo(np.int16).max:
-        return column
-    return coded.cast(pa.dictionary(pa.int8() if n_texts <= np.iinfo(np.int8).max else pa.int16(), pa.string()))
-
-
-def _narrow(values: np.ndarray) -> np.ndarray:
-    """Return numbers in the fewest bytes that hold them exactly."""
-    if not values.size or values.dtype.kind not in "iuf":
-        return values
-    if values.dtype.kind != "f":
-        return values.astype(np.result_type(*map(np.min_scalar_type, (values.min(), values.max()))))
-    with np.errstate(over="ignore"):
-        small = values.astype(np.float32)
-    return small if np.array_equal(small, values, equal_nan=True) else values
 
 
 def picture_address(content: bytes) -> str:

@@ -213,7 +213,7 @@ def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
 
 
 def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
-    monkeypatch.setattr("ui.lookup.first_screen.MODELS", ("nowhere/at-all",))
+    monkeypatch.setattr("ui.lookup.first_screen.find_local", lambda name: None)
     take(page, "Ask a text")
     assert "MiniLM is not here" in said(page)
     assert not page.error

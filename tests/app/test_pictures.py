@@ -80,12 +80,3 @@ def test_large_pictures_are_files_where_a_server_answers_and_stay_in_the_data_el
         assert content_at(sent["url"][0]) == content
     else:
         assert sent["url"][0] == data_url(content)
-
-
-@pytest.mark.parametrize("n_texts", [1, 40, 300])
-def test_texts_that_come_again_are_sent_once(n_texts):
-    texts = [f"{place} to {place + 19}" for place in range(n_texts)] * 40
-    columns = {"told": texts, "name": [f"cell {place}" for place in range(len(texts))]}
-    sent = chart._arrow(columns)
-    assert pa.ipc.open_stream(sent).read_all().to_pydict() == columns
-    assert len(sent) < len(chart._arrow({"name": columns["name"]})) + 3 * len(texts) + 15 * n_texts + 500

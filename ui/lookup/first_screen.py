@@ -24,8 +24,6 @@ from ui.try_this import TryThis, try_this
 
 TYPED, REFUSED = "lookup_asked", Field(NAME, "refused", "")
 LONG = 24  # letters from which on a key is written smaller
-MODELS = (PACKAGE, "sentence-transformers/all-MiniLM-L6-v2")
-"""Names of the same sentence encoder: as a package, and in the hub's cache."""
 AT_ONCE = 16  # texts that are read before the next visitor has the turn
 FITS = 800  # letters of records that are seen without scrolling
 NEAR = 0.25  # cosine below which a query resembles nothing; twice that where no weight is large
@@ -68,13 +66,12 @@ def encoder_input() -> dict[str, core.Encoder]:
 
     Without a sentence encoder it says so, and spelling is the only way.
     """
-    name = next((name for name in MODELS if find_local(name) is not None), "")
     chosen = single_choice("Compared by", BY, WAYS, on_change=guess_again)
     ways = {"spelling": core.SPELLING}
     try:
-        if not name:
+        if find_local(PACKAGE) is None:
             raise ModelError(f"The sentence encoder MiniLM is not here. The Python package {PACKAGE} brings it.")
-        ways["meaning"] = core.meaning(pretrained_of(name), partial(_read, name))
+        ways["meaning"] = core.meaning(pretrained_of(PACKAGE), _read)
     except ModelError as error:
         if chosen == "meaning":
             st.info(f"{error_markdown(error)} Until then texts are compared by spelling.")
@@ -82,14 +79,14 @@ def encoder_input() -> dict[str, core.Encoder]:
     return ways if chosen == "spelling" else dict(reversed(ways.items()))
 
 
-def _read(name: str, texts: Sequence[str]) -> Tensor:
+def _read(texts: Sequence[str]) -> Tensor:
     starts = range(0, len(texts), AT_ONCE)
-    return torch.cat([_vectors(name, tuple(texts[start : start + AT_ONCE])) for start in starts])
+    return torch.cat([_vectors(tuple(texts[start : start + AT_ONCE])) for start in starts])
 
 
 @cached_computation(spinner="Reading the texts")
-def _vectors(name: str, texts: tuple[str, ...]) -> Tensor:
-    return core.sentence_vectors(pretrained_of(name), texts)
+def _vectors(texts: tuple[str, ...]) -> Tensor:
+    return core.sentence_vectors(pretrained_of(PACKAGE), texts)
 
 
 def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:

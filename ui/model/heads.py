@@ -18,7 +18,6 @@ from attention_core.study import Heads, Study
 from attention_core.study.heads import NAMES
 from ui.job_queue import queued_result
 from ui.labels import error_markdown, explain, literal, paragraph
-from ui.layout import figures_table
 from ui.model import glance
 from ui.model.input import choose_input
 from ui.model.one_head import patch_view
@@ -60,21 +59,13 @@ def heads_in_numbers(run: ModelRun) -> None:
         st.caption(EXPLAINED.get(metric, "Mean over the queries.") + sampled, help=explain(*core.METRICS.values()))
         own = found[now.layer][now.head]
         st.markdown(f"**Layer {now.layer + 1}, head {now.head + 1}**: {core.describe_head(own)}")
-        numbers = [(core.METRICS[field], _number(field, getattr(own, field))) for field in known]
         with st.container(key="desk_model_numbers"):
-            figures_table(("", "this head"), *numbers)
             _most_alike(run, now, layers)
 
 
 def _is_told(found: list[list[core.HeadSummary]], field: str) -> bool:
     values = [getattr(head, field) for layer in found for head in layer]
     return any(value > 1e-6 if field == "unspent" else not math.isnan(value) for value in values)
-
-
-def _number(field: str, value: float) -> str:
-    if math.isnan(value):
-        return "none"
-    return f"{value:.1%}" if field in SHARES else f"{value:.2f}"
 
 
 def _most_alike(run: ModelRun, now: glance.Selection, layers: list[AttentionTrace]) -> None:
