@@ -190,7 +190,6 @@ VISITS: dict[str, tuple[Action, ...]] = {
         TAB,
     ),
     "read": (
-        typed("read_typed", ("2718", "90210", "365", "1905")),
         pressed("read_at_next"),
         pressed("read_preset_*"),
         pressed("read_withhold_*"),

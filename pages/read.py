@@ -3,7 +3,6 @@
 import streamlit as st
 
 from ui.doubts import read_doubts
-from ui.layout import last_on_phone
 from ui.player import export_bar
 from ui.read import tabs
 from ui.read.first_screen import COLUMNS, NAME, number_pad
@@ -12,7 +11,6 @@ from ui.take_along import take_along
 
 page_frame(NAME, "Attention moves: *what the network has seen so far decides where it looks next*.")
 
-last_on_phone("read_first", "read_typed")
 with st.container(key="read_first"):
     left, right = st.columns(COLUMNS, gap="large")
     with left:

@@ -88,8 +88,3 @@ def paragraph(text: str) -> None:
 def note(text: str) -> None:
     """Write small Markdown; a question mark behind it explains its terms."""
     st.caption(text, help=explain(text))
-
-
-def abbr(term: str) -> str:
-    """Return HTML for a term that explains itself on hover."""
-    return f'<abbr title="{TERMS[term]}">{term}</abbr>'

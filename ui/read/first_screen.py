@@ -15,12 +15,11 @@ from attention_core.device import to_array
 from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from attention_core.topics import read
 from attention_core.topics.read import NumberRemark, ReadDrawing
-from ui.canvas import Pad, covered, drawing_pad, put_strokes, render_strokes
+from ui.canvas import Pad, covered, drawing_pad, render_strokes
 from ui.computed import by_model
-from ui.state import Field, widget_value
+from ui.state import Field
 
 NAME, MODEL = "read", "digit-reader"
-REFUSED = Field(NAME, "refused", False)  # whether what was typed is no number
 LAST = Field[ReadDrawing | None](NAME, "last", None)
 """The last drawing that could be read: its reading stays while there is nothing to read."""
 SIZE = (144, 576)
@@ -73,23 +72,13 @@ PAD = Pad(
 
 
 def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
-    """Draw the pad with its presets and a box that writes any number; return what is drawn, read.
+    """Draw the pad with its presets; return what is drawn, read.
 
     Also whether that is so, or was drawn before where nothing can be read; and the place straight under the drawing.
     """
     place = st.container(key="read_pad")
     with place:
         pad = drawing_pad(PAD)
-    st.text_input(
-        "Number",
-        key="read_typed",
-        placeholder="or type a number",
-        label_visibility="collapsed",
-        max_chars=40,
-        on_change=_draw_typed,
-    )
-    if REFUSED.value:
-        st.info(f"Only the digits 0 to 9, one to {MAX_DIGITS} of them, can be written.")
     drawing = read_drawing(MODEL, pad.canvas, bool(pad.inked), covered(pad.canvas, pad.paper))
     for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
         st.info(REMARKS[remark])
@@ -102,13 +91,6 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
 def readable(canvas: np.ndarray) -> ReadDrawing:
     """Return what is read on a canvas on which something stands."""
     return read_drawing(MODEL, canvas, True, 0.0)  # type: ignore[return-value]
-
-
-def _draw_typed() -> None:
-    typed = widget_value("read_typed").strip()
-    REFUSED.value = bool(typed) and not _is_number(typed)
-    if _is_number(typed):
-        put_strokes(PAD, _strokes(typed), preset=typed)
 
 
 def cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
