@@ -106,7 +106,6 @@ def shown(text: str) -> float:
 
 
 def test_drag_and_keys_move_and_what_was_seen_is_not_fetched_again(atlas):
-    atlas.evaluate(f"{MAP}.prefetching = false")
     x, y = middle(atlas)
     atlas.mouse.dblclick(x, y)
     atlas.mouse.dblclick(x, y)
@@ -242,7 +241,6 @@ def test_question_of_the_map_and_a_word_in_the_same_moment_go_off_one_after_the_
 
     An answer that the word's message replaced leaves the tile out; then the map asks for it once more.
     """
-    atlas.evaluate(f"{MAP}.prefetching = false")
     painted(atlas)
     atlas.wait_for_function(f"!{MAP}.desk.open")
     before = atlas.evaluate(f"{MAP}.desk.sequence")

@@ -1,14 +1,13 @@
 // A matrix as a map: drag, wheel, pinch, keys and buttons move the view; tiles come from Python as they are needed,
 // coarser ones stand in meanwhile. Queries are rows, keys are columns.
 const flownIn = new Set();  // matrices to which the map has flown on arrival
-const SETTLE = 90, TELL_AFTER = 700, RING = 6, BEFORE_FLIGHT = 700;
+const SETTLE = 90, TELL_AFTER = 700, BEFORE_FLIGHT = 700;
 
 class AtlasMap extends MapDrawing {
   constructor(root) {
     super();
     this.root = root;
     this.pointers = new Map();
-    this.prefetching = true;
     this.request = onceAFrame(() => this.paint());
     this.build();
     this.watcher = new ResizeObserver(() => this.resize());
@@ -68,7 +67,7 @@ class AtlasMap extends MapDrawing {
     }
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), later);
     if (this.cache !== cache) return;
-    this.settle(true, told !== this.told || labels.length || this.lacks(tiles));
+    this.settle(true, told !== this.told || labels.length || tiles.length);
     this.told = told;
     if (isOther && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
   }
@@ -193,13 +192,6 @@ class AtlasMap extends MapDrawing {
     this.cache = null;
   }
 
-  // Whether some of these tiles are in view; what was fetched ahead is not.
-  lacks(tiles) {
-    if (!this.plot || this.root.dataset.complete !== "true") return true;
-    const level = this.level(), seen = this.places(level, this.seenPart()).map(([row, col]) => keyOf(level, row, col));
-    return tiles.some(({ key }) => seen.includes(key) || key === this.topKey());
-  }
-
   // After a move: draw, ask for what is missing, and once it is quiet say what is in view.
   settle(quick = false, draws = true) {
     if (draws) this.request();
@@ -222,28 +214,21 @@ class AtlasMap extends MapDrawing {
   ask(isQuiet = false) {
     if (!this.plot || !this.desk || !this.cache) return;
     const part = this.seenPart(), level = this.level();
-    const places = this.places(level, part), labels = this.missingLabels(part);
-    const lacks = (key) => !this.cache.tiles.has(key) && this.desk.mayAsk(key);
-    const lacking = (some) => some.map(([row, col]) => keyOf(level, row, col)).filter(lacks);
-    let tiles = [...lacking(places), ...[this.topKey()].filter(lacks)];
-    if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(places, level);
-    if (isQuiet && !tiles.length && !labels.length && this.prefetching && level <= 3) {
-      tiles = lacking(this.places(level, part, 1)).slice(0, RING);
-    }
+    const seen = [...this.places(level, part).map(([row, col]) => keyOf(level, row, col)), keyOf(this.data.levels - 1, 0, 0)];
+    const labels = this.missingLabels(part);
+    let tiles = seen.filter((key) => !this.cache.tiles.has(key) && this.desk.mayAsk(key));
+    if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(seen);
     if (tiles.length || labels.length) {
       this.desk.ask(this.data.atlas, tiles.slice(0, MOST_ASKED), labels, this.view());
     }
   }
 
-  topKey() { return keyOf(this.data.levels - 1, 0, 0); }
-
   // Tiles that the survey had not filled when they came, while it goes on.
-  unfinished(places, level) {
+  unfinished(seen) {
     const { running, surveyed } = this.data;
-    const seen = new Set([...places.map(([row, col]) => keyOf(level, row, col)), this.topKey()]);
     clearTimeout(this.polling);
     if (running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
-    return [...seen].filter((key) => {
+    return [...new Set(seen)].filter((key) => {
       const tile = this.cache.tiles.get(key);
       return tile && !tile.whole && (running ? performance.now() - tile.came > POLL : tile.surveyed < surveyed);
     });

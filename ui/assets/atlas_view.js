@@ -64,10 +64,10 @@ class MapView {
 
   level() { return clamp(Math.ceil(Math.log2(FINEST / this.cell) - 1e-9), 0, this.data.levels - 1); }
 
-  places(level, part, margin = 0) {
+  places(level, part) {
     const span = this.data.tile * 2 ** level, found = [];
-    const first = (from) => Math.max(0, Math.floor(from / span) - margin);
-    const end = (to, n) => Math.min(Math.ceil(n / span), Math.ceil(to / span) + margin);
+    const first = (from) => Math.max(0, Math.floor(from / span));
+    const end = (to, n) => Math.min(Math.ceil(n / span), Math.ceil(to / span));
     for (let row = first(part.top); row < end(part.bottom, this.rows.n); row++) {
       for (let col = first(part.left); col < end(part.right, this.columns.n); col++) found.push([row, col]);
     }
