@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -342,7 +341,7 @@ def why(name: str, error: Exception, wanted: str = "looked up") -> str:
     if isinstance(error, errors.GatedRepoError):
         return f"{name} is given out only to people who have agreed to its terms on the hub. Name another model."
     if isinstance(error, errors.RepositoryNotFoundError):
-        return f"There is no model {name} on the hub, or it is private.{_near(name)}"
+        return f"There is no model {name} on the hub, or it is private."
     if isinstance(error, errors.DisabledRepoError):
         return f"The hub has disabled {name}."
     if isinstance(error, errors.EntryNotFoundError | errors.RevisionNotFoundError):
@@ -360,14 +359,6 @@ def why(name: str, error: Exception, wanted: str = "looked up") -> str:
 def available() -> str:
     names = [model.name for model in listed_models()]
     return f"Without a network there is: {', '.join(names[:20])}." if names else "No model is on this machine yet."
-
-
-def _near(name: str) -> str:
-    """Return a hint at a name that differs little, or that has an owner in front."""
-    names = (*(model.name for model in SUGGESTIONS), *(model.name for model in listed_models()))
-    known = {known_name.lower(): known_name for known_name in names}
-    near = get_close_matches(name.lower(), known, n=1, cutoff=0.7)
-    return f" Did you mean {known[near[0]]}?" if near else ""
 
 
 ATTEMPTS = 4  # how often a transfer that breaks off is gone on with at once
