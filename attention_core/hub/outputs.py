@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from attention_core.hub.model import ONLY_SPACES, SPACE, readable
 
@@ -59,26 +58,7 @@ def expected(logits: Tensor, tokenizer: Any, *, n: int = 10) -> NextTokens:
 
 
 MAX_NUMBERS = 16_000_000  # logits that one batch may return, 64 MB
-ROW_NUMBERS = 1_000_000  # logits that are compared at once, which bounds memory for a large vocabulary
 MAX_ITEMS = 16  # runs in one batch
-
-
-def divergence(before: Tensor, after: Tensor) -> Tensor:
-    """Return the Jensen-Shannon divergence of logits (n_rows, n_outputs) in bits: 0 = equal, 1 = nothing in common.
-
-    Source: Lin 1991, "Divergence Measures Based on the Shannon Entropy", equation 3.8.
-    """
-    n_at_once = max(1, ROW_NUMBERS // max(before.shape[-1], 1))
-    return torch.cat([*map(_divergence, before.split(n_at_once), after.split(n_at_once))])
-
-
-def _divergence(before: Tensor, after: Tensor) -> Tensor:
-    before, after = before.float().log_softmax(-1), after.float().log_softmax(-1)
-    log_ratio = before - after
-    # log(2 p / (p + q)) as log 2 - softplus(log(q / p)): exact for small differences, too.
-    terms = ((before, -log_ratio), (after, log_ratio))
-    one, other = ((logs.exp() * (math.log(2) - softplus(ratio))).nansum(-1) for logs, ratio in terms)
-    return ((one + other) / 2 / math.log(2)).clamp(0, 1)
 
 
 def cosine_change(before: Tensor, after: Tensor) -> Tensor:

@@ -145,7 +145,7 @@ def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
     [
         ("decoder", "The text becomes"),
         ("masked", "The sentence's vector turns by"),
-        ("vision", "The classes change"),
+        ("vision", "The answer"),
     ],
 )
 def test_without_a_head_the_output_changes(opened, model, told):

@@ -1,29 +1,17 @@
 """What is lost without a head: by the definitions, for one head and for a whole map."""
 
-import math
-
 import pytest
 import torch
 from torch.testing import assert_close
 
 from attention_core import run_model
 from attention_core.attention.edits import drop_heads
+from attention_core.explain.heads import divergence
 from attention_core.hub import outputs as ablation
-from attention_core.hub.outputs import cosine_change, divergence, expected, log_probabilities
+from attention_core.hub.outputs import cosine_change, expected, log_probabilities
 from attention_core.hub.run import text_inputs
 from attention_core.study import Study
 from attention_core.topics.model import own_model
-
-
-def test_divergence_is_in_bits_and_ends_at_one():
-    before = torch.tensor([[0.0, 0.0], [50.0, -50.0], [0.0, math.log(3)]])
-    after = torch.tensor([[0.0, 0.0], [-50.0, 50.0], [0.0, 0.0]])
-    by_hand = 0.5 * (0.25 * math.log2(0.25 / 0.375) + 0.75 * math.log2(0.75 / 0.625))
-    by_hand += 0.5 * (0.5 * math.log2(0.5 / 0.375) + 0.5 * math.log2(0.5 / 0.625))
-    assert_close(divergence(before, after), torch.tensor([0.0, 1.0, by_hand]), atol=1e-6, rtol=0)
-    assert_close(divergence(after, before), divergence(before, after))
-    forbidden = torch.tensor([[-torch.inf, 0.0]])
-    assert_close(divergence(forbidden, forbidden), torch.zeros(1))
 
 
 def test_tokens_have_the_log_probability_that_the_token_before_gave_them():
@@ -41,7 +29,7 @@ def test_without_the_head_that_copies_the_umbrella_is_forgotten():
     llama = own_model("tatoeba-llama")
     inputs = text_inputs(llama, "Tom bought a green umbrella for his old teacher. Tom bought a green").inputs
     plain, study = run_model(llama.model, inputs)[1].logits[0], Study(llama.model)
-    worth = study.ablate(inputs, metric=lambda out: divergence(plain, out.logits).mean()).values
+    worth = study.ablate(inputs, metric=lambda out: divergence(plain.softmax(-1), out.logits.softmax(-1)).mean()).values
     most = divmod(int(worth.argmax()), worth.shape[1])
     before, after = (run_model(llama.model, inputs, edits=drop_heads(off))[1].logits[0, -1] for off in ([], [most]))
     first, then = (expected(logits, llama.tokenizer, n=40) for logits in (before, after))

@@ -125,8 +125,6 @@ def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], na
 def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:
     if run.logits is not None and changed.logits is not None:
         names = getattr(pretrained.model.config, "id2label", {})
-        amount = float(core.divergence(run.logits, changed.logits)[0])
-        st.markdown(f"**The classes change by {_small(amount)} bits** (Jensen-Shannon, 0 to 1).")
         before, after = run.logits[0], changed.logits[0]
         show_likeliest(before, after, lambda number: str(names.get(number, number)).split(",")[0])
 
