@@ -109,7 +109,8 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
             return
         other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
         if not run.tiles:  # a picture has hundreds of tokens
-            _carry_states(run, study, other, inputs, position)
+            with st.container(key="desk_model_states_carried"):
+                _carry_states(run, study, other, inputs, position)
         what = word, rather, position
         found = cached_with_run(run, ("patched", second, *what), lambda: _patched(run, study, other, inputs, *what))
     except ValueError as error:
