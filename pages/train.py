@@ -17,9 +17,9 @@ ROLES = {
     "digits": "Every pixel asks all pixels for their ink and position.",
     "lookup": "Each word you type asks eight words for the number beside each.",
     "graph": "Each node asks its neighbours for the number of the one that has its colour.",
-    "triples": "Every number asks all pairs of others what they are.",
+    "triples": "Every number asks all pairs of other numbers whether they fit.",
 }
-TRANSLATED = "Each French word asks all English words what was read there."
+TRANSLATED = "Each French word asks all English words for what was read at each."
 attention_roles(ROLES.get(screen.LESSON.value, TRANSLATED))
 screen.choose_lesson()
 last_on_phone("train_first", "train_canvas_frame", "train_presets", "train_tools", "train_settings")

@@ -16,7 +16,7 @@ from ui.try_this import try_this
 page_frame(
     NAME,
     "The first network keeps **one vector**, the second looks back: **attention**. Words in which they differ are "
-    "coloured.",
+    "coloured, and so is the English that attention takes them from.",
 )
 
 last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")

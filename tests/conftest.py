@@ -6,7 +6,7 @@ import os
 import warnings
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: two test runs side by side do not fight
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: test runs side by side do not fight
 
 os.environ.setdefault("ATTENTION_CHECK_LOCKS", "1")  # before attention_core.concurrency is imported
 

@@ -113,9 +113,9 @@ def draw_map(
 
     told = {"axis": "regions", "tells": "weight {}%", "smooth": True, "chosen": None} | more
     smooth, ramp = told["smooth"], glow_ramp(weights.size, float(weights.max()) if high is None else high)
-    look = {"size": size, "high": high, "smooth": smooth, "marked": told["chosen"], "bar": False}
-    layers = [map_png(weights, ramp, smooth, 0.85 if smooth else 1), image_png(over)]
-    draw_layers(partial(overlay, over, weights, **look), layers, 100 * weights, key, alt, size=size, **told)
+    look = {"opacity": 0.85 if smooth else 1, "size": size, "high": high, "smooth": smooth, "marked": told["chosen"]}
+    layers = [map_png(weights, ramp, smooth, look["opacity"]), image_png(over)]
+    draw_layers(partial(overlay, over, weights, bar=False, **look), layers, 100 * weights, key, alt, size=size, **told)
 
 
 def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
@@ -282,7 +282,9 @@ def save_pictures(page: str) -> None:
     shown = pictures()
     if not shown:
         return
-    number = st.selectbox("Picture", range(len(shown)), format_func=lambda number: shown[number].title.split(":")[0])
+    short = [one.title.split(": ")[0] for one in shown]
+    names = [name if short.count(name) == 1 else one.title for name, one in zip(short, shown, strict=True)]
+    number = st.selectbox("Picture", range(len(shown)), format_func=names.__getitem__)
     width = st.segmented_control("Width", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
     picture = shown[number]
     with st.container(horizontal=True, gap="small"):

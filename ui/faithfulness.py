@@ -29,9 +29,9 @@ from ui.state import Field, single_choice
 
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
-    ERASED: "A small area is a good order; the model never saw such inputs. *Integrated gradients* adds up *gradient × "
-    "input* from an empty input on.",
-    INSERTED: "A large area is a good order. It tells what is enough, not what is needed.",
+    ERASED: "The smaller the area, the better the order; the model never saw such inputs. *Integrated gradients* adds "
+    "up *gradient × input* from an empty input on.",
+    INSERTED: "The larger the area, the better the order. It tells what is enough, not what is needed.",
     THROUGH: f"*{ROLLOUT}*: what could come through all layers, not what did. *{LENGTH}*: how much is handed over, not "
     f"whether the answer uses it. *{SLOPE}*: what a small change of weights would do, not a large one. *{ZEROING}*: "
     "how far a layer's output turns without a value, whatever the answer.",
@@ -117,7 +117,10 @@ def _curves(name: str, found: assessment.Assessment, part: str) -> None:
         k = found.n_first
         rows = (_figures(found, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
-        st.caption(f"{SAYS[way]} Agreement (Kendall's τ) and first {k}: with erasing each alone.")
+        st.caption(
+            f"{SAYS[way]} Agreement (Kendall's τ) and the share of the first {k} that are the same compare an order "
+            "with that of erasing each part alone."
+        )
 
 
 def _figures(found: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
@@ -190,5 +193,6 @@ def _over_many(model: str, found: assessment.Assessment) -> None:
         shown = found.subject.map_name
         st.caption(
             f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.2f}, at random "
-            f"{areas[assessment.RANDOM]:.2f}; the map beats chance in {figures['attention_beats_random']:.0%}."
+            f"{areas[assessment.RANDOM]:.2f}; the map beats chance on {figures['attention_beats_random']:.0%} "
+            "of inputs."
         )

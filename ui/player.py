@@ -395,7 +395,7 @@ _moving_step = component("moving_step", script_of("packed_heads", "matrix_view",
 MOST_AHEAD, MOST_BESIDE = 3000, 30_000
 """Numbers of a step, and of the next or the last, that a browser has before anybody goes to it."""
 LARGEST_PART, LARGEST_SHOWN = 2000, 24_000
-"""Letters of a part of steps' data beyond which a browser fetches it as a file, once; of the numbers that it shows."""
+"""Letters of a part of steps' data beyond which a browser fetches it as a file, once; of what it shows at once."""
 
 
 MOST_BARS = 12
@@ -472,8 +472,10 @@ def show_step_chart(
             if seen.over is not None:
                 glow = one.role is Role.WEIGHTS and strongest_weight(one.shape[1], float(one.value(head).max()))
                 sent[one.name] |= {"over": picture_address(image_png(seen.over)), "glow": glow}
-    parts, shown_at = share_parts(sent.values()), sent.get(step.name, {}).get("data")
-    filed = [_filed(part, LARGEST_SHOWN if at == shown_at else LARGEST_PART) for at, part in enumerate(parts)]
+    parts, shown = share_parts(sent.values()), sent.get(step.name, {})
+    at_once = [one for one in (shown, shown.get("before"), *shown.get("factors", [])) if one]
+    places = {one[part] for one in at_once for part in {"data", "rows", "columns"} & one.keys()}
+    filed = [_filed(part, LARGEST_SHOWN if at in places else LARGEST_PART) for at, part in enumerate(parts)]
     data = {"now": step.name, "names": names, "steps": sent, "parts": filed}
     data |= {"stepper": stepper and stepper.name, "stops": stops_of(steps.values(), step.name)}
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
+FOR_GOOD = {"Cache-Control": "private, max-age=31536000, immutable"}
 IS_SERVED = Event()
 
 

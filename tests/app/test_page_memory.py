@@ -157,7 +157,7 @@ def test_every_preset_is_read_from_its_first_word(page):
 
 def test_figures_by_length_are_shown(page):
     assert "BLEU: 100 would be" in said(page), "the one figure of the field is explained"
-    row = "<td>384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
+    row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
     assert row in bodies(settled(page, memory_tab="wider"))
 
 

@@ -63,7 +63,8 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     left, right = st.columns([1, 1.15], gap="large")
     with left:
         n_right = sum(said == str(count) for said, count in zip(answers, counts, strict=True))
-        st.markdown(f"Asked each time: **{text}** {n_right} of {len(counts)} counts are right.")
+        counted = f"{n_right} of {len(counts)} counts are right."
+        st.markdown(f"Matching digits go one by one, and each time it is asked: **{text}** {counted}")
         strip, width = _strip([seen.shown for seen in shown]), min(84 * len(shown), 504)
         st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
     with right:

@@ -11,7 +11,7 @@ const pressedBy = ({ type, target, key, shiftKey, defaultPrevented }, stepper) =
 
 class ChosenStep extends MovingStep {
   constructor(root) {
-    super(root, (row, column) => this.tell({ row, column, step: this.asked ?? this.said.now }));
+    super(root, (row, column) => this.tell({ row, column, step: this.shown }));
     const ends = new AbortController(), hear = (event) => (root.isConnected ? this.hear(event) : ends.abort());
     window.addEventListener("click", hear, { capture: true, signal: ends.signal });
     window.addEventListener("keydown", hear, { signal: ends.signal });  // after Streamlit, which has taken it or not
@@ -28,10 +28,11 @@ class ChosenStep extends MovingStep {
     else this.wait();
   }
 
-  // A part in a file; null where the server has let go of it: its next message names it anew.
-  async fetched(file) {
-    const answer = await fetch(file).catch(() => null);
-    if (answer?.ok) return answer.json();
+  // A part in a file, asked for twice; null where the server has let go of it: its next message names it anew.
+  async fetched(file, isLast = false) {
+    const part = await fetch(file).then((answer) => answer.ok && answer.json()).catch(() => null);
+    if (part) return part;
+    if (!isLast) return new Promise((go) => setTimeout(go, PATIENCE)).then(() => this.fetched(file, true));
     delete this.files[file];
     return null;
   }
@@ -54,6 +55,7 @@ class ChosenStep extends MovingStep {
     for (const place of used) here[place] = (await this.files[parts[place]?.file]) ?? parts[place];
     if (!step || going !== this.going || used.some((place) => here[place]?.file)) return;
     this.root.classList.remove("awaits");
+    this.shown = name;
     super.adopt(withParts(step, here));
   }
 

@@ -101,7 +101,7 @@ def what_follows() -> None:
 NARROW = "translator-none-256"
 TRANSLATES = {256: NARROW, 384: screen.WITHOUT}
 """Of each width whose network comes along, its name."""
-LONGER = "384, trained longer", "attention, trained longer"
+LONGER = "one vector of 384, trained longer", "attention, trained longer"
 
 
 def wider_vector(text: str) -> None:
@@ -113,7 +113,7 @@ def wider_vector(text: str) -> None:
         st.info("The figures of wider vectors are not there.")
         return
     st.markdown("**A wider vector hardly saves long sentences**, of 12 words and more:")
-    widths = {f"{numbers:,}": by_width[numbers] for numbers in sorted(by_width)}
+    widths = {f"one vector of {numbers:,}": by_width[numbers] for numbers in sorted(by_width)}
     longer = {
         label: card_or_empty(name) for label, name in zip(LONGER, (screen.WITHOUT, screen.ATTENTIVE), strict=True)
     }
@@ -122,7 +122,7 @@ def wider_vector(text: str) -> None:
         for label, card in (widths | longer).items()
         if card
     ]
-    figures_table(("one vector of", "passes", "BLEU", "long sentences"), *rows)
+    figures_table(("the decoder gets", "passes", "BLEU", "long sentences"), *rows)
 
 
 def _say(source: SourceSentence) -> None:

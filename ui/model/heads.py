@@ -108,7 +108,10 @@ def heads_of(asked: LatestRun) -> Heads:
 
 def named_heads(run: ModelRun, asked: LatestRun) -> None:
     """Draw how far each head does what heads are named after, and where in a corpus the chosen one is clearest."""
-    st.markdown(f"Each head reads {N_SENTENCES} sentences, and random words said twice, which gives it its name.")
+    st.markdown(
+        f"Each head reads {N_SENTENCES} sentences, and random words said twice. What it does with these gives it its "
+        "name."
+    )
     try:
         found = heads_of(asked)
     except ValueError as error:

@@ -135,7 +135,7 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         section("Looking digit by digit" + (", changed" if now.is_changed else ""), Role.WEIGHTS)
         st.html(cards(reading, now.withheld, now.left_out(drawing)))
         how = "stopped by itself" if reading.finished else "was stopped"
-        st.markdown(f"It {how} after {len(reading.digits) + 1} looks.")
+        st.markdown(f"It {how} after {len(reading.probabilities)} looks.")
         section("With every weight equal")
         st.html(f'<div class="baseline">{cards(alike)}</div>')
     try_this(NAME, _later(drawing, now))
@@ -146,7 +146,7 @@ def figures() -> None:
     if told := card_or_empty(MODEL).get("test_numbers"):
         five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
-            "The map says where a digit was read, not why: cover the spot in *Try*. It is right on "
+            "The map says where a digit was read, not why: cover the spot in *Try*. The network is right on "
             f"{five:.1%} of new numbers of up to five digits, on {six:.1%} of six."
         )
 

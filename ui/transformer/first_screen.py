@@ -42,8 +42,11 @@ _compare_orders = cached_computation(by_model=True)(orders.compare_orders)
 def order_buttons() -> None:
     """Let a person put the words into another order."""
     for label, how, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
-        order = how, ORDER.value[1] + (how == "shuffled")
-        st.button(label, key=f"transformer_{label.lower()}", on_click=ORDER.take, args=(order,), icon=icon)
+        st.button(label, key=f"transformer_{label.lower()}", on_click=_reorder, args=(how,), icon=icon)
+
+
+def _reorder(how: str) -> None:
+    ORDER.value = how, ORDER.value[1] + (how == "shuffled")
 
 
 def _other_order(source: SourceSentence) -> tuple[list[int], SourceSentence, Tensor]:

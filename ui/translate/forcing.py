@@ -86,7 +86,7 @@ def _next_word(shown: core.ShownTranslation, text: str, piece: int) -> None:
     word_bars(NAME, bars, after, ids[piece] if piece < len(ids) else None, _take_choice)
     if len(after) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
-    st.caption("The ten likeliest of 8,000 pieces. Click one to force it.")
+    st.caption("The ten likeliest of 8,000 pieces. Click one to force it. A hyphen: it continues a word.")
 
 
 def _take_choice() -> None:

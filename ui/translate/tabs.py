@@ -183,7 +183,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
         st.markdown(
             f"Word {row + 1} of {len(shown.view.target)}: {fed}, the decoder says **{as_markdown(target[query])}**. "
-            "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets it too."
+            "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets the context too."
         )
         if numbers[0] is None:
             note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")

@@ -24,13 +24,21 @@ const numbered = (n, whole) => {
   });
 };
 
+// What is made of each of many codes: once of a code, where there are fewer kinds of them.
+const ofCodes = (Kind, codes, kinds, make) => {
+  const table = codes.length > kinds && arrayOf(Kind, kinds, make);
+  return arrayOf(Kind, codes.length, table ? (at) => table[codes[at]] : (at) => make(codes[at]));
+};
+
 // Numbers with their colours.
 class Grid {
   constructor({ shape, whole, low, high, steps, power, role, ink, glow, reach: least = 0, n_keys }, codes) {
     [this.n, this.m] = shape;
     const uniform = 1 / (n_keys || whole[1]);
-    this.isEmpty = codes.every((code) => !code);
-    this.values = arrayOf(Float64Array, codes.length, (at) => (codes[at] ? low + ((codes[at] - 1) / steps) ** power * (high - low) : NaN));
+    this.isEmpty = role === "weights" && codes.every((code) => !code);  // to be guessed
+    const value = (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN);
+    this.each = (Kind, make) => ofCodes(Kind, codes, steps + 2, (code) => make(value(code)));
+    this.values = this.each(Float64Array, (value) => value);
     Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) return this.tint(ink);
     if (glow) {
@@ -54,8 +62,7 @@ class Grid {
   }
 
   paint() {
-    const { values } = this;
-    putPixels(this.picture, arrayOf(Uint32Array, values.length, (at) => (Number.isNaN(values[at]) ? MASK : this.pixel(values[at]))));
+    putPixels(this.picture, this.each(Uint32Array, (value) => (Number.isNaN(value) ? MASK : this.pixel(value))));
   }
 
   rise(ramp, uniform = 0) {
