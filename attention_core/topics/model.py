@@ -64,7 +64,9 @@ def _pixels(png: bytes) -> np.ndarray:
     return np.asarray(Image.open(BytesIO(png)).convert("RGBA"))
 
 
-_loaded = lru_cache(MODELS.most)(load_model)
+@lru_cache(MODELS.most)
+def _loaded(key: str) -> Pretrained:
+    return load_model(key)
 
 
 def run_input(key: str, given: ModelInput, edits: tuple[tuple[int, Edits], ...] = ()) -> ModelRun:
