@@ -444,9 +444,11 @@ def difference(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Ramp]
 
 
 def show_weights_difference(page: str, before: AttentionTrace, after: AttentionTrace, head: int = 0) -> None:
-    """Draw where weight came and went in a head, once there is an edit."""
-    if after.edits:
-        change, colours = difference(*(to_array(trace.weights(head)) for trace in (before, after)))
+    """Draw where weight came and went in a head, if any did: one that is dropped keeps its weights."""
+    if not after.edits:
+        return
+    change, colours = difference(*(to_array(trace.weights(head)) for trace in (before, after)))
+    if change.any():
         show_change(page, after, change, colours)
         say_moved(change, after.n_queries)
 
