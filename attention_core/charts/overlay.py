@@ -52,23 +52,31 @@ def overlay(
 
 
 def overlay_strip(
-    picture: np.ndarray, weights: np.ndarray, labels: Sequence[str], *, size: int = 200, columns: int = 4
+    picture: np.ndarray,
+    weights: np.ndarray,
+    labels: Sequence[str],
+    *,
+    size: int = 200,
+    columns: int = 4,
+    chosen: int | None = None,
 ) -> vl.Chart:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
-    Weights are (n, rows, columns).
+    Weights are (n, rows, columns); the chosen one is framed.
     """
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     places, total_width, total_height = vl.grid_layout(len(weights), columns, width, height, 12, 20)
     maps = [map_png(each, ramp, True) for each in weights]
-    frame = {**places, "label": labels, "map": maps}
+    frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
     space = vl.corners(total_width, total_height)
+    stroke = vl.condition("datum.chosen", vl.value(vl.CHOSEN), vl.value(vl.FAINT))
+    strong = vl.condition("datum.chosen", vl.value(3), vl.value(1))
     layers = [
         vl.images(frame, space, clip=True, smooth=True).encode(url=vl.value(image_png(picture))),
         vl.images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
         vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=vl.LABEL_COLOUR),
-        vl.mark("rect", frame, space, ("label:N", "look"), stroke=vl.FAINT, fillOpacity=0),
+        vl.mark("rect", frame, space, ("label:N", "look"), stroke=stroke, strokeWidth=strong, fillOpacity=0),
     ]
     return vl.fixed_size(layers, total_width, total_height)
 

@@ -499,11 +499,11 @@ def cell_columns(matrix: np.ndarray, row_labels: Sequence[str], col_labels: Sequ
 
 
 def grid_layout(n: int, columns: int, width: int, height: int, gap: int, head: int) -> tuple[Columns, int, int]:
-    """Return the corners of n pictures of one size in a grid, and the width and height of the grid.
+    """Return number and corners of n pictures of one size in a grid, and the width and height of the grid.
 
     There are gaps between the pictures, and room of height `head` above each.
     """
     places = np.arange(n)
     left, top = places % columns * (width + gap), places // columns * (height + gap + head) + head
-    frame = rectangles(left, top, width, height)
+    frame = rectangles(left, top, width, height, number=places)
     return frame, min(columns, n) * (width + gap) - gap, -(-n // columns) * (height + gap + head) - gap

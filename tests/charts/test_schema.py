@@ -36,7 +36,7 @@ CHARTS = {
     "outlined": lambda: picture(GENERATOR.random((28, 28)), INK_RAMP, bar=False, outline=np.eye(28)),
     "sheet": lambda: contact_sheet(GENERATOR.random((3, 28, 28)), ["a", "b", "c"], RAMP, marked=8),
     "overlay": lambda: overlay(PAPER, GENERATOR.random((15, 15)), marked=3),
-    "strip": lambda: overlay_strip(PAPER, GENERATOR.random((5, 15, 15)), list("abcde")),
+    "strip": lambda: overlay_strip(PAPER, GENERATOR.random((5, 15, 15)), list("abcde"), chosen=1),
     "bars": lambda: probability_bars({"model": [0.5, 0.5]}, ["0", "1"]),
 }
 
