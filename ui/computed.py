@@ -57,7 +57,7 @@ def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Com
             KNOWS_CLUSTER_AWAY.value = False
             return result
         except AwayError:
-            if os.environ.get(AWAY) != "wait":
+            if not _should_wait():
                 if not KNOWS_CLUSTER_AWAY.value:
                     st.toast(f"{AWAY_WORDS} This is computed here.")
                 KNOWS_CLUSTER_AWAY.value = True
@@ -77,12 +77,16 @@ def computing_words() -> str:
     try:
         return f"Computing on a cluster: {remote.device()}"
     except AwayError:
-        return f"{AWAY_WORDS} " + ("Waiting for it" if os.environ.get(AWAY) == "wait" else f"Computing on {local}")
+        return f"{AWAY_WORDS} " + ("Waiting for it" if _should_wait() else f"Computing on {local}")
 
 
 @st.cache_resource(show_spinner=False)
 def _local_device() -> str:
     return describe_device(choose_device())
+
+
+def _should_wait() -> bool:
+    return os.environ.get(AWAY) == "wait"
 
 
 def _wait_for_cluster(remote: Cluster) -> None:

@@ -439,14 +439,12 @@ def show_step_chart(
     """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
     now = look(step) or StepLook()
-    chart = partial(_chart_of, step, head, now, ink_ramp())
+    note_picture(partial(_chart_of, step, head, now, ink_ramp()), words, step.name)
     if _has_bars(step):
-        note_picture(chart, words, step.name)
         shares = to_array(step.value(head).float())[0]
         shown = sorted((-shares).argsort()[:MOST_BARS])
         st.html(bar_rows((step.col_axis.labels[at], float(shares[at]), SERIES[0]) for at in shown), width=now.size)
         return
-    note_picture(chart, words, step.name)
     key = f"{name}_moving_step"
 
     def take() -> None:

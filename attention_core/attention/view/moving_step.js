@@ -62,7 +62,7 @@ class Grid {
   }
 
   paint() {
-    putPixels(this.picture, this.each(Uint32Array, (value) => (Number.isNaN(value) ? MASK : this.pixel(value))));
+    putPixels(this.picture, this.each(Uint32Array, (value) => this.shade(value)));
   }
 
   rise(ramp, uniform = 0) {
@@ -85,9 +85,11 @@ class Grid {
 
   at(row, column) { return this.values[row * this.m + column]; }
 
+  shade(value) { return Number.isNaN(value) ? MASK : this.pixel(value); }
+
   // Red, green, blue and opacity, from 0 to 1.
   colour(value) {
-    const pixel = Number.isNaN(value) ? MASK : this.pixel(value);
+    const pixel = this.shade(value);
     return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255, (pixel >>> 24) / 255];
   }
 }
@@ -426,8 +428,8 @@ class MovingStep extends Film {
   picturesOf(grid, number = (picture, place) => this.placed(grid, picture, place)) {
     const [height, width] = this.data.grid;
     return Array.from({ length: this.sheet.count }, (_, picture) => {
-      const canvas = create("canvas", { width, height }), shade = (value) => (Number.isNaN(value) ? MASK : grid.pixel(value));
-      putPixels(canvas, arrayOf(Uint32Array, height * width, (place) => shade(number(picture, place))));
+      const canvas = create("canvas", { width, height });
+      putPixels(canvas, arrayOf(Uint32Array, height * width, (place) => grid.shade(number(picture, place))));
       return canvas;
     });
   }
