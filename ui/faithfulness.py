@@ -192,7 +192,7 @@ def _over_many(model: str, found: assessment.Assessment) -> None:
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
         shown = found.subject.map_name
         st.caption(
-            f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.2f}, at random "
-            f"{areas[assessment.RANDOM]:.2f}; the map beats chance on {figures['attention_beats_random']:.0%} "
-            "of inputs."
+            f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.3f}, at random "
+            f"{areas[assessment.RANDOM]:.3f}; the map beats chance on {figures['attention_beats_random']:.1%} "
+            f"of inputs. Clear is a difference of {assessment.CLEAR_OVER_MANY} and a lead on most inputs."
         )

@@ -15,6 +15,8 @@ GRADIENT, INTEGRATED, RANDOM = "gradient × input", "integrated gradients", "ran
 FIRST = 5  # the k of the overlap
 N_ALONE = 8  # orders of the keys for each layer alone
 CLEAR = 0.05  # a difference of areas that counts: five points of probability on average
+CLEAR_OVER_MANY = 0.02  # one of their means over many inputs, however many
+UNCLEAR = "does not clearly point at"
 
 
 @dataclass
@@ -86,22 +88,27 @@ def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
 
 
 def over_many(figures: Mapping[str, Any]) -> str:
-    """Return what the figures of many inputs, those of a model's card, say of its maps, in a sentence."""
-    areas = figures["area_of_deletion"]
-    (own, half), (chance, other) = areas[next(iter(areas))], areas[RANDOM]
-    how = "points no better than chance at"
-    if abs(chance - own) > half + other:
-        how = "points at" if chance > own else "is worse than chance at pointing at"
+    """Return what the figures of many inputs, those of a model's card, say of its maps, in a sentence.
+
+    A map is better than chance where its area is clearly smaller and it leads on most inputs; worse the other way.
+    """
+    areas, lead = figures["area_of_deletion"], figures["attention_beats_random"]
+    (own, _), (chance, _) = areas[next(iter(areas))], areas[RANDOM]
+    is_on_most = lead > 0.5 if own < chance else lead < 0.5
+    how = _how(own, chance, CLEAR_OVER_MANY) if is_on_most else UNCLEAR
     return f"Over {figures['n']} held-out inputs the map {how} what the answers need."
 
 
 def verdict(found: Assessment, parts: str = "parts") -> str:
     """Return what the curves say of the map, in a sentence that claims no more than they show."""
     own, chance = (found.deletion[name].area for name in (found.subject.map_name, RANDOM))
-    how = "points no better than chance at"
-    if abs(chance - own) > CLEAR:
-        how = "points at" if chance > own else "is worse than chance at pointing at"
     return (
-        f"Here the map {how} what the answer needs: {parts} erased in its order leave the answer {own:.0%}, in random "
-        f"order {chance:.0%}."
+        f"Here the map {_how(own, chance, CLEAR)} what the answer needs: {parts} erased in its order leave the answer "
+        f"{own:.0%}, in random order {chance:.0%}."
     )
+
+
+def _how(own: float, chance: float, clear: float) -> str:
+    if round(abs(chance - own), 4) < clear:
+        return UNCLEAR
+    return "points at" if own < chance else "is worse than chance at pointing at"
