@@ -11,16 +11,9 @@ from ui.train.tabs import break_it, compare_runs, did_attention_work, take_train
 
 page_frame(
     screen.NAME,
-    "Train a small network, and it looks where it has to. With every weight equal it never can.",
+    "Train a small network, and watch where it learns to look. Beside it, the same one learns with every weight equal.",
 )
-ROLES = {
-    "digits": "Every pixel asks all pixels for their ink and position.",
-    "lookup": "Each word you type asks eight words for the number beside each.",
-    "graph": "Each node asks its neighbours for the number of the one that has its colour.",
-    "triples": "Every number asks all pairs of other numbers whether they fit.",
-}
-TRANSLATED = "Each French word asks all English words for what was read at each."
-attention_roles(ROLES.get(screen.LESSON.value, TRANSLATED))
+attention_roles(screen.who_asks(screen.settings_now()))
 screen.choose_lesson()
 last_on_phone("train_first", "train_canvas_frame", "train_presets", "train_tools", "train_settings")
 with st.container(key="train_first"):

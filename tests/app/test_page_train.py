@@ -9,9 +9,10 @@ import streamlit as st
 from attention_core.device import choose_device
 from attention_core.topics.train import live_run
 from attention_core.topics.train.digits import DigitLesson
-from attention_core.topics.train.lesson import LiveSettings
+from attention_core.topics.train.lesson import EDGES, POSITION, SCALE, LiveSettings
 from attention_core.topics.train.live_run import LESSONS, RECORDED, LiveRun
-from tests.app.tools import data_of, given, inject, opened, said
+from attention_core.topics.train.sentences import LENGTHS
+from tests.app.tools import bodies, body_with, data_of, given, inject, opened, said
 from ui.job_queue import queue_of
 from ui.train import training
 from ui.train.training import Training, TrainingStage
@@ -84,6 +85,52 @@ def test_it_trains_and_says_what_attention_is_worth(page):
     inject(page, [])
     page.button(key="train_preset_7").click().run()
     assert [frame["weights"] for frame in film(page)["frames"]] != [frame["weights"] for frame in before]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
+    monkeypatch.setattr(LESSONS[name].make, "n_steps", 2, raising=False)
+    for lesson, (batch_size, *_) in LENGTHS.items():
+        monkeypatch.setitem(LENGTHS, lesson, (batch_size, 2, 1))
+    from ui.train.tabs import SAYS, SAYS_OF  # not before there is an app
+
+    given(page, set_lesson=name)
+    assert "never" not in said(page).split("\n")[0], "equal weights do well enough in some lessons"
+    trained(page)
+    heads = re.findall("<th>(.*?)</th>", body_with(page, 'class="figures"'))
+    assert heads[1] == film(page)["title"].lower(), "the same is counted"
+    known = [one.answer for looks in page.session_state["train_looks"].values() for one in looks]
+    assert film(page)["frames"][-1]["says"] == known[-1]
+    assert ("of a gradient at first" in said(page)) == (name != "triples")
+    given(page, tab="break")
+    for broken, says in SAYS.items():
+        if broken in LESSONS[name].broken:
+            assert SAYS_OF.get(name, {}).get(broken, says) in said(given(page, set_broken=broken))
+    asks = bodies(page)
+    if name == "digits":
+        assert "ink and position" in asks
+        assert "ink and position" not in bodies(given(page, set_broken=POSITION))
+    if name == "graph":
+        given(page, set_broken=EDGES, graph="AB")
+        assert "asks all nodes" in bodies(page)
+        assert "without neighbours" not in said(page)
+
+
+def test_what_is_left_of_a_training_that_was_put_back_is_not_told_as_its_whole_time(page):
+    run = LiveRun(LiveSettings())
+    while run.step < run.n_steps - 1:
+        run.advance()
+    put_back(page, run.checkpoint())
+    trained(page, "train_go_on")
+    assert "Trained." in said(page)
+    assert "Trained in" not in said(page)
+
+
+def test_a_size_that_a_broken_part_brings_is_the_one_that_is_told(page):
+    from ui.train.tabs import _told as told
+
+    assert told(LiveSettings(size="small", broken=SCALE)) == "Read digits, do not divide by √d (d = 64)"
+    assert told(LiveSettings(size="small", seed=3)) == "Read digits, size small, seed 3"
 
 
 def test_two_trainings_stand_beside_each_other(page):

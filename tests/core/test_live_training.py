@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,9 +23,10 @@ from attention_core.topics.train.lesson import (
     POSITION,
     SCALE,
     UNIFORM,
+    WITHOUT,
     LiveSettings,
 )
-from attention_core.topics.train.live_run import LESSONS, RECORDED, SCRIPT, LiveRun, verdict
+from attention_core.topics.train.live_run import LESSONS, RECORDED, SCRIPT, Frame, LiveRun, verdict
 from attention_core.topics.train.sentences import LENGTHS
 from attention_core.topics.train.triples import SINGLE
 
@@ -101,7 +103,7 @@ def test_only_attention_to_pairs_finds_triples():
     assert (len(look.queries), len(look.keys)) == look.weights.shape == (5, 6)
     np.testing.assert_allclose(look.weights.sum(1), 1, rtol=1e-5)
     assert not look.weights.diagonal().any(), "no number is in a pair with itself"
-    assert look.answer.startswith(("In a triple:", "No number"))
+    assert look.answer.startswith(("Says: in a triple are ", "Says: no number"))
     example = run.look(run.frames[-1], "seven")
     assert list(example.queries.labels) == ["1", "7", "16", "17", "11", "8", "24", "5"]
     assert run.lesson.remark("seven").endswith("The numbers of the example are shown.")
@@ -118,7 +120,7 @@ def test_only_attention_finds_the_neighbour_of_a_colour_and_only_along_edges():
     assert set(np.flatnonzero(look.weights[1])) == {0, 10}, "B sees A and K alone"
     assert not look.weights[3].any()
     assert run.lesson.remark("ab, A-C bk KL aa xy").startswith("No edge leads to D, E, F, G, H, I, J:")
-    assert run.lesson.remark(graphs.EDGES) == ""
+    assert run.lesson.remark(graphs.EDGES) == without.lesson.remark("ab") == "", "without edges all are asked"
     assert (without.look(without.frames[-1], "ab").weights > 0).all()
 
 
@@ -131,6 +133,59 @@ def test_only_attention_finds_a_misspelt_word_among_words_never_met():
     assert list(look.weights.argmax(1)) == [2, 6, 7]
     assert "no letters" in run.lesson.remark("river ?!")
     assert run.lesson.remark("river " * 9) == "The first 8 words are looked up."
+    assert run.lesson.remark("?! " + "river " * 8).endswith("asks for nothing. The first 8 words are looked up.")
+
+
+@pytest.mark.parametrize(
+    ("attention", "equal", "alone", "step", "says"),
+    [
+        ([0.1, 0.1], [0.1, 0.1], [0.1, 0.1], 10, "After 10 batches: **It is too early to tell**. 10% right, 10% with "),
+        (
+            [0.1, 0.5],
+            [0.1, 0.1],
+            [0.1, 0.2],
+            10,
+            "**Attention did the work so far**. 50% right, 20% with no attention.",
+        ),
+        (
+            [0.1, 0.8],
+            [0.1, 0.3],
+            [0.1, 0.2],
+            100,
+            "**Attention did the work**. 80% right, 30% with every weight equal.",
+        ),
+        ([0.1, 0.3], [0.1, 0.9], [0.1, 0.2], 100, "**Attention did worse than a control**. 30% right, 90% with "),
+        ([0.1, 0.3], [0.1, 0.9], [0.1, 0.2], 50, "**Attention did worse than a control so far**. 30% right"),
+        (
+            [0.93, 1.0],
+            [0.5, 0.97],
+            [0.1, 0.2],
+            100,
+            "within 5 points, but attention was there first: 90% after 5 batches",
+        ),
+        ([0.93, 1.0], [0.5, 0.97], [0.95, 0.2], 100, "**A control comes within 5 points**. 100% right, 97% with every"),
+        ([0.1, 0.1], [0.1, 0.1], [0.1, 0.11], 50, "**A control comes within 5 points so far**. 10% right, 11% with no"),
+    ],
+)
+def test_the_verdict_says_no_more_than_its_numbers(attention, equal, alone, step, says):
+    names = (ATTENTION, UNIFORM, WITHOUT)
+    frames = [
+        Frame(at, {}, dict(zip(names, shares, strict=True)), {})
+        for at, shares in zip((5, step), zip(attention, equal, alone, strict=True), strict=True)
+    ]
+    run = SimpleNamespace(frames=frames, models=dict.fromkeys(names), step=step, n_steps=100, is_done=step == 100)
+    assert says in verdict(run)
+
+
+@pytest.mark.parametrize("name", ["grammar", "pairs"])
+def test_a_word_counts_as_met_only_if_it_is_learned_from(name):
+    few = LiveRun(LiveSettings(name, "small", score="dot", share=1)).lesson
+    n = len(few.corpus.train) // 100
+    met = {word for english, _ in few.corpus.train[:n] for word in english}
+    rare = next(word for english, _ in few.corpus.train for word in english if word not in met).removeprefix("▁")
+    assert few.remark(rare).startswith(f"It never meets *{rare}*. It learns ")
+    assert "voiture" in few.remark("voiture"), "a French word is none of the English ones"
+    assert few.remark(" ".join(["the"] * 13)).endswith("The first 12 words are read.")
 
 
 def test_what_is_broken_is_missing():

@@ -12,7 +12,8 @@ from attention_core.data.lessons import SIDE
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import DataError
 from attention_core.topics.train.graphs import EDGES
-from attention_core.topics.train.lesson import LiveSettings, Look
+from attention_core.topics.train.lesson import EDGES as WITHOUT_EDGES
+from attention_core.topics.train.lesson import POSITION, LiveSettings, Look
 from attention_core.topics.train.live_run import LESSONS, LiveRun, beforehand
 from attention_core.topics.train.lookup import TYPED
 from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
@@ -37,10 +38,22 @@ TITLES = {
 MEASURES = {
     "digits": "Right about new digits",
     "lookup": "Right about new words",
-    "triples": "Right about new numbers",
-    "graph": "Right about new graphs",
+    "grammar": "Next words right, new sentences",
+    "pairs": "Next words right, new sentences",
+    "triples": "Right about numbers in new rows",
+    "graph": "Right about nodes of new graphs",
 }
-"""What is counted, where it is not the next words."""
+ASKS = {
+    "digits": "Every pixel asks all pixels for their ink and position.",
+    "lookup": "Each word you type asks eight words for the number beside each.",
+    "graph": "Each node asks its neighbours for the number of the one that has its colour.",
+    "triples": "Every number asks all pairs of other numbers whether they fit.",
+}
+ASKS_BROKEN = {
+    ("digits", POSITION): "Every pixel asks all pixels for their ink.",
+    ("graph", WITHOUT_EDGES): "Each node asks all nodes for the number of its neighbour of the same colour.",
+}
+TRANSLATED = "Each French word asks all English words for what was read at each."
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
 SETTINGS = {
     field.name: Field(NAME, f"set_{field.name}", field.default, address=field.name, parse=PARSERS.get(field.name))
@@ -83,6 +96,12 @@ def settings_now() -> LiveSettings:
     offer, given = LESSONS[LESSON.value], {name: field.value for name, field in SETTINGS.items()}
     usual = {"size": "medium", "rate": "usual", "share": 100, "score": offer.score[0], "broken": ""}
     return LiveSettings(**given | {k: v for k, v in usual.items() if given[k] not in getattr(offer, k)})
+
+
+def who_asks(settings: LiveSettings) -> str:
+    """Return who asks whom, and for what, in a training."""
+    usual = ASKS.get(settings.lesson, TRANSLATED)
+    return ASKS_BROKEN.get((settings.lesson, settings.broken), usual)
 
 
 @cached_computation()
@@ -188,7 +207,7 @@ def _buttons(training: Training) -> None:
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
         TrainingStage.RESTS: "It rests." if training.run.step else f"It {takes}",
         TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
-        if training.seconds
+        if training.seconds and not training.first
         else "Trained."
         if is_own
         else f"This run was recorded; press Start for yours: it {takes}",
@@ -229,7 +248,7 @@ def draw_film(training: Training, given: Any, text: str, key: str = "train_film"
         "frames": pictures,
         "names": list(run.models),
         "n_steps": run.n_steps,
-        "title": MEASURES.get(run.settings.lesson, "Next words right, new sentences"),
+        "title": MEASURES[run.settings.lesson],
     }
     _film(key=key, data=data)
 

@@ -25,19 +25,26 @@ BREAKS = {
 SAYS = {
     "": "Take one part away, and train again.",
     LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
-    POSITION: "Each English word is read alone and knows no neighbours: adjectives go to the wrong nouns.",
-    EDGES: "Every node asks all others. Three of them have its colour, and which is its neighbour it cannot know.",
-    SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right.",
+    POSITION: "Each English word is read alone and knows no neighbours: nothing tells which words belong together.",
+    EDGES: "Every node asks all nodes. Three others have its colour, and which is its neighbour it cannot know.",
+    SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right "
+    "in the end, with the usual settings.",
 }
-SAYS_OF_DIGITS = SAYS | {
-    POSITION: "A pixel knows its ink, but not its place: all inked pixels ask and answer alike.",
-    SCALE: "Sums of 64 products are large: soon each pixel picks a single one. Such a softmax passes no gradient, "
-    "so what was picked early stays.",
-    BEFOREHAND: "Networks are often given looks that were learned before. Here they are those of the recorded training "
-    "and stay as they are: only the layers behind them learn. After 100 batches 77% of new digits are right; a network "
-    "that learns to look at the same time reaches 44%.",
+ANEW = {LABELS: "Answers no longer belong to questions, which are drawn anew for every batch: nothing can be learned."}
+SAYS_OF = {
+    "lookup": ANEW,
+    "triples": ANEW,
+    "graph": ANEW,
+    "digits": {
+        POSITION: "A pixel knows its ink, but not its place: pixels of the same ink ask and answer alike.",
+        SCALE: "Sums of 64 products are large: many pixels soon pick a single one. Such a softmax passes hardly any "
+        "gradient, so what was picked early mostly stays.",
+        BEFOREHAND: "Networks are often given looks that were learned before. Here they are those of the recorded "
+        "training and stay as they are: only the layers behind them learn. With the usual settings, 77% of new digits "
+        "are right after 100 batches; a network that learns to look at the same time reaches 44%.",
+    },
 }
-"""What is to be seen, measured with the usual settings."""
+"""What is to be seen where a lesson differs."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
 
 
@@ -47,15 +54,13 @@ def did_attention_work(training: Training, text: str) -> None:
     st.markdown(verdict(run))
     if not frame.step:
         return
-    if run.settings.lesson == "digits":
-        st.markdown("It looks at landmarks, on the stroke and on the paper: spots where digits differ.")
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
-    figures_table(("", "right of 500 new", "loss in training", "parameters"), *rows)
+    figures_table(("", screen.MEASURES[run.settings.lesson].lower(), "loss in training", "parameters"), *rows)
     if run.settings.broken == BEFOREHAND:
         st.markdown("The looks were kept: only what comes after them was learned.")
-    elif looks := screen.LOOKS.value.get((id(run), text)):
+    elif run.settings.lesson != "triples" and (looks := screen.LOOKS.value.get((id(run), text))):  # shown there: sums
         first, last = looks[0].passed, looks[-1].passed
         with st.expander("Can the map still change?"):
             paragraph(
@@ -69,7 +74,7 @@ def break_it() -> None:
     screen.draw_whole_page_if(screen.HAS_CHANGED.value)
     options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
     broken = single_choice("What is changed", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
-    paragraph((SAYS_OF_DIGITS if screen.LESSON.value == "digits" else SAYS)[broken])
+    paragraph((SAYS | SAYS_OF.get(screen.LESSON.value, {}))[broken])
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 
 
@@ -102,7 +107,8 @@ def _told(settings: LiveSettings) -> str:
     """Return in words what is not as usual."""
     usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
     changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
-    broken = changed.pop("broken", None)
+    if (broken := changed.pop("broken", None)) in (SCALE, BEFOREHAND):
+        changed.pop("size", None)  # it has a size of its own
     others = (f"{name} {value}" for name, value in changed.items())
     return ", ".join([screen.TITLES[settings.lesson], *([BREAKS[broken]] if broken else []), *others])
 

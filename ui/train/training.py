@@ -31,14 +31,14 @@ class Training:
         stage: how things stand.
         before: how many trainings of others come first.
         seconds: for which it has computed.
+        first: the step that it began with, above 0 where it was put back.
         remark: why it rests, where its visitor has not asked for it.
     """
 
     def __init__(self, run: LiveRun) -> None:
         self.run = run
         self.stage = TrainingStage.DONE if run.is_done else TrainingStage.RESTS
-        self.before, self.seconds, self.remark = 0, 0.0, ""
-        self._first = run.step
+        self.before, self.seconds, self.remark, self.first = 0, 0.0, "", run.step
         self._seen = 0.0
         self._rests = threading.Event()
 
@@ -49,7 +49,7 @@ class Training:
     @property
     def seconds_left(self) -> float | None:
         """Seconds to the end, if it goes on as so far; None = nobody knows yet."""
-        done = self.run.step - self._first
+        done = self.run.step - self.first
         return (self.run.n_steps - self.run.step) * self.seconds / done if done > 3 else None
 
     def note_visitor(self) -> None:
@@ -70,7 +70,7 @@ class Training:
         queue, thread = queue_of(choose_device(), "training"), threading.get_ident()
         try:
             if not queue.join(thread, session, address) or not self._wait(queue, thread):
-                self.remark = self.remark or "Many trainings are waiting already. Press Go on in a moment."
+                self.remark = self.remark or "Many trainings are waiting already. Press the button again in a moment."
                 return
             self.stage = TrainingStage.TRAINS
             while not self.run.is_done and not self._should_rest():

@@ -80,7 +80,9 @@ class GraphLesson(lesson.Lesson):
 
     def remark(self, given: str) -> str:
         alone = [node for node, sees in zip(NODES, read_edges(given).tolist(), strict=True) if not any(sees)]
-        return f"No edge leads to {', '.join(alone)}: a node without neighbours takes nothing." if alone else ""
+        if not alone or self.settings.broken == lesson.EDGES:
+            return ""
+        return f"No edge leads to {', '.join(alone)}: a node without neighbours takes nothing."
 
     def look(self, model: Any, given: str) -> Look:
         """Return how much each node takes from its neighbours, and the numbers that they say."""

@@ -210,21 +210,26 @@ def beforehand(settings: LiveSettings) -> LiveRun:
 
 def verdict(run: LiveRun) -> str:
     """Return in a sentence or two whether attention did any work."""
-    controls = dict(run.frames[-1].accuracies)
+    names, controls = [*run.models], dict(run.frames[-1].accuracies)
     right = controls.pop(ATTENTION)
     best = max(controls, key=controls.__getitem__)
-    ninety = {name: [frame.step for frame in run.frames if frame.accuracies[name] >= 0.9] for name in (ATTENTION, best)}
-    sooner = [next(iter(steps), run.n_steps + 1) for steps in ninety.values()]
+    never = run.n_steps + 1
+    ninety = {
+        name: next((frame.step for frame in run.frames if frame.accuracies[name] >= 0.9), never) for name in names
+    }
+    first = ninety.pop(ATTENTION)
+    yet = "" if run.is_done else " so far"
+    close = f"A control comes within {100 * WORTH:.0f} points{yet}"
     if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
         told = "It is too early to tell"
     elif right > controls[best] + WORTH:
-        told = f"Attention did the work{' so far' * (not run.is_done)}"
+        told = f"Attention did the work{yet}"
     elif right < controls[best] - WORTH:
-        told = "Attention did worse than a control"
-    elif sooner[0] < sooner[1]:
-        told = f"Both end alike, but attention was there first: 90% after {sooner[0]} batches"
+        told = f"Attention did worse than a control{yet}"
+    elif first < min(ninety.values()):
+        told = f"{close}, but attention was there first: 90% after {first:,} batches"
     else:
-        told = "Attention did nothing that a control cannot do"
+        told = close
     so_far = "" if run.is_done else f"After {run.frames[-1].step:,} batches: "
     return f"{so_far}**{told}**. {right:.0%} right, {controls[best]:.0%} with {best}."
 

@@ -119,9 +119,8 @@ class LookupLesson(lesson.Lesson):
 
     def remark(self, given: str) -> str:
         unread = [word for word in given.split()[: len(TABLE)] if not ngrams(word)]
-        if unread:
-            return f"{as_markdown(unread[0])} has no letters, so it asks for nothing."
-        return f"The first {len(TABLE)} words are looked up." if len(given.split()) > len(TABLE) else ""
+        nothing = [f"{as_markdown(word)} has no letters, so it asks for nothing." for word in unread[:1]]
+        return " ".join(nothing + [f"The first {len(TABLE)} words are looked up."] * (len(given.split()) > len(TABLE)))
 
     def look(self, model: Any, given: str) -> Look:
         """Return how much each word takes from each record of the table, and the numbers found."""

@@ -45,6 +45,7 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         self._numbers = {word: number for number, word in enumerate(self.corpus.words)}
         n, order = self.part(len(self.corpus.train))
         train, held_out = map(self._in_numbers, (self.corpus.train[:n], self.corpus.held_out))
+        self._met = {word for english, _ in self.corpus.train[:n] for word in english}
         self.pairs = [(source, train[place][1]) for (source, _), place in zip(train, order, strict=True)]
         cut = partial(epoch_of_batches, size=self.batch_size)
         self.batches = ShuffledBatches(lambda generator: cut(self.pairs, generator), settings.seed)
@@ -72,12 +73,13 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         return right / total
 
     def remark(self, given: str) -> str:
-        words = english_words(given.lower())
-        if unknown := [strip_space_mark(word) for word in words if word not in self._numbers]:
-            known = sorted({strip_space_mark(word) for pair in self.corpus.train for word in pair[0]})
+        words, remarks = english_words(given.lower()), []
+        if unknown := [strip_space_mark(word) for word in words[:MAX_WORDS] if word not in self._met]:
+            known = sorted(map(strip_space_mark, self._met))
             learns = ", ".join(known) if len(known) < 50 else f"{len(known):,} common English words"
-            return f"It never meets {', '.join(f'*{as_markdown(word)}*' for word in unknown[:5])}. It learns {learns}."
-        return f"The first {MAX_WORDS} words are read." if len(words) > MAX_WORDS else ""
+            names = ", ".join(f"*{as_markdown(word)}*" for word in unknown[:5])
+            remarks = [f"It never meets {names}. It learns {learns}."]
+        return " ".join(remarks + [f"The first {MAX_WORDS} words are read."] * (len(words) > MAX_WORDS))
 
     def look(self, model: Translator, given: str) -> Look:
         """Return the likeliest French words, one after the other, and where each looks."""

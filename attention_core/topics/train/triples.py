@@ -70,7 +70,7 @@ class TripleLesson(lesson.Lesson):
         pairs = prediction.traces[0].weights(0).unflatten(-1, (len(numbers) + 1, -1))
         labels = [*map(str, numbers)]
         matched = [label for label, no, yes in zip(labels, *prediction.logits[0].T.tolist(), strict=True) if yes > no]
-        says = f"In a triple: {', '.join(matched)}" if matched else "No number is in a triple"
+        says = f"Says: in a triple are {', '.join(matched)}" if matched else "Says: no number is in a triple"
         return Look(
             to_array(pairs.sum(-1) + pairs.sum(-2)) / 2,
             Axis("numbers", labels),
