@@ -24,19 +24,18 @@ with st.container(key="lookup_first"):
         place = st.container()
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
             ways = screen.encoder_input()
-            temperature = table.TEMPERATURE.widget(
-                st.select_slider, "How choosy? (0: only the best; high: all alike)", table.TEMPERATURES
-            )
+            temperature = table.TEMPERATURE.widget(st.select_slider, "How soft? (high: all alike)", table.TEMPERATURES)
         encoder = next(iter(ways.values()))
         plain = soft_lookup(asked.records, asked.queries, temperature, encoder)
         trace = plain.replace(table.EDITS.fitting(plain, of=asked.in_words))
         with place, st.container(key="tells_lookup"):
             screen.answer(asked, trace, query)
-        screen.try_the_other_way(preset, asked, query, ways)
+        screen.try_the_other_way(asked, query, ways)
         screen.remark_on_nothing_near(asked, trace, query)
     with store:
         table.choose_table()
-        st.caption(preset.note)
+        is_own = asked.is_present and asked.text != preset.text
+        st.caption("Records of your own." if is_own else preset.note)
         with st.container(key="tells_records"):
             screen.record_list(asked, trace, query)
 

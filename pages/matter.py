@@ -7,7 +7,7 @@ from attention_core.topics.matter.sentences import MAX_WORDS, read_sentence
 from ui.computed import model_or_stop
 from ui.doubts import matter_doubts
 from ui.matter import judgement as judge
-from ui.player import StepLook, export_bar, show_step_chart, show_words
+from ui.player import at_query, export_bar, show_step_chart, show_words, told_key
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -28,11 +28,12 @@ with st.container(key="matter_first"):
     edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
     trace = judge.attention_trace(text, edits)
     with judgement:
-        with st.container(key="matter_answer"):
+        with st.container(key="tells_matter_answer"), st.container(key="matter_answer"):
             judge.answer(text, edits, is_read)
-        judge.who_decides(sentence, text, trace)
+        judge.who_decides(sentence, text, trace, is_read)
         try_this(judge.NAME, judge.surprise())
-    judge.words_section(sentence, text, trace)
+    with st.container(key="tells_matter_words"):
+        judge.words_section(sentence, text, trace, is_read)
     with st.container(key="desk_matter_worth"):
         judge.worth_of_attention()
 
@@ -41,10 +42,11 @@ def matter_steps() -> None:
     if not (step := judge.STEPS.draw(trace)):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
+    key = told_key(trace, 0, 0, judge.NAME)
     with words:
-        show_words(trace, step, 0, 0)
+        show_words(trace, step, 0, 0, key)
     with matrix:
-        show_step_chart(trace, step, 0, lambda _: StepLook(), judge.NAME, stepper=judge.STEPS)
+        show_step_chart(trace, step, 0, at_query(trace, 0, key), judge.NAME, stepper=judge.STEPS)
 
 
 take_along(lambda: export_bar(trace, judge.NAME, query=0))
@@ -53,6 +55,6 @@ page_tabs(
     Tab("steps", "Step by step", matter_steps),
     Tab("try", "Try", lambda: judge.try_section(text, trace)),
     Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
-    more=(matter_doubts(text),),
+    more=(matter_doubts(text, bool(edits)),),
     players=(judge.STEPS,),
 )

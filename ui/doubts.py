@@ -65,13 +65,17 @@ def ask_doubts(drawing: ask.AskedDrawing, words: Sequence[str], answered: SceneA
     return faithfulness_tab(ask.NAME, ask.MODEL, key, subject, "regions", over)
 
 
-def matter_doubts(text: str) -> Tab:
+AS_LEARNED = "This is about the network as learned, without your changes."
+
+
+def matter_doubts(text: str, is_changed: bool) -> Tab:
     """Return the section on a judged sentence: words are left out."""
 
     def subject() -> Subject:
         return subjects.sentence_subject(model_or_stop(matter.ATTENTION), read_sentence(text).words)  # type: ignore[arg-type]
 
-    return faithfulness_tab(matter.NAME, matter.ATTENTION, text, subject, "words")
+    answer = AS_LEARNED * is_changed
+    return faithfulness_tab(matter.NAME, matter.ATTENTION, text, subject, "words", answer=answer)
 
 
 def party_doubts(numbers: Sequence[int], asks: int) -> Tab:
@@ -96,7 +100,7 @@ def memory_doubts(text: str) -> Tab:
     return faithfulness_tab(memory.NAME, memory.WITHOUT, text, subject, "words")
 
 
-def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:
+def translation_doubts(page: str, text: str, shown: ShownTranslation, is_changed: bool = False) -> Tab:
     """Return the section on a translation: English words become the unknown one."""
     name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
 
@@ -106,4 +110,4 @@ def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:
         pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
         return subjects.translation_subject(model, pieces, target, source.word_of, source.words)  # type: ignore[arg-type]
 
-    return faithfulness_tab(page, name, (text, ids), subject, "words")
+    return faithfulness_tab(page, name, (text, ids), subject, "words", answer=AS_LEARNED * is_changed)

@@ -78,6 +78,8 @@ class EditList:
         self._reasons: Field[dict[ListedEdit, str]] = Field(page, "edits_reasons", dict)
         """Why each cannot be applied; "" = it can."""
         self._seen: Field[tuple[ListedEdit, ...]] = Field(page, "edits_seen", ())
+        self.weighed = Field(page, "edits_weighed", "")
+        """The input of which a weight was chosen last."""
 
     @property
     def changes(self) -> tuple[ListedEdit, ...]:
@@ -270,11 +272,15 @@ class WeightsRow(NamedTuple):
         return torch.stack([self.trace.weights(one, [query])[0].double() for one in self.heads]).mean(0)
 
     def chosen(self, words: Mapping[tuple[int, ...], str]) -> tuple[str, tuple[int, ...]]:
-        """Return the key of the box that chooses whose weight is set, and the present choice: the heaviest at first."""
-        key, weights = f"{self.edits.page}_weight_of", self.weights(self.asks[0])
-        if widget_value(key) not in words:
-            set_widget(key, max(words, key=lambda keys: float(weights[list(keys)].sum())))
-        return key, widget_value(key)
+        """Return the key of the box that chooses whose weight is set, and the present choice: at first the heaviest."""
+        key, weights, chosen = f"{self.edits.page}_weight_of", self.weights(self.asks[0]), None
+        if self.edits.weighed.value == self.of:
+            chosen = widget_value(key)
+        if chosen not in words:
+            chosen = max(words, key=lambda keys: float(weights[list(keys)].sum()))
+        self.edits.weighed.value = self.of
+        set_widget(key, chosen)  # always: the browser keeps the words of another input else
+        return key, chosen
 
     def set_weight(self, keys: Sequence[int], weight: float | None, name: str = "") -> None:
         """Give keys, the pieces of a word, this weight together, as far as others that were set leave it.

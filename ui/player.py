@@ -415,9 +415,26 @@ class StepLook(NamedTuple):
     n_keys: int = 0  # of a query, where rows and columns are not queries and keys
 
 
-def at_query(trace: AttentionTrace, query: int) -> Callable[[Step], StepLook]:
-    """Return how steps are drawn of which a query's row has a frame."""
-    return lambda step: StepLook(query if step.row_axis is trace.story.query_axis else None)
+def told_key(trace: AttentionTrace, head: int, query: int, name: str) -> int:
+    """Return the key of whose number words tell: that clicked last in the query's row, else the heaviest."""
+    chosen = component_message(f"{name}_moving_step", "chosen") or {}
+    axes = trace.story.query_axis, trace.story.key_axis
+    is_of_keys = any(one.name == chosen.get("step") and (one.row_axis, one.col_axis) == axes for one in steps_of(trace))
+    if is_of_keys and int(chosen["row"]) == query and int(chosen["column"]) in range(trace.n_keys):
+        return int(chosen["column"])
+    return int(trace.weights(head, [query])[0].argmax())
+
+
+def at_query(trace: AttentionTrace, query: int, key: int | None = None) -> Callable[[Step], StepLook]:
+    """Return how steps are drawn of which a query's row has a frame, and the number of whose key words tell."""
+
+    def look(step: Step) -> StepLook:
+        is_of_query = step.row_axis is trace.story.query_axis
+        return StepLook(
+            query if is_of_query else None, key if is_of_query and step.col_axis is trace.story.key_axis else None
+        )
+
+    return look
 
 
 def show_step_chart(
@@ -524,7 +541,8 @@ def query_row(trace: AttentionTrace, head: int, query: int, n: int, key_words: s
     )
     figures_table((f"key ({key_words})", "score", "exp(score)", "weight", "weight × |value|"), *rows)
     total = float(trace.log_normaliser[head, query].exp())
-    st.caption(f"weight = exp(score) / {_rounded(total)}, the row's sum; all alike: {1 / trace.n_keys:.4f}.")
+    if not trace.edits:  # which may set weights beside the softmax
+        st.caption(f"weight = exp(score) / {_rounded(total)}, the row's sum; all alike: {1 / trace.n_keys:.4f}.")
 
 
 def _rounded(total: float) -> str:

@@ -97,7 +97,7 @@ def report_unknown_words(words: Sequence[str], known: Sequence[bool]) -> bool:
     n_known = n - len(unknown)
     if unknown:
         names = ", ".join(literal(word, 24) for word in unknown[:4]) + (" …" if len(unknown) > 4 else "")
-        guess = "" if n_known else " Of other words it sees only letters."
+        guess = "" if n_known else " Other words it sees in pieces, if at all."
         tell = st.caption if n_known > n / 2 else st.info
         how_many = f"{len(unknown)} of {n} word{'s' * (n > 1)}"
         tell(f"Unknown to the model: {names} ({how_many}). It knows common English alone.{guess}")

@@ -138,7 +138,7 @@ INPUTS: dict[str, Callable[[Any, str | None, str, int], Iterator[attribution.Sub
     **dict.fromkeys(("translator-none", "translator-none-256", "translator-plain"), _one_vector),
     **{f"translator-{name}": _sentences for name in ("additive", "dot", "general", "transformer")},
 }
-"""Models with a map over an input whose parts can be erased, and their held-out inputs."""
+"""Models with a map over an input whose parts can be erased, and inputs that they never learned from."""
 WITHOUT = {
     **dict.fromkeys(("ffn-classifier", "language-recurrent-alone", "pixel-notes-alone"), "it has no attention"),
     **dict.fromkeys(
@@ -183,6 +183,7 @@ def faithfulness(name: str, data: str | None = None, device: str = "cpu", n: int
         "attention_beats_random": round(sum(better) / len(better), 3),
         "tau_of_attention_and_removal": _mean(agreements),
         **({"moved_by_shuffling": _mean(moves)} if moves else {}),
+        **({"inputs": "sentences for development"} if INPUTS[name] is _reviews else {}),
     }
     return figures | {"in_words": over_many(figures)}
 

@@ -96,7 +96,7 @@ def over_many(figures: Mapping[str, Any]) -> str:
     (own, _), (chance, _) = areas[next(iter(areas))], areas[RANDOM]
     is_on_most = lead > 0.5 if own < chance else lead < 0.5
     how = _how(own, chance, CLEAR_OVER_MANY) if is_on_most else UNCLEAR
-    return f"Over {figures['n']} held-out inputs the map {how} what the answers need."
+    return f"Over {figures['n']} {figures.get('inputs', 'held-out inputs')} the map {how} what the answers need."
 
 
 def verdict(found: Assessment, parts: str = "parts") -> str:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_core.topics.lookup.records import PRESETS
-from tests.app.tools import bodies, body_with, charts, given, open_tab, opened, said, steps_to_the_end
+from tests.app.tools import bodies, body_with, charts, data_of, given, open_tab, opened, said, steps_to_the_end
 
 PAGE, OTHER = "pages/lookup.py", "pages/start.py"
 TITLES = """
@@ -58,6 +58,10 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
         assert not page.error
         assert not page.info
         assert PRESETS[preset].note in said(page)
+        for query in range(len(PRESETS[preset].queries)):
+            assert not re.search("Catherine|Johns", PRESETS[preset].note), "of one query alone"
+            share = re.search(r"</b> (most, but only )?(\d+)% of the attention", answers(given(page, query=query)))
+            assert bool(share.group(1)) == (int(share.group(2)) < 50), (preset, query)
         assert len(page.segmented_control(key="lookup_query").options) == len(PRESETS[preset].queries)
         assert "A dictionary" in answers(page)
         assert charts(open_tab(page, "steps"))
@@ -74,11 +78,83 @@ def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
 
 def test_what_a_query_finds_is_in_view_also_among_many_records(page):
     first = {
-        preset: re.search(r"<tr[^>]*><td[^>]*>(.*?)</td>", body_with(take(page, preset), 'class="records"')).group(1)
+        preset: re.search(r"<tr[^>]*><td[^>]*>(.*?)</td>", body_with(take(page, preset), 'class="records')).group(1)
         for preset in ("Papers", "Phone book")
     }
     assert first["Papers"].startswith("Attention is all you need.")
     assert first["Phone book"] == "Ada Lovelace", "a few records keep their order"
+
+
+def test_records_of_ones_own_are_not_told_as_those_of_the_preset(page):
+    for preset in PRESETS:
+        take(page, preset)
+        given(page, records="bank = a house for money\nriver = moving water")
+        assert PRESETS[preset].note not in said(page)
+        assert "Records of your own." in said(page)
+        given(page, records="nothing of use")
+        assert PRESETS[preset].note in said(page), "the table as it comes stands there in grey"
+
+
+def test_all_records_are_shown_or_the_list_says_that_it_is_scrolled(page):
+    for preset, is_long in {"Eight words": False, "Ask a text": False, "Papers": True, "Phone book": False}.items():
+        take(page, preset)
+        n = len(PRESETS[preset].records.keys)
+        assert body_with(page, 'class="records').count("<tr") == n + 1
+        assert ("records scrolled" in bodies(page)) == is_long
+        assert (f"{n} records, the heaviest first: scroll the list to see all." in said(page)) == is_long
+    given(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
+    assert "11 records, the heaviest first" in said(page)
+
+
+def test_a_softer_look_up_is_spread_wider(page):
+    take(page, "Phone book")
+    shares = []
+    for temperature in (0.005, 0.1, 5.0):
+        given(page, temperature=temperature)
+        shares.append(int(re.search(r"(\d+)% of the attention", answers(page)).group(1)))
+    assert shares == sorted(shares, reverse=True)
+    label = page.select_slider(key="lookup_temperature").label
+    assert label == "How soft? (high: all alike)"
+    assert shares[0] > 99
+    assert shares[-1] < 15, "ten alike"
+
+
+def test_a_query_whose_records_are_all_cut_finds_nothing(page):
+    from attention_core.attention.edits import SetWeights
+    from ui.edits import ListedEdit  # not before there is an app
+
+    edits = (ListedEdit(SetWeights(0, tuple((key, 0.0) for key in range(8)), 0), "cut"),)
+    given(page, queries="zzzz qqqq", edits=edits)
+    assert "<b>nothing</b> every record is cut" in answers(page)
+    assert "sum to 100%" not in said(page)
+    assert "class=best" not in bodies(page)
+
+
+def test_the_guess_is_about_the_other_way_than_the_one_that_is_shown(visit):
+    page = visit("lookup", by="spelling", table="eight-words")
+    assert page.button(key="lookup_try").label == "**Try this**: compare by meaning"
+    page.button(key="lookup_try").click().run()
+    assert "compare by meaning only" in page.segmented_control(key="lookup_try_guess").label
+    page.segmented_control(key="lookup_try_guess").set_value(0).run()
+    assert "By meaning it finds *car*; by spelling, *money*." in said(page) + page.success[0].value
+    assert "<b>car</b>" in answers(page)
+
+
+def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
+    for step in ("scores", "weights"):
+        page.session_state["lookup_moving_step"] = {"chosen": {"step": step, "row": 1, "column": 4}}
+        given(page, tab="steps", step=step, query=1)
+        assert "_{2,5}" in "".join(one.value for one in page.latex)
+        assert data_of(page, "lookup_moving_step")["steps"][step]["column"] == 4
+        given(page, query=0)
+        assert "_{1,5}" not in "".join(one.value for one in page.latex), "another row has a number of its own"
+
+
+def test_words_that_are_not_weighed_are_told(page):
+    assert "Each of the first 200 words is a key" in said(open_tab(take(page, "Papers"), "words"))
+    assert "Every word is a key" in said(take(page, "Phone book"))
+    given(page, records="?! = 1")
+    assert "The keys have no words." in said(page)
 
 
 def test_what_is_typed_is_asked_first_and_joins_the_others(page):
@@ -277,6 +353,8 @@ def test_a_curve_is_told_once_a_network_is_trained_and_kept(page, short, hidden)
     page.button(key="lookup_train").click().run()
     assert len(page.get("vega_lite_chart")) == 2
     assert body_with(page, "your curve").count("<tr><td>") == 3
+    told = re.search(r"better from both sides: (\d\.\d+), looking back (\d\.\d+)", said(page))
+    assert not told or float(told.group(1)) <= float(told.group(2))
     page.button(key="lookup_curve_preset_Saw").click().run()
     assert len(page.get("vega_lite_chart")) == 2
     assert not [button for button in page.button if button.key == "lookup_train"]

@@ -39,6 +39,13 @@ def verdict(page) -> str:
     return body_with(page, 'class="judgement"')
 
 
+def within(page, key: str) -> str:
+    """Return the words and the names of what stands in a container."""
+    block = next(node for node in page.main if getattr(node, "key", None) == key)
+    protos = [node.proto for node in block if node is not block]
+    return " ".join(f"{getattr(one, 'body', '')} {getattr(one, 'id', '')}" for one in protos)
+
+
 def cut(page, *places):
     from ui.edits import ListedEdit, input_mark  # not before there is an app
 
@@ -64,6 +71,80 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "Delete **“Not”**, which has 3.1%: by **73 points**" in said(page)
     assert "trained with every weight equal is right on" in said(page)
     assert "hardly helps" in said(page)
+    figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
+    assert {card["development_sentences"] for card in figures} == {925}
+    assert len({card["epochs"] for card in figures}) == 1, "equal passes"
+    assert all(f"{card['development_accuracy']:.1%}" in said(page) for card in figures)
+    assert "settings were chosen by them" in said(page)
+
+
+@pytest.mark.parametrize(
+    "text", ["Hello", "A dull, stupid mess.", "the the the", "Zorglub qwxzy blimp.", "Good good bad."]
+)
+def test_what_is_said_of_words_agrees_with_what_is_drawn(page, text):
+    say(page, text)
+    drawn, told = data_of(page, "matter_weighed"), said(page)
+    weights, moves = drawn["weights"], [abs(one) for one in drawn["ifRemoved"]]
+    heavy, mover = weights.index(max(weights)), moves.index(max(moves))
+    if "no judgement" in verdict(page):
+        assert drawn["positive"] is None
+        assert "**“" not in told, "nothing moves an answer that is not given"
+    elif len(weights) == 1:
+        assert "is the only word: without it, there is nothing to judge." in told
+        assert "points" not in told
+    elif heavy == mover:
+        assert re.search(r"moves the answer most: by \*\*|pushes the \*other\* way", told)
+        assert f"**“{drawn['words'][heavy]}”** has" in told or "pushes" in told
+    else:
+        assert f"**“{drawn['words'][heavy]}”** has" in told
+        assert f"Delete **“{drawn['words'][mover]}”**" in told
+
+
+def test_what_is_said_beside_changed_weights_is_true_of_them(page):
+    for number in range(len(PRESETS)):
+        page.button(key=f"matter_example_{number}").click().run()
+        cut(page, 0, 1)
+        assert "Irony" not in bodies(page), "what people mean is no reason for what changed weights do"
+    say(page, "The film is not dull.")
+    cut(page, 0)
+    assert "As learned, it reads" in bodies(page)
+    assert data_of(page, "matter_weighed")["cut"] == [0]
+    open_tab(page, "models")
+    assert "how many are right was counted as learned" in said(page)
+    edits = (SetWeights(0, ((0, 1.0),), 0),)
+    from ui.edits import ListedEdit, input_mark  # not before there is an app
+
+    page.session_state["matter_edits"] = tuple(
+        ListedEdit(one, "all", of=input_mark("The film is not dull.")) for one in edits
+    )
+    drawn = data_of(settled(page), "matter_weighed")
+    assert drawn["weights"][1] == 0
+    assert drawn["cut"] == [], "words that get nothing are not given back by a click"
+
+
+def test_only_irony_is_called_irony(page):
+    for number, label in enumerate(PRESETS):
+        page.button(key=f"matter_example_{number}").click().run()
+        assert ("Irony was taken" in bodies(page)) == (label == "Irony")
+
+
+def test_nothing_tells_the_numbers_that_are_to_be_guessed(page):
+    given(page, tab="steps", step="weights", step_guess=True)
+    assert "still hidden" in bodies(page)
+    hidden = next(one for one in bodies(page).split("</style>") if "tells_" in one)
+    assert "visibility: hidden" in hidden
+    told, drawn = (within(page, f"tells_matter_{part}") for part in ("told", "words"))
+    assert "of the weight" in told
+    assert "matter_weighed" in drawn
+    assert "judgement" in within(page, "tells_matter_answer")
+
+
+def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
+    page.session_state["matter_moving_step"] = {"chosen": {"step": "weights", "row": 0, "column": 0}}
+    for step in ("scores", "weights"):
+        given(page, tab="steps", step=step)
+        assert ("_{1,1}" in "".join(one.value for one in page.latex)) == (step == "weights")
+        assert data_of(page, "matter_moving_step")["steps"][step]["column"] == 0
 
 
 def test_a_heavy_word_that_pushes_the_other_way_is_told(page):

@@ -341,7 +341,7 @@ def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
 def test_words_that_the_models_do_not_know_are_counted(page):
     for text, told in (
         ("Ein Hund läuft im Park", "(3 of 5 words). It knows"),
-        ("blorf snarg", "Of other words it sees only letters"),
+        ("blorf snarg", "Other words it sees in pieces, if at all"),
     ):
         write(page, text)
         assert "Unknown to the model: " in said(page)

@@ -277,3 +277,15 @@ def test_words_of_keys_are_weighed_as_keys_of_their_own():
     powers = np.exp(cosines / 0.2)
     np.testing.assert_allclose([word.weight for word in weighed], powers / powers.sum(), atol=1e-12)
     assert weigh_words(Records(("…", "!"), ("a", "b")), "cars", 0.2) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("bad\na = 1", "Left out: line 1, which is not of the form key = value."),
+        ("\n\na = 1\nbad", "Left out: line 4, which is not of the form key = value."),
+        ("a = 1\nbad\n\nworse\nb = 2", "Left out: lines 2, 4, which are not of the form key = value."),
+    ],
+)
+def test_lines_that_are_left_out_are_those_of_the_box(text, remark):
+    assert read_records(text).remarks == (remark,)

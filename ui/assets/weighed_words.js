@@ -19,7 +19,7 @@ class WeighedWords {
 
   build() {
     const { words, weights, ifRemoved, cut, uniform, before } = this.data;
-    const most = Math.max(uniform, ...[weights, ifRemoved, before].flat().map(Math.abs));
+    const most = Math.max(uniform, ...[weights, ifRemoved, before].flat().map(Math.abs)), isAlone = words.length === 1;
     this.sentence.replaceChildren();
     this.sentence.classList.toggle("many", words.length > 24);
     const names = make(this.sentence, "div", "cell names"), even = make(names, "div", "above");
@@ -36,12 +36,12 @@ class WeighedWords {
       make(above, "u").style.setProperty("--share", uniform / most);
       make(cell, "button", {
         class: `word${isCut ? " cut" : ""}`, "aria-pressed": isCut,
-        "aria-label": `${word}, weight ${asPercent(weights[place])}, if deleted ${points(change)} points`,
+        "aria-label": `${word}, weight ${asPercent(weights[place])}${isAlone ? "" : `, if deleted ${points(change)} points`}`,
       }, word);
       const below = make(cell, "div", `below ${change > 0 ? "up" : "down"}`);
       make(below, "i").style.setProperty("--share", Math.abs(change) / most);
       if (before.length) make(above, "s").style.setProperty("--share", before[place] / most);
-      make(below, "span", "", points(change));
+      make(below, "span", "", isAlone ? "" : points(change));
       this.drag(bar, told, place, most);
       return cell;
     });
@@ -71,16 +71,15 @@ class WeighedWords {
 
   told(place) {
     if (place === null) return [
-      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), "Below: points by which “positive” moves when the word is deleted. Click a word to keep attention from it, or drag its bar.",
+      create("span", { className: "narrow", textContent: "Above: weight, dashed an even share. " }), `Below: points by which “positive” moves when the word is deleted${this.data.before.length ? ", as learned" : ""}. Click a word to keep attention from it, or drag its bar.`,
       this.data.before.length ? " Outlined: before." : "",
     ];
-    const { words, weights, uniform, ifRemoved, positive, cut, turned } = this.data;
+    const { words, weights, uniform, ifRemoved, positive, cut, turned, before } = this.data;
     const word = [bold(words[place]), turned[place] ? `, read as ${turned[place]}` : ""];
     if (cut.includes(place)) return [...word, ": attention may not look at it, its weight is exactly 0. Click to give it back."];
-    return [
-      ...word, `: ${(weights[place] / uniform).toFixed(1)} times its even share. “Positive” is at ${asPercent(positive)}; with `,
-      `the word deleted, at ${asPercent(positive + ifRemoved[place])}.`,
-    ];
+    const share = `: ${(weights[place] / uniform).toFixed(1)} times its even share.`, is = before.length ? "As learned, “positive” is" : "“Positive” is";
+    if (positive === null || words.length === 1) return [...word, share];
+    return [...word, `${share} ${is} at ${asPercent(positive)}; with the word deleted, at ${asPercent(positive + ifRemoved[place])}.`];
   }
 }
 

@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 import torch
@@ -13,19 +12,21 @@ from attention_core.bounds import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.topics.lookup import soft_lookup as core
-from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, LookupPreset, read_queries
+from attention_core.topics.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, read_queries
 from ui.computed import cached_computation
 from ui.labels import distinct, error_markdown, literal, note
 from ui.layout import grey_out, role_colour
-from ui.lookup.table import BY, NAME, QUERIES, QUERY, WAYS, LookupRequest, guess_again
+from ui.lookup.table import BY, EDITS, NAME, QUERIES, QUERY, WAYS, LookupRequest, guess_again
 from ui.model_runs import pretrained_of
+from ui.player import counted
 from ui.state import Field, set_widget, single_choice, widget_value
-from ui.try_this import TryThis, try_this
+from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
 
 TYPED, REFUSED = "lookup_asked", Field(NAME, "refused", "")
 LONG = 24  # letters from which on a key is written smaller
 AT_ONCE = 16  # texts that are read before the next visitor has the turn
-FITS = 800  # letters of records that are seen without scrolling
+FITS = 800  # letters of records that are all shown; more are in a box that is scrolled
+ROWS = 10  # records, as many
 NEAR = 0.25  # cosine below which a query resembles nothing; twice that where no weight is large
 
 
@@ -96,12 +97,14 @@ def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     weights, context, labels = trace.weights()[query], trace.context()[query], core.value_labels(records)
     best = int(weights.argmax())
     found = _strong(stored[text]) if text in stored else f"<b>not found</b> no key is exactly “{_plain(text[:60])}”"
-    share = f"{'a weak match: only ' * (weights[best] < 0.5)}{float(weights[best]):.0%} of the attention"
+    share = f"{'most, but only ' * (weights[best] < 0.5)}{float(weights[best]):.0%} of the attention"
     top = context.topk(min(2, len(labels)))
     shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
     back = " + ".join(f"{share:.0%} {_plain(labels[column])}" for share, column in shares if share >= 0.005)
     rest = " + …" * (float(top.values.sum()) < 0.995)
     soft = f"{_strong(records.keys[best])} {share}<p>The answer is the mixture: <strong>{back}{rest}</strong></p>"
+    if not weights.any():
+        soft = "<b>nothing</b> every record is cut"
     grey_out("lookup_answer", not asked.is_present)
     with st.container(key="lookup_answer"):
         st.html(
@@ -113,7 +116,7 @@ def answer(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
 def remark_on_nothing_near(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Say that the weights sum to 100% all the same where a query resembles no key."""
     nearest, largest = (float(step_of(trace, name).value()[query].max()) for name in ("scores", "weights"))
-    if nearest >= (2 * NEAR if largest < 0.5 else NEAR):
+    if not largest or nearest >= (2 * NEAR if largest < 0.5 else NEAR):
         return
     note(
         f"{literal(asked.queries[query], 40)} resembles no key much, yet its weights sum to 100%: a softmax cannot "
@@ -125,9 +128,9 @@ def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None
     """Draw the records, each with a bar of the weight that a query gives it; of many, the heaviest come first."""
     records = asked.records
     weighed = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
-    if len(asked.text) > FITS:
+    if is_long := len(asked.text) > FITS or len(weighed) > ROWS:
         weighed.sort(key=lambda record: record[2], reverse=True)
-    most = max(weight for *_, weight in weighed)
+    most = max(weight for *_, weight in weighed) or 1.0
     rows = "".join(
         f"<tr{' class=best' * (weight == most)}><td>{_plain(key)}</td><td>{_plain(value)}</td>"
         f'<td><span><i style="width:{weight:.1%}"></i></span>{weight:.0%}</td></tr>'
@@ -135,7 +138,10 @@ def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None
     )
     heads = zip((Role.KEY, Role.VALUE, Role.WEIGHTS), (records.key_name, records.value_name, "weight"), strict=True)
     head = "".join(f'<th style="color:{role_colour(role)}">{_plain(name)}</th>' for role, name in heads)
-    st.html(f'<div class="records" tabindex="0"><table><tr>{head}</tr>{rows}</table></div>')
+    box = ' class="records scrolled" tabindex="0"' if is_long else ' class="records"'
+    st.html(f"<div{box}><table><tr>{head}</tr>{rows}</table></div>")
+    if is_long:
+        note(f"{counted(len(weighed), 'records')}, the heaviest first: scroll the list to see all.")
 
 
 def _strong(text: str) -> str:
@@ -146,11 +152,12 @@ def _plain(text: str) -> str:
     return html.escape(escape_hidden(text[:400]))
 
 
-def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, ways: dict[str, core.Encoder]) -> None:
-    """Let a visitor guess what the query finds when texts are compared in the other way than on arrival."""
+def try_the_other_way(asked: LookupRequest, query: int, ways: dict[str, core.Encoder]) -> None:
+    """Let a visitor guess what the query finds when texts are compared in the other way than now."""
     if len(ways) < 2:
         return
-    other, text = next(way for way in WAYS if way != preset.by), [asked.queries[query]]
+    is_tried, text = TRIED[NAME].value not in (NOT_TRIED, ASKED), [asked.queries[query]]
+    other, before = sorted(WAYS, key=lambda way: (way == BY.value) != is_tried)
     likely = {
         way: core.soft_lookup(asked.records, text, 1.0, ways[way]).weights()[0].argsort(descending=True).tolist()
         for way in WAYS
@@ -160,15 +167,19 @@ def try_the_other_way(preset: LookupPreset, asked: LookupRequest, query: int, wa
     best = {way: keys.index(order[0]) for way, order in likely.items()}
 
     def outcome() -> tuple[int, str]:
-        now, before = best[BY.value], best[preset.by]
-        words = f"By {BY.value} it finds *{names[now]}*; by {preset.by}, *{names[before]}*."
-        if BY.value != "spelling":
+        now = best[other]
+        words = f"By {other} it finds *{names[now]}*; by {before}, *{names[best[before]]}*."
+        if other != "spelling":
             return now, words
         asks, key = text[0][:60], asked.records.keys[keys[now]][:40]
         return now, f"{words} Letters in common: {_letters_in_common(asks, key)}, {_letters_in_common(key, asks)}."
 
     question = f"Now compare by {other} only. What does *{error_markdown(text[0][:60])}* find?"
-    act = partial(BY.take, other)
+
+    def act() -> None:
+        BY.value = other
+        EDITS.reset()
+
     try_this(NAME, TryThis(f"compare by {other}", question, names, act, outcome, "lookup_answer"))
 
 

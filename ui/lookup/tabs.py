@@ -17,7 +17,7 @@ from attention_core.device import device_of, to_array
 from attention_core.hub.model import readable
 from attention_core.topics.lookup import series
 from attention_core.topics.lookup.charts import SERIES_SIZE, series_chart
-from attention_core.topics.lookup.soft_lookup import SPELLING, Encoder, shared_runs, weigh_words
+from attention_core.topics.lookup.soft_lookup import MAX_WORDS, SPELLING, Encoder, shared_runs, weigh_words
 from ui.canvas import Pad, drawing_pad, ink_of, last_drawn
 from ui.chart import draw_chart
 from ui.computed import compute_turn
@@ -25,7 +25,7 @@ from ui.job_queue import result_on_demand
 from ui.labels import literal, paragraph
 from ui.layout import figures_table, section, shaded_word
 from ui.lookup.table import NAME, QUERY, LookupRequest
-from ui.player import Stepper, at_query, query_row, show_step_chart, show_words
+from ui.player import Stepper, at_query, query_row, show_step_chart, show_words, told_key
 from ui.state import Field, named, single_choice
 
 STEPS = Stepper(NAME)
@@ -37,17 +37,21 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
-        show_words(trace, step, 0, query, folds_formula=step.role in (Role.QUERY, Role.KEY))
+        key = told_key(trace, 0, query, NAME)
+        show_words(trace, step, 0, query, key, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix:
-        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, asks=QUERY)
+        show_step_chart(trace, step, 0, at_query(trace, query, key), NAME, stepper=STEPS, asks=QUERY)
 
 
 def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
     """Draw the words of the keys, each as dark as the weight that the query gives it."""
     words = weigh_words(asked.records, asked.queries[query], temperature, encoder)
-    most = max((word.weight for word in words), default=1.0)
-    asks = literal(str(asked.queries[query]))
-    paragraph(f"{asks}  \nEvery word is a key of its own, whatever stands around it:")
+    if not words:
+        st.info("The keys have no words.")
+        return
+    most, asks = max(word.weight for word in words), literal(asked.queries[query])
+    which = f"Each of the first {MAX_WORDS} words" if len(words) == MAX_WORDS else "Every word"
+    paragraph(f"{asks}  \n{which} is a key of its own, whatever stands around it:")
     sentences = (sentence for _, sentence in groupby(words, key=attrgetter("key")))
     lines = (" ".join(shaded_word(word.text, word.weight, most) for word in sentence) for sentence in sentences)
     st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
@@ -75,7 +79,8 @@ def _runs(text: str, key: str) -> None:
     st.markdown(
         f"{literal(text)} and {literal(key)} share **{len(both)}** runs of two or three letters: "
         + (" ".join(f"`{run}`" for run in both[:24]) or "none")
-        + ". _ marks the end of a word. Each run adds to one of 512 numbers, chosen by its letters."
+        + " …" * (len(both) > 24)
+        + ". _ marks where a word begins or ends. Each run adds to one of 512 numbers, chosen by its letters."
     )
 
 
@@ -134,7 +139,9 @@ def _told(learned: series.LearnedSeries, curve: np.ndarray, hidden: str, beside:
         ("error", "your curve", "1,000 others"),
         *((name, f"{error:.2f}", f"{learned.errors[hidden][name]:.2f}") for name, error in here.items()),
     )
-    st.caption("1 = the curve's own spread. A forecast can only look back; a gap is filled better from both sides.")
+    back, both = (learned.errors[way][series.ATTENTION] for way in (series.BACK, series.BOTH))
+    better = f" Over these others a gap is filled better from both sides: {both:.2f}, looking back {back:.2f}."
+    st.caption(f"1 = the curve's own spread. A forecast can only look back.{better * (both < back)}")
     asked = series.HIDDEN[hidden].asked
     chart = series_chart(curve, {name: to_array(one[0]) for name, one in told.items()}, asked)
     rows, columns = (

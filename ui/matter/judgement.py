@@ -4,7 +4,7 @@ import streamlit as st
 from torch import Tensor
 
 from attention_core import AttentionTrace, Role
-from attention_core.attention.edits import Edits
+from attention_core.attention.edits import Edits, SetWeights
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
@@ -66,7 +66,7 @@ def answer(text: str, edits: Edits, is_read: bool) -> None:
         return
     now = verdict_of(ATTENTION, text, edits)
     colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
-    st.html(f'<p class="judgement" style="color:{colour}">{now.said}</p>{_fault(text, now.answer)}')
+    st.html(f'<p class="judgement" style="color:{colour}">{now.said}</p>{_fault(text, now.answer, edits)}')
 
 
 def worth_of_attention() -> None:
@@ -75,17 +75,20 @@ def worth_of_attention() -> None:
     if all(figures):
         own, other = figures
         note(
-            f"A network trained with every weight equal is right on {other:.1%} of 925 new sentences, this one on "
-            f"{own:.1%}: here attention hardly helps."
+            f"A network trained with every weight equal is right on {other:.1%} of {N_JUDGED}, this one on "
+            f"{own:.1%}{': here attention hardly helps' * (abs(own - other) < HARDLY)}. It learned from none of them, "
+            "but its settings were chosen by them."
         )
 
 
-def _fault(text: str, answer: str) -> str:
+def _fault(text: str, answer: str, edits: Edits) -> str:
     meant, right = MEANT.get(text), card_or_empty(ATTENTION).get("right_of_50_with_a_negation")
     if meant and meant != answer:
-        return f'<p class="fault"><b>Wrong.</b> People read this as {meant}. Irony was taken at its word.</p>'
+        irony = " Irony was taken at its word." * (text == PRESETS["Irony"] and not edits)
+        return f'<p class="fault"><b>Wrong.</b> People read this as {meant}.{irony}</p>'
     if right and is_negated(text) and not meant:
-        return f'<p class="fault">It reads {right} of 50 sentences with a negation right: judge for yourself.</p>'
+        who = "As learned, it" if edits else "It"
+        return f'<p class="fault">{who} reads {right} of 50 sentences with a negation right: judge for yourself.</p>'
     return ""
 
 
@@ -101,9 +104,9 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
         rows.append((title, said, f"{accuracy:.1%}" if isinstance(accuracy, float) else "unknown"))
     left, right = st.columns(2, gap="large")
     with left:
-        figures_table(("model", "says", "right of 925"), *rows)
+        figures_table(("model", "says", f"right of {N_JUDGED}"), *rows)
         if edits:
-            st.caption("Weights are changed in all three.")
+            st.caption("Weights are changed in all three; how many are right was counted as learned.")
         for fault in missing:
             st.warning(fault)
     with right:
@@ -112,14 +115,17 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
         )
 
 
-HARDLY = 0.02  # a change of the probability below which changed weights are said to change nothing
+HARDLY = (
+    0.02  # a change of the probability below which changed weights are said to change nothing; of right answers, too
+)
+N_JUDGED = "925 sentences"  # those for development
 SHOWN = "matter_words"
 GUESSED = PRESETS["A comma"]
 _component = component("weighed_words")
 
 
-def words_section(sentence: core.Sentence, text: str, trace: AttentionTrace) -> None:
-    """Draw every word with its weight and with what the answer as learned does when it is deleted."""
+def words_section(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
+    """Draw every word with its weight and with what the answer as learned does when it is deleted, if there is one."""
     weights = trace.weights()[0].tolist()
     if_removed = removed(text).tolist()
     positive = verdict_of(ATTENTION, text).positive
@@ -140,10 +146,10 @@ def words_section(sentence: core.Sentence, text: str, trace: AttentionTrace) -> 
                 "words": sentence.labels,
                 "weights": [round(weight, 5) for weight in weights],
                 "ifRemoved": [round(change, 8) for change in if_removed],
-                "positive": round(positive, 8),
+                "positive": round(positive, 8) if is_read else None,
                 "uniform": 1 / trace.n_keys,
                 "before": attention_trace(text).weights()[0].tolist() if trace.edits else [],
-                "cut": [place for place, weight in enumerate(weights) if not weight],
+                "cut": [place for place in range(trace.n_keys) if SetWeights(0, ((place, 0.0),), 0) in trace.edits],
                 "turned": sentence.read_as,
             },
             default={"pressed": None},
@@ -151,13 +157,13 @@ def words_section(sentence: core.Sentence, text: str, trace: AttentionTrace) -> 
         )
 
 
-def who_decides(sentence: core.Sentence, text: str, trace: AttentionTrace) -> None:
-    """Say where weights and what deleting does disagree, or what changing the weights did."""
-    with st.container(key="matter_told"):
+def who_decides(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
+    """Say where weights and what deleting does disagree, or what changing the weights did, if there is an answer."""
+    with st.container(key="tells_matter_told"), st.container(key="matter_told"):
         if trace.edits:
             st.markdown(_what_changing_did(text, trace))
             st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)
-        else:
+        elif is_read:
             positive = verdict_of(ATTENTION, text).positive
             st.markdown(_where_they_disagree(sentence, trace.weights()[0].tolist(), removed(text).tolist(), positive))
 
@@ -168,6 +174,8 @@ def _points(change: float) -> str:
 
 def _where_they_disagree(sentence: core.Sentence, weights: list[float], changes: list[float], positive: float) -> str:
     names = [f"“{error_markdown(label)}”" for label in sentence.labels]
+    if len(names) == 1:
+        return f"**{names[0]}** is the only word: without it, there is nothing to judge."
     heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda place: abs(changes[place]))
     against = core.against_the_answer(weights, changes, positive)
     if heavy == light and against is not None:
@@ -177,8 +185,8 @@ def _where_they_disagree(sentence: core.Sentence, weights: list[float], changes:
         )
     if heavy == light:
         return (
-            f"**{names[heavy]}** has {as_percent(weights[heavy])} of the weight and decides: delete it, "
-            f"and the answer moves by **{_points(changes[heavy])}**."
+            f"**{names[heavy]}** has most of the weight, {as_percent(weights[heavy])}, and moves the answer most: by "
+            f"**{_points(changes[heavy])}**, if it is deleted."
         )
     return (
         f"**{names[heavy]}** has {as_percent(weights[heavy])} of the weight. Delete it: the answer moves by "
@@ -188,10 +196,11 @@ def _where_they_disagree(sentence: core.Sentence, weights: list[float], changes:
 
 
 def _what_changing_did(text: str, trace: AttentionTrace) -> str:
-    before, now = (verdict_of(ATTENTION, text, edits).positive for edits in ((), trace.edits))
+    learned, changed = (verdict_of(ATTENTION, text, edits) for edits in ((), trace.edits))
     if not trace.weights().any():
         return "Every word is cut: the answer is the network's prejudice."
-    if abs(before - now) < HARDLY:
+    before, now = learned.positive, changed.positive
+    if learned.answer == changed.answer and abs(before - now) < HARDLY:
         return (
             f"Other weights, the same answer: positive {before:.0%} as learned, {now:.0%} now. Each word's state has "
             "read its neighbours too."

@@ -24,15 +24,15 @@ def read_records(text: str, key_name: str = "keys", value_name: str = "values") 
     Lines without both are left out, long texts cut, and only the first MAX_RECORDS kept.
     """
     remarks: list[str] = []
-    lines = [line for line in text[:MAX_LETTERS].splitlines() if line.strip()]
+    lines = {number: line for number, line in enumerate(text[:MAX_LETTERS].splitlines(), 1) if line.strip()}
     if len(lines) > MAX_RECORDS:
         remarks.append(f"The first {MAX_RECORDS} of {len(lines):,} records are used.")
-    split = [re.split("[=\t]", line, maxsplit=1) for line in lines[:MAX_RECORDS]]
-    cells = [[" ".join(cell.split()) for cell in record] for record in split]
-    pairs = [record for record in cells if len(record) == 2 and all(record)]
-    if len(pairs) < len(cells):
-        number = next(number for number, record in enumerate(cells, 1) if record not in pairs)
-        remarks.append(f"Left out: line {number}, which is not of the form key = value.")
+    split = {number: re.split("[=\t]", line, maxsplit=1) for number, line in [*lines.items()][:MAX_RECORDS]}
+    cells = {number: [" ".join(cell.split()) for cell in record] for number, record in split.items()}
+    pairs = [record for record in cells.values() if len(record) == 2 and all(record)]
+    if bad := [str(number) for number, record in cells.items() if record not in pairs]:
+        which = f"line {bad[0]}, which is" if len(bad) == 1 else f"lines {', '.join(bad)}, which are"
+        remarks.append(f"Left out: {which} not of the form key = value.")
     if not pairs:
         remarks.append("There is no record to look up in. Write one as key = value.")
         return ValidRecords(None, tuple(remarks))
@@ -66,7 +66,7 @@ def read_queries(text: str) -> QueryTable:
         remarks.append(f"Queries are read up to {MAX_QUERY_TEXT} characters.")
         lines = [line[:MAX_QUERY_TEXT] for line in lines]
     if not lines:
-        remarks.append("Type a query, one per line.")
+        remarks.append("Type a query.")
     return QueryTable(tuple(lines), tuple(remarks))
 
 
@@ -166,7 +166,7 @@ PRESETS = {
         ("words", "meaning"),
         ("automobile", "instructor", "car"),
         0.1,
-        "Eight words with their meanings: yours need not be among them.",
+        "Eight words with their meanings: what you ask need not be among them.",
         "meaning",
     ),
     "Ask a text": LookupPreset(
@@ -174,7 +174,7 @@ PRESETS = {
         ("sentences", "line"),
         ("Why did the automobile break down?", "What was the weather like?", "Which meal did they prepare?"),
         0.05,
-        "A story: your question weighs each sentence by its meaning.",
+        "A story, a sentence in each record: your question weighs them all.",
         "meaning",
     ),
     "Papers": LookupPreset(
@@ -191,6 +191,6 @@ PRESETS = {
         ("names", "number"),
         ("Grace Hopper", "Katharine Johnston", "Rene Descartes"),
         0.05,
-        "One letter is wrong: Katherine Johnson, or Catherine Johnston? You get a share of each.",
+        "Ten names with their numbers. A misspelt name gets a share of each that it resembles.",
     ),
 }
