@@ -25,7 +25,7 @@ model, missing = model_or_none(MODEL)
 text = sentence_box(NAME, LAYERED)
 source = read_source(text) if text else None
 with st.container(horizontal=True, gap="small"):
-    order_buttons()
+    order_buttons(source)
 if model is None:
     st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
 elif text and source:
@@ -45,7 +45,8 @@ if text and model:
         Tab("heads", "All heads", lambda: all_heads(experiment)),
     ]
     take_along(lambda: export_head(experiment))
-    doubts = [translation_doubts(NAME, text, shown_translation(TRANSLATOR, text, ()))]
+    shown = shown_translation(TRANSLATOR, text, ())
+    doubts = [translation_doubts(NAME, text, shown, bool(experiment.edits))]
 page_tabs(
     NAME,
     *tabs,

@@ -165,10 +165,63 @@ def test_another_order_is_the_same_without_positions_and_another_with_them(page)
     assert [way["same"] for way in orders(page)["ways"]] == [True, False]
     typed(page, LAYERED["Adjective after noun"])
     before = orders(page)["order"]
+    assert page.button(key=f"{NAME}_reverse").disabled, "it is reversed"
     page.button(key=f"{NAME}_shuffle").click()
     assert orders(settled(page))["order"] != before
     page.button(key=f"{NAME}_reverse").click()
     assert orders(settled(page))["order"] == before
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "verdicts"),
+    [
+        ("Tom helped Mary.", "reversed-0", ["the order is lost", "each order, its own French"]),
+        ("I love you.", "shuffled-2", ["the order is lost", "other numbers, the same French"]),
+        ("Hello.", "shuffled-0", ["no other order"] * 2),
+        ("no no no", "reversed-0", ["no other order"] * 2),
+        ("Привет, мир!", "reversed-0", ["the order is lost", "each order, its own French"]),
+    ],
+)
+def test_an_order_is_called_lost_only_where_the_numbers_are_the_same(visit, text, order, verdicts):
+    ways = orders(visit(NAME, text=text, order=order))["ways"]
+    assert [way["verdict"] for way in ways] == verdicts
+    for way in ways:
+        is_same_french = way["french"][0] == way["french"][1]
+        assert (max(way["changed"]) < 1e-3) == (way["verdict"] in ("the order is lost", "no other order"))
+        assert is_same_french == (way["verdict"] != "each order, its own French")
+
+
+@pytest.mark.parametrize("text", ["Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""])
+def test_a_button_that_gives_another_order_gives_one_that_is_not_there(page, text):
+    page.text_input(key=TEXT).set_value(text).run()
+    for _ in range(4):
+        for name in ("shuffle", "reverse"):
+            button = page.button(key=f"{NAME}_{name}")
+            if button.disabled:
+                continue
+            before = orders(page)["order"]
+            button.click()
+            drawn = orders(settled(page))
+            words = [drawn["labels"][place] for place in drawn["order"]]
+            assert words not in ([drawn["labels"][place] for place in before], drawn["labels"])
+    assert page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
+
+
+def test_words_tell_of_the_number_that_was_clicked(page):
+    open_tab(page, "steps")
+    for kind in ("encoder", "cross"):
+        page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+        for step in ("scores", "weights"):
+            page.session_state[f"{NAME}_step"], page.session_state[f"{NAME}_query"] = step, 1
+            page.session_state[f"{NAME}_{kind}_moving_step"] = {"chosen": {"step": step, "row": 1, "column": 0}}
+            told = "".join(one.value for one in settled(page).latex)
+            assert "_{2,1}" in told, (kind, step)
+            drawn = tools.data_of(page, f"{NAME}_{kind}_moving_step")["steps"]
+            assert {(one["query"], one["column"]) for name, one in drawn.items() if name in ("scores", "weights")} == {
+                (1, 0)
+            }
+            page.session_state[f"{NAME}_query"] = 2
+            assert "_{3," in "".join(one.value for one in settled(page).latex), "of another row, the heaviest"
 
 
 def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
@@ -251,12 +304,14 @@ def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, 
     assert len(spoken) == len(ROWS)
     assert spoken[0] == spoken[3] == "La voiture rouge est devant la maison."
     assert spoken[1] != spoken[0] != spoken[4]
+    passes = re.findall(r"<tr><td>[^<]*</td><td>([^<]*)</td>", table)
+    assert passes == ["10", "5", "10", "5", "6.5", "6.5", "6.5 + 1"], "of each network, beside its figures"
     monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
     assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))
 
 
 @pytest.mark.parametrize(
-    ("unordered", "says"), [(20.0, "The rest needs positions"), (45.0, "Positions were redundant")]
+    ("unordered", "says"), [(20.0, "The rest it did not win back"), (45.0, "Positions were redundant")]
 )
 def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     page, monkeypatch, tmp_path, unordered, says
@@ -265,7 +320,7 @@ def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
     assert says in said(open_tab(page, "twice"))
-    assert f"one pass</td><td>{unordered:.1f}</td><td>4.2</td>" in bodies(page)
+    assert f"one pass</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in bodies(page)
 
 
 def test_a_lecture_shows_what_stands_below_a_section_on_a_screen_of_its_own(page):

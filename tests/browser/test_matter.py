@@ -36,3 +36,14 @@ def test_a_typed_sentence_is_weighed_and_a_cut_word_changes_the_answer(app_url, 
     page.get_by_role("button", name="Next", exact=False).first.click()
     page.get_by_text("every query receives the values", exact=False).wait_for()
     page.locator("canvas.moving").wait_for()
+
+
+def test_what_is_to_be_guessed_stands_nowhere_until_it_is_revealed(visit, app_url):
+    page = visit(f"{app_url}/matter?tab=steps&step=weights&guess=1")
+    words, answer = page.get_by_role("button", name="bad, weight"), page.locator(".judgement")
+    page.get_by_text("numbers, still hidden").wait_for()
+    expect(words).to_be_hidden()
+    expect(answer).to_be_hidden()
+    page.get_by_role("button", name="Reveal").click()
+    expect(words).to_be_visible()
+    expect(answer).to_be_visible()

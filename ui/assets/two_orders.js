@@ -27,7 +27,8 @@ class TwoOrders {
     card.classList.toggle("many", labels.length > 8);
     card.classList.toggle("same", way.same);
     const stayed = way.changed.every((share) => share < 0.001);
-    other.note.textContent = stayed ? "the same numbers, only moved" : "the numbers changed by so much";
+    const isOther = order.some((place, at) => labels[place] !== labels[at]);
+    other.note.textContent = !isOther ? "the same words in the same places" : stayed ? "the same numbers, only moved" : "the numbers changed by so much";
     const drawn = (words, states, places, changed) => {
       const numbers = bytesOf(states);
       words.replaceChildren();

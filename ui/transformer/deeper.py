@@ -1,5 +1,8 @@
 """What goes deeper: how a word's position is told, order known twice, and what a long sentence costs."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -15,7 +18,7 @@ from ui.chart import draw_chart
 from ui.computed import card_or_empty
 from ui.labels import paragraph
 from ui.layout import figures_table
-from ui.transformer.experiment import CONFIG, reduced
+from ui.transformer.experiment import CONFIG, MODEL, reduced
 
 N = 48  # positions that are drawn
 
@@ -42,6 +45,8 @@ ROWS = {
     ("transformer", ""): "transformer",
     ("transformer", "positions"): "– without positions",
 }
+TRAINED = {"additive": "translator-additive", "transformer": MODEL, "attention_trained": "translator-none"}
+"""Whose card says for how many passes a row was trained."""
 
 
 def order_twice(text: str | None) -> None:
@@ -57,18 +62,28 @@ def order_twice(text: str | None) -> None:
     )
     french = reduced(text) if text else {}
     rows = [
-        (name, f"{found[which]['bleu']:.1f}", f"{found[which]['bleu_long']:.1f}", french.get(which, ""))
+        (
+            name,
+            _passes(card_or_empty(TRAINED.get(which[1]) or TRAINED[which[0]])),
+            f"{found[which]['bleu']:.1f}",
+            f"{found[which]['bleu_long']:.1f}",
+            french.get(which, ""),
+        )
         for which, name in ROWS.items()
     ]
     if card := variants_of("translator").get("unordered"):
-        score = card["test"]["bleu"]
-        rows.append((LEARNED_WITHOUT, f"{score:.1f}", f"{card['test']['bleu_long']:.1f}", ""))
+        score, passes = card["test"]["bleu"], f"{rows[-1][1]} + 1"
+        rows.append((LEARNED_WITHOUT, passes, f"{score:.1f}", f"{card['test']['bleu_long']:.1f}", ""))
         words += _would_do(*(found["transformer", without]["bleu"] for without in ("", "positions")), score)
     if fair := card_or_empty("translator-additive").get("after_five_epochs"):
         score = fair["test"]
-        rows.insert(1, (FAIRLY, f"{score['bleu']:.1f}", f"{score['bleu_long']:.1f}", ""))
+        rows.insert(1, (FAIRLY, "5", f"{score['bleu']:.1f}", f"{score['bleu_long']:.1f}", ""))
     paragraph(words)
-    figures_table(("", "BLEU", "12 words and more", "your sentence"), *rows)
+    figures_table(("", "passes of training", "BLEU", "12 words and more", "your sentence"), *rows)
+
+
+def _passes(card: Mapping[str, Any]) -> str:
+    return f"{card['epochs']:g}" if "epochs" in card else "unknown"
 
 
 FAIRLY, LEARNED_WITHOUT = "– trained for five passes only", "– without positions, trained on so for one pass"
@@ -77,7 +92,7 @@ ALMOST = 1.0  # BLEU that is hardly worth a word
 
 def _would_do(before: float, without: float, learned: float) -> str:
     """Say how much of what was lost without positions a transformer learns to do without them."""
-    rest = "Positions were redundant" if before - learned < ALMOST else "The rest needs positions"
+    rest = "Positions were redundant" if before - learned < ALMOST else "The rest it did not win back"
     return (
         f"\n\n**Would it learn to do without?** In one pass more it wins back {learned - without:.0f} of the "
         f"{before - without:.0f} BLEU that it lost. {rest}."

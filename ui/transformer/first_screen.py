@@ -25,6 +25,9 @@ WAYS = {"Without positions": False, "With positions": True}
 HEAP = "The cat is under the table."
 SHOWN = "transformer_orders"
 PICTURED = 24  # numbers of each piece that are drawn
+TRIES = 30  # orders that are tried for a new one
+LEAST_CHANGE = 0.001  # share below which numbers count as the same
+LOST = "the order is lost"
 
 
 def _order_of(text: str) -> tuple[str, int]:
@@ -39,19 +42,42 @@ _two_orders = component("two_orders")
 _compare_orders = cached_computation(by_model=True)(orders.compare_orders)
 
 
-def order_buttons() -> None:
-    """Let a person put the words into another order."""
+def order_buttons(source: SourceSentence | None) -> None:
+    """Let a person put the words into another order; a button that would change nothing is off."""
     for label, how, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
-        st.button(label, key=f"transformer_{label.lower()}", on_click=_reorder, args=(how,), icon=icon)
+        new = source and _next_order(source, how)
+        st.button(
+            label, key=f"transformer_{label.lower()}", on_click=ORDER.take, args=(new,), icon=icon, disabled=not new
+        )
 
 
-def _reorder(how: str) -> None:
-    ORDER.value = how, ORDER.value[1] + (how == "shuffled")
+def _next_order(source: SourceSentence, how: str) -> tuple[str, int] | None:
+    """Return an order whose words stand neither as now nor as typed; None where there is none."""
+    seed, now = ORDER.value[1], _other_order(source)[1].words
+    for one in range(seed + 1, seed + TRIES) if how == "shuffled" else (seed,):
+        order, other, _ = _other_order(source, (how, one))
+        if other.words != now and order != sorted(order):
+            return how, one
+    return None
 
 
-def _other_order(source: SourceSentence) -> tuple[list[int], SourceSentence, Tensor]:
-    order = orders.word_order(orders.movable_words(source), *ORDER.value)
+def _other_order(
+    source: SourceSentence, told: tuple[str, int] | None = None
+) -> tuple[list[int], SourceSentence, Tensor]:
+    n = orders.movable_words(source)
+    typed, order = range(n), orders.word_order(n, *(told or ORDER.value))
+    if all(source.words[one] == source.words[place] for one, place in zip(order, typed, strict=True)):
+        order = [*typed]  # words that stand there twice
     return order, *orders.reordered(source, order)
+
+
+def _verdict(is_other: bool, changed: Tensor, french: list[str]) -> str:
+    """Return what two orders make of a sentence, where its numbers changed by these shares."""
+    if not is_other:
+        return "no other order"
+    if float(changed.max()) < LEAST_CHANGE:
+        return LOST
+    return "other numbers, the same French" if french[0] == french[1] else "each order, its own French"
 
 
 def two_orders(experiment: Experiment) -> None:
@@ -73,14 +99,15 @@ def two_orders(experiment: Experiment) -> None:
         else:
             both = (experiment, source), (moved, other)
             french = [said(*one, with_positions=WAYS[title])[0] for one in both]
+        verdict = _verdict(order != sorted(order), comparison.changed[:n_shown], french)
         ways.append(
             {
                 "title": title,
                 "states": texts[2 * number : 2 * number + 2],
                 "changed": comparison.changed[:n_shown].tolist(),
                 "french": french,
-                "same": french[0] == french[1],
-                "verdict": "the order is lost" if french[0] == french[1] else "each order, its own French",
+                "same": verdict == LOST,
+                "verdict": verdict,
             }
         )
     labels, places = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()

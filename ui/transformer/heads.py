@@ -17,7 +17,7 @@ from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
-from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
+from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words, told_key
 from ui.state import Field, following, whole_number
 from ui.transformer import experiment as page
 from ui.translate.models import show_next_word, translation
@@ -30,6 +30,7 @@ ASKS = {
 }
 QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
 STEPS = Stepper(page.NAME)
+LEAST = 0.0005  # change of a probability below which hardly anything has changed
 _probabilities = cached_computation(by_model=True)(piece_probabilities)
 
 
@@ -104,6 +105,7 @@ def transformer_steps(experiment: page.Experiment) -> None:
     head, trace, query = _choose_head(experiment)
     if not (step := STEPS.draw(trace, query, head.head)):
         return
+    name = f"{page.NAME}_{head.kind}"
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         with st.container(key="desk_transformer_arcs"):
@@ -111,10 +113,10 @@ def transformer_steps(experiment: page.Experiment) -> None:
             _arcs(trace, head, query)
         habit = describe_head(summarise(trace, head.head, _end(head, trace)))
         st.caption(f"This head, on average: {habit}.")
-        show_words(trace, step, head.head, query)
+        key = told_key(trace, head.head, query, name)
+        show_words(trace, step, head.head, query, key)
     with matrix:
-        look = at_query(trace, query)
-        show_step_chart(trace, step, head.head, look, f"transformer_{head.kind}", stepper=STEPS, asks=QUERY)
+        show_step_chart(trace, step, head.head, at_query(trace, query, key), name, stepper=STEPS, asks=QUERY)
 
 
 def _arcs(
@@ -175,7 +177,7 @@ def _what_became_of_it(experiment: page.Experiment) -> None:
     changes = [abs(one - other) for one, other in zip(before, now, strict=True)]
     place = changes.index(max(changes))
     where = f"after {literal(' '.join(made.labels[:place]))}" if place else "first"
-    st.caption(f"Most has changed in what comes {where}:")
+    st.caption(f"{'Most' if changes[place] >= LEAST else 'Hardly anything'} has changed in what comes {where}:")
     show_next_word(page.NAME, page.TRANSLATOR, source, tuple(made.ids[:place]), experiment.edits)
 
 
