@@ -15,6 +15,7 @@ import torch
 
 from attention_core import load
 from attention_core.data.sentence_presets import REMEMBERED
+from attention_core.faithfulness.assessment import over_many
 from attention_core.models import build
 from attention_core.topics.memory.own_states import cut
 from attention_core.topics.translate.translation import read_source, translate
@@ -22,7 +23,7 @@ from attention_core.topics.variants import variants_of
 from attention_core.weights import FOLDER, read_card, write_weights
 from tests.app.tools import bodies, changes_of_weights, frames, open_tab, opened, said, settled, there_and_back
 from ui.labels import as_percent
-from ui.memory.tabs import FIRST, NARROW, READER
+from ui.memory.tabs import ALONE, FIRST, NARROW, READER
 from ui.read_back import read_back
 
 PAGE = "pages/memory.py"
@@ -117,8 +118,9 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
 def test_walking_goes_back_forth_and_stops_at_the_ends(page):
     write(page, BOOK)
     assert page.button(key="memory_at_previous").disabled
-    assert "Forwards, `The`: keeps" in said(page)
+    assert said(page).count("Forwards, `The`: comes first, there is no state to keep yet.") == 2, "of both networks"
     press(page, "memory_at_next")
+    assert "Forwards, `book`: keeps" in said(page)
     assert "Word 2 of 18" in said(page)
     press(page, "memory_at_previous")
     assert "Word 1 of 18" in said(page)
@@ -287,6 +289,76 @@ def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     assert not page.error
 
 
+OWN = "The weather was fine this morning, and the two of us went down to the river with a basket of bread."
+
+
+def test_a_weight_that_is_offered_is_of_the_text_that_is_there(page):
+    open_tab(page, "own")
+    first = page.selectbox(key="memory_weight_of")
+    assert first.options[first.index].endswith(": guitar")
+    page.text_area(key="memory_passage").set_value(OWN).run()
+    box, given_now = page.selectbox(key="memory_weight_of"), cut(OWN)
+    row = load(READER, "cpu").trace(given_now.ids, given_now.labels).weights(0, [len(given_now.ids) - 1])[0]
+    assert box.value == (int(row.argmax()),), "the heaviest of the new text"
+    assert "guitar" not in "".join(box.options)
+    assert box.proto.set_value, "the browser is told, else it keeps the words of the old text"
+    page.selectbox(key="memory_weight_of").set_value((2,)).run()
+    assert page.selectbox(key="memory_weight_of").value == (2,), "what is chosen stays"
+
+
+def test_what_comes_next_is_as_probable_as_the_networks_find_it(page):
+    open_tab(page, "own")
+    page.text_area(key="memory_passage").set_value(OWN).run()
+    ids, chart = cut(OWN).ids, next(frame for frame in frames(page) if "class" in frame)
+    for name, model in (("looks back", READER), ("its state alone", ALONE)):
+        found = load(model, "cpu")(torch.tensor([ids])).logits[0, -1].softmax(-1)
+        drawn = chart[chart["model"] == name]["probability"]
+        assert len(drawn) > 4
+        assert drawn.max() == pytest.approx(float(found.max()), abs=1e-4)
+        assert drawn.min() > 0, "no piece is impossible because it is not among the likeliest"
+    assert "1 pieces ago" not in said(page)
+
+
+def test_pieces_that_are_read_are_counted_without_the_start(page):
+    open_tab(page, "own")
+    page.text_area(key="memory_passage").set_value("word " * 200).run()
+    read, left = map(int, re.search(r"The first (\d+) pieces are read; (\d+) more", said(page)).groups())
+    assert read + left == len(cut("word " * 200).ids) - 1 + cut("word " * 200).left_out
+    assert read == len(cut("word " * 200).ids) - 1
+
+
+def test_apple_is_asked_about_only_where_it_stands(page):
+    assert "Is Apple a fruit" in said(open_tab(page, "follows"))
+    page.text_input(key="memory_first").set_value("The bank is closed.").run()
+    page.text_input(key="memory_second").set_value("the bank is steep.").run()
+    assert "Is Apple a fruit" not in said(page)
+    first = next(one.proto.body for one in page.get("html") if "<b>Read forwards only" in one.proto.body)
+    assert {*re.findall(r'class="share">([\d.]+)<', first)} == {"0.0"}
+
+
+def test_passes_of_training_stand_beside_networks_that_had_not_as_many(trained):
+    page = trained
+    who = re.findall('class="who">(.*?)</span>', shaded(page))
+    cards = {name: read_card(name) for name in ("translator-none", "translator-additive", "translator-plain")}
+    passes = {name: f"{card['epochs']:g} passes of training" for name, card in cards.items()}
+    assert who == [f"one vector, {passes['translator-none']}", f"attention, {passes['translator-additive']}"] * 2
+    assert f"**GRU**, {passes['translator-none']}" in said(page)
+    assert f"**plain RNN**, {passes['translator-plain']}" in said(page)
+    assert "Both after five passes of training." in said(page), "the chart is of as many"
+    assert cards["translator-none"]["epochs"] == 5
+    assert passes["translator-additive"] in said(cure(page))
+    assert len({read_card(name)["epochs"] for name in (READER, ALONE)}) == 1, "nothing to say of the two that look back"
+
+
+def test_shares_say_where_they_stand_that_they_tell_no_more_than_chance(trained):
+    below = re.search('class="below">(.*?)</p>', shaded(trained)).group(1)
+    told = over_many(read_card("translator-none")["faithfulness"])
+    assert told[1:] in below, "as the panel of the page says"
+    assert "how far a small change of it moves the one vector" in below
+    write(trained, "The green bird sings.")
+    assert ("Coloured French" in shaded(trained)) == bool(re.search('lang="fr">[^/]*<mark>', shaded(trained)))
+
+
 def test_a_row_is_chosen_though_its_piece_comes_twice(page):
     open_tab(page, "own")
     labels = cut(FIRST).labels
@@ -346,10 +418,11 @@ def test_a_guess_opens_what_attention_gives_back(trained):
     page = trained
     press(page, "memory_try")
     guess = page.segmented_control(key="memory_try_guess")
-    assert guess.label == "While writing `voiture`, how much of what attention gives is about `car`?"
+    assert guess.label == "While writing `voiture`, how much of what attention gives depends on `car`?"
     guess.set_value(2).run()
     assert (
-        "`car`: **36%** of what attention gives is about that word, of the one vector **5.1%**" in page.success[0].value
+        "`car`: **36%** of what attention gives depends on that word, of the one vector **5.1%**"
+        in page.success[0].value
     )
     assert [f"<b>{share}</b>" in bodies(page) for share in ("36%", "5.1%")] == [True, True]
     assert page.session_state["memory_tab"] == "cure"
@@ -364,7 +437,7 @@ def cure(page, text=BOOK):
 
 def test_attention_gives_back_the_word_that_is_said(trained):
     page = cure(trained)
-    assert "**37%** of what attention gives is about that word, of the one vector **9%**" in said(page)
+    assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in said(page)
     assert 'sister<span class="share">9<' in shaded(page), "the same share above"
     assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
     words = page.segmented_control(key="memory_cure_at")

@@ -1,6 +1,7 @@
 """The first screen: a short and a long sentence, what two networks say of each, and their BLEU by length."""
 
 import html
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import streamlit as st
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
+from attention_core.faithfulness.assessment import over_many
 from attention_core.models.translator import Translator
 from attention_core.topics.memory.charts import TRANSLATOR_COLOURS, length_chart
 from attention_core.topics.memory.influence import last_state_shares
@@ -16,7 +18,7 @@ from attention_core.topics.memory.read_back import words_only_in
 from attention_core.topics.translate.training import bleu_by_length, group_of
 from attention_core.topics.translate.translation import read_source, translate
 from ui.chart import draw_chart
-from ui.computed import by_model, cached_computation, model_or_none, model_or_stop
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.labels import error_markdown, note
 from ui.layout import end_here
 from ui.player import Walk, counted
@@ -91,16 +93,32 @@ def read_by_both(text: str, among: Sequence[str]) -> None:
         largest = max(float(vector_shares(one).max()) for one in among)
         words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
         if text == among[-1]:
-            words += '<p class="below">Below each word: its share of the one vector, in per cent.'
-            is_marked = 'class="read-back" lang' in said and "<mark>" in said
+            words += f'<p class="below">Below each word: {what_shares_are()}'
+            is_marked = re.search('class="read-back" lang="fr">[^/]*<mark>', said)
             words += " Coloured French: words that one translation alone says.</p>" if is_marked else "</p>"
     st.html(f'<div class="short-and-long"><b>{counted(n_words(text), "words")}</b>{words}{said}</div>')
+
+
+def what_shares_are() -> str:
+    """Say what a word's share of the one vector is, and what it does not tell."""
+    about = "how far a small change of it moves the one vector, in per cent of all."
+    if figures := card_or_empty(WITHOUT).get("faithfulness"):
+        told = over_many(figures)
+        about += f" It does not tell what is remembered: {told[:1].lower()}{told[1:]}"
+    return about
+
+
+def called(name: str) -> str:
+    """Return what a network is called here, with its passes of training where the two had not as many."""
+    passes = {one: card_or_empty(one).get("epochs") for one in SAYS}
+    has_more = all(passes.values()) and len({*passes.values()}) > 1
+    return f"{SAYS[name]}, {passes[name]:g} passes of training" if has_more else SAYS[name]
 
 
 def _says(name: str, text: str) -> str:
     """Return HTML for the French of a network, below what it says in English where that is known."""
     fault = model_or_none(name)[1]
-    line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{SAYS[name]}</span>'
+    line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{called(name)}</span>'
     if fault:
         return f"{line}<p><i>cannot be loaded</i></p></section>"
     source, other = read_source(text), next(one for one in SAYS if one != name)
@@ -126,8 +144,9 @@ def draw_lengths(text: str) -> None:
     figures = bleu_by_length(tuple(SAYS))
     with st.container(key="memory_wide"):
         if figures.scores:
-            lengths = map(n_words, (text, shorter(text)))
+            lengths = map(n_words, (shorter(text), text))
             marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
             chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
-            note("BLEU: 100 would be word for word as a person translated it.")
+            trained = " Both after five passes of training." * ("after_five_epochs" in card_or_empty(ATTENTIVE))
+            note(f"BLEU: 100 would be word for word as a person translated it.{trained}")

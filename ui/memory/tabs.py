@@ -20,7 +20,7 @@ from ui.labels import as_percent, distinct, error_markdown, literal, paragraph
 from ui.layout import bar_rows, figures_table, section, shaded_word
 from ui.lecture import LECTURE
 from ui.memory import first_screen as screen
-from ui.player import Walk
+from ui.player import Walk, counted
 from ui.skeleton import OPEN_TAB
 from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis
@@ -37,13 +37,15 @@ def walk_tab(text: str) -> None:
         single_choice("Reading", screen.READING, screen.READINGS, label_visibility="collapsed")
     both = screen.READING.value == "bidirectional"
     memories = {label: _remember(model, read_source(text)) for label, model in screen.networks().items()}
-    labels = next(iter(memories.values())).labels
+    labels, names = next(iter(memories.values())).labels, {label: name for name, label in screen.NETWORKS.items()}
     at = screen.WALK.draw(labels, range(len(labels) - 1, -1, -max(1, len(labels) // 4)))
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
         places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
         with column:
             kept = (_kept_in_words(memory, *reading) for reading in places.items())
-            paragraph("  \n".join([f"**{label}**", *kept]))
+            trained = card_or_empty(names[label]).get("epochs")
+            heading = f"**{label}**, {trained:g} passes of training" if trained else f"**{label}**"
+            paragraph("  \n".join([heading, *kept]))
             for direction, now in places.items():
                 title, size = f"state, read {direction}s", (CHART_WIDTH, 128)
                 read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
@@ -60,6 +62,8 @@ def walk_tab(text: str) -> None:
 def _kept_in_words(memory: influence.MemoryOverview, direction: str, now: int) -> str:
     kept = memory.share_kept(direction, now)
     does = "writes the whole state anew" if kept is None else f"keeps **{kept:.0%}** of the state"
+    if now == {"forward": 0, "backward": len(memory) - 1}[direction]:
+        does = "comes first, there is no state to keep yet"
     return f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}: {does}."
 
 
@@ -72,7 +76,8 @@ _differences = by_model(own_states.state_differences)
 
 def what_follows() -> None:
     """Let two sentences be typed; draw how much the states of their common words differ in both readings."""
-    paragraph("Is Apple a fruit or a company? Two sentences that begin alike:")
+    is_preset = all(field.value == field.default for field in BEGUN_ALIKE.values())
+    paragraph(f"{'Is Apple a fruit or a company? ' * is_preset}Two sentences that begin alike:")
     typed, read = st.columns([1, 1.3], gap="large")
     for field in BEGUN_ALIKE.values():
         look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.most}
@@ -137,6 +142,7 @@ def _say(source: SourceSentence) -> None:
 
 GUESSED, BOUNDS = 5, (0.05, 0.25)  # the French word that is guessed about; shares between the options of the guess
 FRENCH = Walk(f"{screen.NAME}_cure", first=GUESSED, label="French word")
+MEASURED = "A share tells how far a small change of the word moves what the decoder gets, beside all other words."
 _what_is_known = by_model(influence.word_knowledge)
 
 
@@ -159,7 +165,7 @@ def look_back(text: str) -> TryThis:
         return bisect(BOUNDS, float(known.context[known.weights.argmax()])), _verdict(french, text, known)
 
     english = literal(read_source(text).word_labels[int(known_then().weights.argmax())], 24)
-    question = f"While writing {french}, how much of what attention gives is about {english}?"
+    question = f"While writing {french}, how much of what attention gives depends on {english}?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
     shown = "memory_long"
     return TryThis(
@@ -170,7 +176,7 @@ def look_back(text: str) -> TryThis:
 def _two_bars(text: str, known: influence.WordKnowledge) -> None:
     place = int(known.weights.argmax())
     shares = {screen.ATTENTIVE: known.context[place], screen.WITHOUT: screen.vector_shares(text)[place]}
-    bars = bar_rows((screen.SAYS[name], float(share), TRANSLATOR_COLOURS[name]) for name, share in shares.items())
+    bars = bar_rows((screen.called(name), float(share), TRANSLATOR_COLOURS[name]) for name, share in shares.items())
     framed = f".st-key-memory_long .word:nth-child({place + 1}) {{ outline: 3px solid currentcolor }}"
     st.html(f"<style>{framed}</style>{bars}")
 
@@ -188,7 +194,7 @@ def cure_tab(text: str) -> None:
     if why:
         st.info(f"The additive model is not there. {why}")
         return
-    paragraph("Click a French word: how much is known of each English word then?")
+    paragraph("Click a French word: how much does what attention gives then depend on each English word?")
     sentence = read_source(text)
     made, labels, pieces = _said(text)
     words, picture = st.columns([1, 1], gap="large")
@@ -196,6 +202,7 @@ def cure_tab(text: str) -> None:
         said = made.ids[: pieces[FRENCH.draw(labels, range(GUESSED, GUESSED + 3))]]
         known = _what_is_known(screen.ATTENTIVE, sentence, said)
         st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
+        st.caption(f"{'; '.join(map(screen.called, screen.SAYS)).capitalize()}. {MEASURED}")
     here = int(known.weights.argmax())
     chart = cure_chart(sentence.word_labels, screen.vector_shares(text), to_array(known.context), marked=here)
     alt = f"Shares of {len(sentence.words)} English words in the one vector and in the context"
@@ -207,8 +214,8 @@ def _verdict(french: str, text: str, known: influence.WordKnowledge) -> str:
     place = int(known.weights.argmax())
     english = literal(read_source(text).word_labels[place], 24)
     return (
-        f"To say {french}, the decoder looks at {english}: **{as_percent(float(known.context[place]))}** of what "
-        "attention gives is about that word, of the one vector "
+        f"To say {french}, the decoder looks most at {english}: **{as_percent(float(known.context[place]))}** of what "
+        "attention gives depends on that word, of the one vector "
         f"**{as_percent(float(screen.vector_shares(text)[place]))}**."
     )
 
@@ -242,7 +249,7 @@ def own_states_tab() -> None:
         st.info("Type a few words: there is nothing to foresee yet.")
         return
     if given.left_out:
-        st.caption(f"The first {len(given.ids)} pieces are read; {given.left_out} more are left out.")
+        st.caption(f"The first {len(given.ids) - 1} pieces are read; {given.left_out} more are left out.")
     told = _foresee(model_or_stop(READER), model_or_stop(ALONE), given)
     last = len(given.ids) - 1
     at = AT.clamp_to_options(range(last + 1), last)
@@ -252,10 +259,11 @@ def own_states_tab() -> None:
     left, right = st.columns([1, 1.25], gap="large")
     with left:
         section("What comes next?")
-        best = {name: dict(rows[at]) for name, rows in zip((LOOKS_BACK, DOES_NOT), told.likeliest, strict=True)}
-        labels = list(dict.fromkeys([*list(best[LOOKS_BACK])[:4], *list(best[DOES_NOT])[:3]]))
-        series = {name: [its.get(label, 0.0) for label in labels] for name, its in best.items()}
-        chart = probability_bars(series, [_visible(label) for label in labels], height=230)
+        foreseen = {name: _after_piece(model, given, at) for name, model in ((LOOKS_BACK, READER), (DOES_NOT, ALONE))}
+        likeliest = [(-one).argsort()[:n] for one, n in zip(foreseen.values(), (4, 3), strict=True)]
+        shown = list(dict.fromkeys(np.concatenate(likeliest).tolist()))
+        labels = distinct([_visible(own_states.piece_label(piece)) for piece in shown])
+        chart = probability_bars({name: one[shown].tolist() for name, one in foreseen.items()}, labels, height=230)
         draw_chart(chart, alt="The likeliest next pieces by both networks")
     with right:
         section("How probable was each piece?")
@@ -302,7 +310,8 @@ def _looks(given: own_states.TextPieces, trace: AttentionTrace, at: int) -> None
     names = distinct([_visible(label) for label in given.labels])
     most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
     looked = " + ".join(
-        f"{row[place]:.0%} of that after {literal(names[place])} ({at - place} pieces ago)" for place in most_first
+        f"{row[place]:.0%} of that after {literal(names[place])} ({counted(at - place, 'pieces')} ago)"
+        for place in most_first
     )
     AT.value = at
     places = range(len(given.ids))

@@ -18,7 +18,6 @@ from attention_core.topics.memory.influence import read_both_ways
 from attention_core.topics.translate.translation import SourceSentence
 
 MAX_PIECES = WINDOW
-LIKELIEST = 6
 
 
 class TextPieces(NamedTuple):
@@ -33,7 +32,6 @@ class NextPiecePredictions(NamedTuple):
     """What both models made of a text of n pieces, START among them."""
 
     probabilities: list[np.ndarray]  # for each model (n - 1,), of each piece after START, before it was read
-    likeliest: list[list[list[tuple[str, float]]]]  # for each model and place (n) the likeliest pieces, with theirs
     trace: AttentionTrace  # where the one looked back after each piece
 
 
@@ -55,22 +53,12 @@ def foresee(attentive: RecurrentLanguage, alone: RecurrentLanguage, given: TextP
     """Let both models foresee every piece of a text from those before it."""
     probabilities = [_probabilities(model, given.ids) for model in (attentive, alone)]
     said = [to_array(one[range(len(given.ids) - 1), list(given.ids[1:])]) for one in probabilities]
-    return NextPiecePredictions(
-        said, [_likeliest(one) for one in probabilities], attentive.trace(given.ids, given.labels)
-    )
+    return NextPiecePredictions(said, attentive.trace(given.ids, given.labels))
 
 
 def _probabilities(model: RecurrentLanguage, ids: Sequence[int], edits: Edits = ()) -> Tensor:
     """Return the probability of every piece of the vocabulary after each of these, (n, n_pieces)."""
     return model(torch.tensor([list(ids)], device=device_of(model)), edits=edits).logits[0].softmax(-1)
-
-
-def _likeliest(probabilities: Tensor) -> list[list[tuple[str, float]]]:
-    best = probabilities.topk(LIKELIEST, -1)
-    return [
-        [(piece_label(piece), value) for piece, value in zip(row, values, strict=True)]
-        for row, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-    ]
 
 
 def piece_label(piece: int) -> str:
