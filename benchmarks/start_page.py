@@ -22,7 +22,7 @@ SCREEN, SIZE = {"width": 440, "height": 1400}, (672, 378)
 MARGIN = 16
 """Pixels of the page left of what is photographed."""
 PARTS = {
-    "start": (".st-key-start_additive_words", -16),
+    "start": (".st-key-start_dot_words", -16),
     "lookup": (".st-key-tells_lookup", 0),
     "vectors": (".st-key-vectors_plane", 253),
     "scoring": (".st-key-scoring_plane", 209),

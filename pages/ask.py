@@ -20,7 +20,7 @@ with st.container(key="ask_first"):
         drawing, is_drawn = scene_pad()
     with ask:
         model_or_stop(MODEL)
-        reading, is_typed = question_part()
+        reading, is_typed = question_part(drawing)
         answered = answer_part(drawing, reading, is_typed and is_drawn, glow)
 
 page_tabs(

@@ -6,7 +6,9 @@ from ui.guided.menu import lecture_menu
 from ui.skeleton import live, page_frame
 from ui.start.first_screen import first_answers, page_cards, scene_part, translation_part
 
-page_frame("start", "Type or draw: see what attention changes. Words in which two translations differ are coloured.")
+page_frame(
+    "start", "Type or draw: see what attention changes. Words that only one of two translations says are coloured."
+)
 sentence, scene = st.columns([1.4, 1], gap="large")
 with sentence:
     live(translation_part)

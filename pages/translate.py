@@ -15,8 +15,8 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "The first network keeps **one vector**, the second looks back: **attention**. Words in which they differ are "
-    "coloured, and so is the English that attention takes them from.",
+    "Without attention a network keeps **one vector** of the sentence; with **attention** it looks back. What only one "
+    "of the two says is coloured, and so is the English that it looks at most.",
 )
 
 last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")
@@ -32,7 +32,9 @@ with st.container(key="translate_screen"):
     with typed:
         with st.container(key="desk_translate_all"):
             screen.ALL.widget(st.toggle, "All six models")
-            st.caption("Small networks, trained on 135,806 short sentences: attention loses words too, only later.")
+            st.caption(
+                "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
+            )
         screen.list_translations(text)
 
 tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []

@@ -1,7 +1,7 @@
 """Drawings of our own making, as pen strokes: digits, numbers, clutter, coloured scenes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -167,20 +167,16 @@ def hidden_digit(
     return [*clutter_between(strokes, N_HIDING, side, rng), *strokes]
 
 
-def coloured_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
-    """Return n digits, 1 to 6, in several colours, apart from each other, on a square canvas of `side` pixels."""
+def coloured_digits(n: int, side: int, rng: np.random.Generator) -> Iterator[tuple[PlacedDigit, list[Stroke]]]:
+    """Yield n digits, 1 to 6, in several colours, apart from each other, on a square canvas of `side` pixels."""
     colours = rng.choice([name for name in SCENE_COLOURS if name in COLOURS], size=min(3, n), replace=False)
     cells = [(row, column) for row in range(3) for column in range(3)]
-    strokes: list[Stroke] = []
     for place in rng.permutation(len(cells))[:n]:
         row, column = cells[place]
-        middle = (np.array([column, row]) + 0.5 + rng.uniform(-0.08, 0.08, 2)) * side / 3
-        height = side * rng.uniform(0.255, 0.3)
-        ink = PEN[str(rng.choice(colours))]
-        strokes += digit_strokes(
-            int(rng.integers(10)), (float(middle[0]), float(middle[1])), height, colour=ink, rng=rng
-        )
-    return strokes
+        x, y = ((np.array([column, row]) + 0.5 + rng.uniform(-0.08, 0.08, 2)) / 3).tolist()
+        height, colour, digit = side * rng.uniform(0.255, 0.3), str(rng.choice(colours)), int(rng.integers(10))
+        strokes = digit_strokes(digit, (x * side, y * side), height, colour=PEN[colour], rng=rng)
+        yield PlacedDigit(digit, colour, x, y), strokes
 
 
 def scene_strokes(scene: tuple[PlacedDigit, ...], side: int) -> list[Stroke]:
@@ -194,5 +190,14 @@ def scene_strokes(scene: tuple[PlacedDigit, ...], side: int) -> list[Stroke]:
 
 def random_scene(number: int, side: int) -> list[Stroke]:
     """Return three to six digits in up to three colours; the same number gives the same scene."""
+    return [stroke for _, strokes in _random_digits(number, side) for stroke in strokes]
+
+
+def random_digits(number: int, side: int) -> tuple[PlacedDigit, ...]:
+    """Return the digits of a random scene, in the order of their strokes."""
+    return tuple(placed for placed, _ in _random_digits(number, side))
+
+
+def _random_digits(number: int, side: int) -> Iterator[tuple[PlacedDigit, list[Stroke]]]:
     rng = np.random.default_rng(number)
-    return coloured_strokes(int(rng.integers(FEWEST, MOST + 1)), side, rng)
+    return coloured_digits(int(rng.integers(FEWEST, MOST + 1)), side, rng)

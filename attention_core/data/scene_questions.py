@@ -116,6 +116,8 @@ def _matching(question: Question, items: list[SceneDigit]) -> tuple[int, ...]:
 
 
 def _at(where: str, items: list[SceneDigit]) -> tuple[int, ...] | None:
+    if not items:
+        return ()
     if where == "middle":
         distances = [math.hypot(item.x - 0.5, item.y - 0.5) for item in items]
         near = [place for place, distance in enumerate(distances) if distance < 0.14]

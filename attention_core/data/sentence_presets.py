@@ -43,8 +43,13 @@ READ_BACK = {
 }
 """French that the translator without attention makes of examples -> what it says, in English."""
 
-LOST = dict(zip(READ_BACK, ("red", "the cat", "near the station"), strict=False))
-"""French that it makes of TRANSLATE -> words of the English sentence that are lost in it."""
+LOST = {
+    (english, french): lost
+    for english, french, lost in zip(
+        TRANSLATE.values(), READ_BACK, ("red", "the cat", "near the station"), strict=False
+    )
+}
+"""A sentence of TRANSLATE and the French that it makes of it -> words of the sentence that are lost."""
 
 REMEMBERED = {
     "Aunt and car": "My aunt bought a red car last month because she works in the city and her husband works in the "

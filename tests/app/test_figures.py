@@ -92,7 +92,7 @@ def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is
     page = opened(app, "pages/translate.py")
     settled(page, translate_step="weights")
     names = [file_name("translate", picture.name) for picture in pictures_of(page)]
-    assert "translate-additive-attention-over-source-words-weights" in names
+    assert "translate-dot-attention-over-source-words-weights" in names
     assert not made
 
 

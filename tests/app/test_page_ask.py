@@ -6,13 +6,15 @@ import re
 import numpy as np
 import pytest
 
-from attention_core.data.presets import SCENES, scene_strokes
-from attention_core.data.questions import ANSWERS
+from attention_core.data.presets import SCENE_COLOURS, SCENES, random_digits, scene_strokes
+from attention_core.data.questions import ANSWERS, RELATIONS, Question, parse, write
+from attention_core.data.scene_questions import BESIDE, SceneDigit, answer
 from attention_core.topics import variants
 from attention_core.weights import read_card
 from tests.app.tools import (
     bodies,
     data_of,
+    frames,
     given,
     inject,
     objects_of,
@@ -331,3 +333,66 @@ def test_a_question_about_a_shirt_is_answered_kindly_with_what_can_be_asked(page
     page.text_input(key="ask_text").set_value("what colour is the shirt of the person kicking the ball?").run()
     assert "same two-step question" in page.info[0].value
     assert any(button.label == "which digit is left of the blue one?" for button in page.button)
+
+
+def two_digits():
+    """Every question about a digit beside another."""
+    anchors = [{"digit": digit} for digit in "0123456789"] + [{"colour": colour} for colour in SCENE_COLOURS]
+    return [
+        Question(kind, relation=relation, **anchor) for kind in BESIDE for relation in RELATIONS for anchor in anchors
+    ]
+
+
+@pytest.mark.parametrize("scene", ["Five colours", "Four red", "3", "42"])
+def test_an_unclear_question_is_warned_of_and_a_clear_one_is_not(page, scene):
+    given(page, preset=scene)
+    placed = SCENES.get(scene) or random_digits(int(scene), SIDE)
+    items = [SceneDigit(str(digit), colour, x, y) for digit, colour, x, y in placed]
+    clear = [question for question in two_digits() if answer(question, items)]
+    unclear = [question for question in two_digits() if not answer(question, items)]
+    for question in (*clear[::20], *unclear[::25]):
+        asks(page, f"{write(question)}?")
+        assert ("unclear question" in said(page)) == (question in unclear)
+    for text in chips(page):
+        assert answer(parse(text), items)
+
+
+def test_the_question_above_the_2_is_warned_of_and_not_proposed(page):
+    asks(page, "what is the meaning of life")
+    assert "what colour is the digit above the 2?" not in chips(page)
+    asks(page, "what colour is the digit above the 2?")
+    assert "unclear question" in said(page)
+
+
+def test_a_drawing_of_one_s_own_is_warned_of_as_its_digits_are_read(page):
+    draw(page, scene_strokes(SCENES["Five colours"], SIDE))
+    assert page.session_state["ask_preset"] == "drawn"
+    assert "unclear question" not in said(page)
+    asks(page, "what colour is the digit above the 2?")
+    assert "unclear question" in said(page)
+
+
+def test_the_telling_takes_a_handful_of_stops_in_a_lecture(visit):
+    page, stops = visit(NAME, lecture="1", tab="tell"), 0
+    while not page.button(key=f"{NAME}_at_next").disabled:
+        page.button(key=f"{NAME}_at_next").click().run()
+        assert page.session_state["ask_at"]
+        stops += 1
+    assert 3 <= stops <= 6
+
+
+def test_the_verdict_goes_with_what_was_asked_about(page):
+    page.button(key=f"{NAME}_try").click().run()
+    page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
+    assert page.success
+    asks(page, "how many digits?")
+    assert not page.success
+
+
+def test_what_counting_says_of_the_weights_is_what_its_chart_shows(page):
+    page.button(key=f"{NAME}_preset_Four red").click().run()
+    told = re.search(r"What those two get of the last look, with 0: (\d+)%; 4: (\d+)%", said(open_tab(page, "count")))
+    lines = next(frame for frame in frames(page) if "matching" in frame and "weight" in frame)
+    of_both = lines[(lines["part"] == "empty key and bare paper") & (lines["look"] == "look 2")]
+    shown = dict(zip(of_both["matching"], of_both["weight"], strict=True))
+    assert [int(share) for share in told.groups()] == [round(100 * shown[n]) for n in (0, 4)]

@@ -1,19 +1,23 @@
 """Start without a browser: what is shown at once is what the models say; what is typed and drawn is answered."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from attention_core.data.presets import SCENES, scene_strokes
+from attention_core.data.questions import parse
 from attention_core.data.sentence_presets import OPENING
 from attention_core.files import find_file
 from attention_core.links import pack_strokes, unpack_strokes
+from attention_core.topics.ask import is_clear
 from benchmarks.start_page import answers
 from tests.app.tools import bodies, data_of, given, put, said
 from ui.navigation import PAGES
-from ui.start.first_screen import EMPTY, QUESTION, SENTENCE, first_answers, listed, sent_drawing
+from ui.start.first_screen import EMPTY, QUESTION, QUESTIONS, SENTENCE, first_answers, listed, sent_drawing, strokes_now
+from ui.start.live_answers import digits_of
 from ui.state import BAD_VALUE_ERRORS
 
 PAGE = "pages/start.py"
@@ -34,7 +38,7 @@ def test_every_page_has_a_photograph(ground):
 
 def test_what_is_shown_at_once_is_what_the_models_say():
     now, shown = answers(), json.loads(json.dumps(first_answers()))
-    for name in ("none", "additive"):
+    for name in ("none", "dot"):
         for numbers in ("weights", "probabilities"):
             ours, theirs = (np.array(each["words"][name].pop(numbers), float) for each in (now, shown))
             assert np.allclose(ours, theirs, atol=2e-3)
@@ -54,21 +58,48 @@ def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
     assert f'<p class="read-back">{SENTENCE}</p>' in bodies(page)
     alone = [
         [words[name]["target"][row] for row in data_of(page, f"start_{name}_words")["alone"]]
-        for name in words
-        if name != "only"
+        for name in ("none", "dot")
     ]
     assert alone == [["chien"], ["petit", "chat"]]
 
 
 def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
     put(page.text_input(key="start_text"), "A red car is behind the big house.")
-    said_by = {name: data_of(page, f"start_{name}_words") for name in ("none", "additive")}
+    said_by = {name: data_of(page, f"start_{name}_words") for name in ("none", "dot")}
     for name, other in zip(said_by, reversed(said_by), strict=True):
         words = [said_by[name]["target"][row] for row in said_by[name]["alone"]]
         assert words
         assert not {word.casefold() for word in words} & {word.casefold() for word in said_by[other]["target"]}
         assert all(f"<mark>{word}</mark>" in bodies(page) for word in words)
     assert bodies(page).count("<mark>") == sum(len(one["alone"]) for one in said_by.values())
+
+
+def test_both_titles_say_what_the_translations_have(page):
+    for sentence in ("I am tired.", "The red car is here.", "My dog is tired and wants to sleep in the garden.", "Où?"):
+        put(page.text_input(key="start_text"), sentence)
+        none, dot = (data_of(page, f"start_{name}_words") for name in ("none", "dot"))
+        looks = re.findall(r"\*([^* ]+)\* looks most at \*([^*]+)\*", said(page).replace("\\", ""))
+        assert ("it says the same" in said(page)) == (none["said"] == dot["said"])
+        assert bool(looks) != ("**With attention** it says" in said(page))
+        for french, english in looks:
+            row = len(dot["target"]) - 1 - dot["target"][::-1].index(french)
+            assert dot["source"][np.argmax(dot["weights"][row][:-1])] == english
+            assert none["target"].count(french) < dot["target"].count(french)
+
+
+def test_a_question_without_one_answer_is_warned_of_and_not_proposed(page):
+    assert not page.warning
+    put(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
+    assert "People would answer differently" in page.warning[0].value
+    given(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    assert not page.warning
+    labels = [button.label for button in page.button]
+    assert QUESTION not in labels, "nothing is blue"
+    assert "what colour is the 8?" in labels
+
+
+def test_all_proposed_questions_have_one_answer_about_the_first_drawing():
+    assert all(is_clear(parse(text), digits_of(strokes_now())) for text in QUESTIONS)
 
 
 def test_the_question_on_arrival_is_answered_by_attention_alone():
@@ -80,16 +111,16 @@ def test_the_question_on_arrival_is_answered_by_attention_alone():
 def test_another_sentence_is_translated(page, sentence):
     put(page.text_input(key="start_text"), sentence)
     assert "the cat is lost" not in said(page)
-    assert "*bleue* looks at *blue*" in said(page)
+    assert "*bleue* looks most at *blue*" in said(page)
     assert "He gave me a <mark><s>blue</s></mark> shirt" in bodies(page)
-    assert data_of(page, "start_additive_words")["source"][4] == "blue"
+    assert data_of(page, "start_dot_words")["source"][4] == "blue"
 
 
 def test_what_cannot_be_read_leaves_the_last_translation(page):
     put(page.text_input(key="start_text"), "She is here.")
     put(page.text_input(key="start_text"), " ")
     assert [one.value for one in page.info]
-    assert data_of(page, "start_additive_words")["source"][0] == "She"
+    assert data_of(page, "start_dot_words")["source"][0] == "She"
 
 
 def test_the_whole_sentence_again_needs_no_model(page):

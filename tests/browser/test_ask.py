@@ -34,8 +34,8 @@ def test_typed_question_is_answered_and_kept_in_the_address(visitor):
     assert visitor.locator(".st-key-ask_glow .glow rect").count()
     ask(visitor, "where is the 7?")
     visitor.get_by_test_id("stAlert").first.wait_for()
-    visitor.get_by_role("button", name="how many red digits are there?").click()
-    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('0')")
+    visitor.get_by_role("button", name="how many green digits are there?").click()
+    visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('2')")
 
 
 def test_pen_of_another_colour_wipes_nothing_and_its_stroke_is_counted(visitor):

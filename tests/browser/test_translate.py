@@ -22,10 +22,10 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(visit, app_url):
     words.nth(0).hover()
     page.locator(".root .tip").nth(1).get_by_text("looks most at").wait_for()
     words.nth(2).click()
-    page.get_by_text("Additive attention, word 3 of").wait_for()
+    page.get_by_text("Dot attention, word 3 of").wait_for()
     page.wait_for_function(IDLE)
     page.keyboard.press("Shift+ArrowRight")
-    page.get_by_text("Additive attention, word 4 of").wait_for()
+    page.get_by_text("Dot attention, word 4 of").wait_for()
     page.wait_for_function(IDLE)
 
     open_tab(page, "Try")
@@ -47,7 +47,7 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(visit, app_url):
 
 
 def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(visit, app_url):
-    page = visit(f"{app_url}/translate?tab=try")
+    page = visit(f"{app_url}/translate?models=none,additive&tab=try")
     lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
     red, rouge = source.get_by_role("button", name="red"), lower.get_by_role("button", name="rouge")
     rouge.wait_for()
@@ -61,7 +61,7 @@ def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(visit, app_url):
 
 
 def test_an_arc_is_dragged_to_another_weight_by_mouse_by_touch_and_by_keys(visit, app_url):
-    page = visit(f"{app_url}/translate?tab=try")
+    page = visit(f"{app_url}/translate?models=none,additive&tab=try")
     says, arcs = page.locator(".st-key-translate_edit_0"), page.locator(".root path.grip.now")
     red = page.locator(".root .source").nth(1).get_by_role("button", name="red")
     touch = page.context.new_cdp_session(page)
@@ -124,7 +124,7 @@ def test_forty_words_fit_a_phone(visit, app_url):
 def test_the_words_play_by_themselves_and_take_the_steps_along(visit, app_url):
     page = visit(f"{app_url}/translate")
     page.emulate_media(reduced_motion="no-preference")
-    words = page.get_by_test_id("stMarkdown").filter(has_text="Additive attention, word")
+    words = page.get_by_test_id("stMarkdown").filter(has_text="Dot attention, word")
     expect(words).to_contain_text("word 3 of")
     settle(page)
     button = page.locator(".st-key-translate_at_play button")

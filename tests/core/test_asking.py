@@ -8,7 +8,7 @@ import torch
 
 from attention_core.data.canvases import group_strokes
 from attention_core.data.drawing import draw_paths
-from attention_core.data.presets import SCENE_COLOURS, SCENES, PlacedDigit, scene_strokes
+from attention_core.data.presets import SCENE_COLOURS, SCENES, PlacedDigit, random_digits, scene_strokes
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, question_words, write
 from attention_core.data.scene_questions import TWO_STEPS, SceneDigit, answer, random_question
 from attention_core.models import build, load
@@ -87,3 +87,35 @@ def test_the_trained_model_goes_two_steps_over_drawings_that_nobody_trained_it_o
     assert len(right) >= 30
     assert np.mean(right) >= 0.85
     assert np.mean(stops) >= 0.8  # of all three looks, each at the digit that it is for
+
+
+def as_items(placed):
+    return [SceneDigit(str(digit), colour, x, y) for digit, colour, x, y in placed]
+
+
+def test_every_question_that_is_proposed_has_one_answer_about_the_drawing():
+    scenes = [*SCENES.values(), *(random_digits(number, SIDE) for number in range(400))]
+    proposed = [(question, items) for items in map(as_items, scenes) for question in ask.clear_questions(items)]
+    assert all(answer(question, items)[1] for question, items in proposed)
+    assert len(proposed) > 8 * len(scenes)
+    assert [one.kind for one in ask.clear_questions(as_items(SCENES["Five colours"]))] == [
+        one.kind for one in ask.EXAMPLES
+    ]
+    assert ask.clear_questions([]) == [Question(QuestionKind.COUNT)]
+
+
+def test_a_drawing_s_digits_are_read_one_by_one():
+    model = load("scene-question").eval()
+    for scene in SCENES.values():
+        strokes = scene_strokes(scene, SIDE)
+        groups = group_strokes(strokes, SIDE, "#FFFFFF")
+        alone = [ask.scene_input(canvas_of([strokes[at] for at in one.strokes])).picture for one in groups]
+        read = ask.read_digits(model, alone, [(one.colour, one.box) for one in groups])
+        for one, true in zip(read, as_items(scene), strict=True):
+            assert one[:2] == true[:2]
+            assert one[2:] == pytest.approx(true[2:], abs=0.02)
+    assert ask.read_digits(model, [], []) == []
+
+
+def test_the_guess_of_the_page_has_one_answer_about_the_first_scene():
+    assert answer(ask.EXAMPLES[-1], as_items(SCENES["Five colours"]))[0] == "orange"

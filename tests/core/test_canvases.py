@@ -28,7 +28,6 @@ from attention_core.data.presets import (
     SCENES,
     STROKES,
     clutter_strokes,
-    coloured_strokes,
     digit_strokes,
     hidden_digit,
     number_strokes,
@@ -166,7 +165,7 @@ def test_clutter_is_known_again_by_its_pen_and_a_seed_makes_the_same_again():
 
 
 def test_a_composed_scene_s_digits_are_apart_and_in_colours_with_names():
-    strokes = coloured_strokes(6, 320, np.random.default_rng(2))
+    strokes = random_scene(2, 320)
     assert {one.colour for one in strokes} <= set(PEN.values())
     canvas = draw_paths([one.path for one in strokes], 320, 8)
     assert 0.01 < (canvas[..., 0] < 128).mean() < 0.3

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from attention_core.attention.edits import UNIFORM, BlockKeys, DropHead, PatternFrom, RunHead
 from attention_core.attention.steps import step_of
 from attention_core.data.drawing import draw_paths
-from attention_core.data.presets import coloured_strokes, digit_strokes, number_strokes
+from attention_core.data.presets import coloured_digits, digit_strokes, number_strokes
 from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words, write
 from attention_core.data.scene_questions import QuestionExample
 from attention_core.data.scenes import Drawings
@@ -273,7 +273,8 @@ def files(tmp_path_factory):
         canvases=np.stack([canvas_of(number_strokes(one, (160, 640)), (160, 640)) for one in numbers]),
         labels=np.array(numbers),
     )
-    drawn = [canvas_of(coloured_strokes(3, 240, np.random.default_rng(n)), (240, 240)) for n in range(4)]
+    scenes = [coloured_digits(3, 240, np.random.default_rng(n)) for n in range(4)]
+    drawn = [canvas_of([one for _, strokes in scene for one in strokes], (240, 240)) for scene in scenes]
     np.savez(
         folder / "ask.npz",
         canvases=np.stack(drawn),

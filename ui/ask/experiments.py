@@ -12,7 +12,15 @@ from attention_core import AttentionTrace, Role, Step
 from attention_core.charts import overlay_strip
 from attention_core.charts.overlay import glow_ramp, image_png, map_png, strongest_weight
 from attention_core.data.presets import MOST
-from attention_core.data.questions import ANSWERS, ParsedQuestion, Question, QuestionKind, answer_in_words, write
+from attention_core.data.questions import (
+    ANSWERS,
+    DIGITS,
+    ParsedQuestion,
+    Question,
+    QuestionKind,
+    answer_in_words,
+    write,
+)
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture
@@ -46,7 +54,7 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     """
     st.markdown(
         "An average of three equal values is one of them: it cannot count. But bare paper and an extra key for "
-        "*nothing* get weight too: the more digits match, the less these two."
+        "*nothing* get weight too, and how much tells how many digits match."
     )
     if not drawing.digits:
         st.info("There is no digit on the canvas to take away.")
@@ -60,15 +68,18 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     asked = Question(QuestionKind.COUNT, colour=colour)
     text = f"{write(asked)}?"
     answers, empty, paper = ask_about_many(MODEL, [seen.picture for seen in shown], text)
+    looks = slice(asked.n_looks)
     left, right = st.columns([1, 1.15], gap="large")
     with left:
         n_right = sum(said == str(count) for said, count in zip(answers, counts, strict=True))
-        counted = f"{n_right} of {len(counts)} counts are right."
+        least, most = (f"{counts[at]}: {empty[at, looks][-1] + paper[at, looks][-1]:.0%}" for at in (0, -1))
+        counted = (
+            f"{n_right} of {len(counts)} counts are right. What those two get of the last look, with {least}; {most}."
+        )
         st.markdown(f"Matching digits go one by one, and each time it is asked: **{text}** {counted}")
         strip, width = _strip([seen.shown for seen in shown]), min(84 * len(shown), 504)
         st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
     with right:
-        looks = slice(asked.n_looks)
         chart = nothing_weights(counts, empty[:, looks], paper[:, looks], answers)
         words = "Weight of the empty key and of bare paper, by digits that match"
         draw_chart(chart, width="stretch", key="ask_counting", alt=words)
@@ -104,7 +115,7 @@ def caption_tab(drawing: AskedDrawing) -> None:
     grid, labels = told.trace.story.key_axis.grid, list(told.trace.story.query_axis.labels)
     words = sentence(told.words)
     st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
-    look = WALK.draw(labels)
+    look = WALK.draw(labels, [place for place, label in enumerate(labels) if label in DIGITS] or [len(labels) - 1])
     where, looks = st.columns([1, 2], gap="medium")
     with where:
         weights = to_array(told.trace.weights(0, [look])[0])
@@ -138,8 +149,8 @@ def caption_tab(drawing: AskedDrawing) -> None:
             if all(briefly):
                 beforehand, together = (card["test_drawings"]["accuracy"] for card in briefly)
                 words += (
-                    "\n\n**Beforehand, or all together?** Trained equally long, eyes trained beforehand tell "
-                    f"{beforehand:.0%} of new drawings right, eyes that learn along {together:.0%}."
+                    "\n\n**Beforehand, or all together?** With the telling trained equally long, eyes trained "
+                    f"beforehand tell {beforehand:.0%} of new drawings right, eyes that learn along {together:.0%}."
                 )
             st.markdown(words.strip())
 
@@ -151,8 +162,8 @@ def _figures(teller: str, n_digits: int) -> str:
     if alike is None:
         return ""
     return (
-        f"It tells {alike:.0%} of new drawings with {n_digits} digits right; with every weight equal "
-        f"{card['with_uniform_attention']:.0%} of those with three at most."
+        f"It tells {alike:.0%} of new drawings with {n_digits} digit{'s' * (n_digits > 1)} right; with every weight "
+        f"equal {card['with_uniform_attention']:.0%} of those with three at most."
     )
 
 

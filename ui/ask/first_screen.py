@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -17,8 +17,9 @@ from attention_core.data import questions
 from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
 from attention_core.data.colours import PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
-from attention_core.data.presets import MOST, SCENES, random_scene, scene_strokes
+from attention_core.data.presets import MOST, SCENES, random_digits, random_scene, scene_strokes
 from attention_core.data.questions import answer_in_words
+from attention_core.data.scene_questions import SceneDigit
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from attention_core.topics import ask
@@ -30,14 +31,14 @@ from ui.edits import EditList, ListedEdit
 from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, shaded_word
 from ui.state import Field, plain_text, set_widget
-from ui.try_this import TryThis, try_this
+from ui.try_this import TRIED, TryThis, try_this
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
 REMARKS = {
     CanvasRemark.EMPTY: "The canvas is empty. Draw a few digits in several colours, or take a scene from below it.",
     CanvasRemark.DOT: "That is a dot. Keep drawing: the model looks for digits.",
-    CanvasRemark.FULL: "The canvas is painted over, and nothing looks like a digit. Undo takes the last stroke back.",
+    CanvasRemark.FULL: "The canvas is painted over: there is too much ink for digits. Undo takes the last stroke back.",
 }
 LAST_SCENE = 10_000
 MODEL = "scene-question"
@@ -51,12 +52,15 @@ MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
 THREE_LOOKS, POSSIBLE = f"{questions.write(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
 DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 _glow = component("start_scene")
-answer_one = by_model(SceneQuestion.explain)
+answer_one, read_digits = by_model(SceneQuestion.explain), by_model(ask.read_digits)
 
 
 def _asked_scene(asked: str) -> list[Stroke] | None:
-    number = int(asked) if asked.isdecimal() and len(asked) <= 4 else None
-    return None if number is None else random_scene(number, SIDE)
+    return random_scene(int(asked), SIDE) if _is_number(asked) else None
+
+
+def _is_number(name: str) -> bool:
+    return name.isdecimal() and len(name) <= 4
 
 
 PRESETS = {name: partial(scene_strokes, scene, SIDE) for name, scene in SCENES.items()}
@@ -80,6 +84,13 @@ class AskedDrawing:
         full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
         self._pad = pad
+
+    @cached_property
+    def items(self) -> list[SceneDigit]:
+        """Its digits as the network reads each of them alone."""
+        others = [[other for other in range(len(self.digits)) if other != place] for place in range(len(self.digits))]
+        alone = [self.without(gone).picture for gone in others]
+        return read_digits(MODEL, alone, [(digit.colour, digit.box) for digit in self.digits])
 
     @property
     def picture(self) -> Tensor:
@@ -111,8 +122,15 @@ def scene_pad() -> tuple[AskedDrawing, bool]:
 asked_drawing = cached_computation()(AskedDrawing)
 
 
+def digits_of(drawing: AskedDrawing) -> list[SceneDigit]:
+    """Return the digits of a ready or random scene; of another drawing as the network reads each of them alone."""
+    name = PAD.preset.value
+    placed = random_digits(int(name), SIDE) if _is_number(name) else SCENES.get(name, ())
+    return [SceneDigit(str(digit), colour, x, y) for digit, colour, x, y in placed] or drawing.items
+
+
 def drawing_remarks(drawing: AskedDrawing, question: questions.Question) -> list[str]:
-    remarks = []
+    remarks = [] if ask.is_clear(question, digits_of(drawing)) else [ask.UNCLEAR]
     near = {name for digit in drawing.digits for name, _ in nearest_names(hex_to_rgb(digit.ink))}
     if question.colour and near and question.colour not in near:
         remarks.append(f"There is no **{question.colour}** ink on the canvas.")
@@ -128,8 +146,9 @@ def _compose() -> None:
     put_strokes(PAD, random_scene(number, SIDE), preset=str(number))
 
 
-def question_part() -> tuple[questions.ParsedQuestion, bool]:
-    """Draw the box and the examples; return the last question that can be read, and whether it is the one typed."""
+def question_part(drawing: AskedDrawing) -> tuple[questions.ParsedQuestion, bool]:
+    """Draw the box and examples with one answer; return the last question that can be read, and whether it is typed."""
+    suggested = ask.clear_questions(digits_of(drawing))
     TEXT.widget(
         st.text_input,
         "Your question, in English",
@@ -141,10 +160,10 @@ def question_part() -> tuple[questions.ParsedQuestion, bool]:
         reading = questions.read_question(TEXT.value)
     except questions.QuestionError as error:
         st.info(f"{error_markdown(error)} **What can be asked**, for instance:")
-        _chips(ask.EXAMPLES)
+        _chips(suggested)
         return questions.read_question(LAST_READ.value), False
     LAST_READ.value = TEXT.value
-    _chips(ask.EXAMPLES[:MAX_EXAMPLES])
+    _chips(suggested[:MAX_EXAMPLES])
     if reading.rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading, True
@@ -195,7 +214,7 @@ def answer_part(
                 say_nowhere(look)
         if reading.question.between:
             with st.container(key="desk_ask_note"):
-                note("A photograph works the same: first the ball, then the person, then the shirt.")
+                note("*The shirt of the person kicking the ball*: first the ball, then the person, then the shirt.")
     try_this(NAME, _three_looks())
     return answered
 
@@ -221,6 +240,8 @@ def _three_looks() -> TryThis:
         words += f"*{answer_in_words(alike)}*."
         return POSSIBLE.index(answer) if answer in POSSIBLE else len(POSSIBLE), words
 
+    if (TEXT.value, PAD.preset.value) != (THREE_LOOKS, PAD.first):
+        TRIED[NAME].reset()  # what came of a guess was about another question or drawing
     return TryThis(
         "a question with a way to go",
         f"*{THREE_LOOKS}* Follow it through the drawing. What will it answer?",

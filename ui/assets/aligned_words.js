@@ -4,7 +4,7 @@
 // arrow keys on the word. A line stays one line, for in two rows the arcs of the upper one would seem to come from the
 // lower one's words: it shrinks, then scrolls sideways.
 const DRAGGED = 150;  // pixels from a weight of 0 to 1
-const FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.74, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
+const EVEN = 0.001, FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.74, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
 
 class AlignedWords {
   constructor(root) {
@@ -36,7 +36,7 @@ class AlignedWords {
 
   build() {
     const { source, target, weights, single, forced, name, cuts, alone = [] } = this.data;
-    const asked = single ? [] : alone.map((row) => heaviest(weights[row], 1)[0][1]);
+    const asked = single ? [] : alone.filter((row) => !isEven(weights[row])).map((row) => heaviest(weights[row], 1)[0][1]);
     this.stage.replaceChildren();
     this.stage.className = `stage${single ? " bottleneck" : ""}`;
     this.arcs = make(this.stage, "svg:svg", { "aria-hidden": true });
@@ -190,8 +190,11 @@ class AlignedWords {
     const begin = [bold(target[row]), plain ? " " : likely];
     if (single) return [...begin, "has only the one vector to go by"];
     const [[weight, place]] = heaviest(weights[row], 1);
+    if (isEven(weights[row])) return [...begin, `looks at all words alike (${asPercent(uniform)} each)`];
     return [...begin, "looks most at ", bold(source[place]), ` (${asPercent(weight)}, an equal share is ${asPercent(uniform)})`];
   }
 }
+
+const isEven = (weights) => Math.max(...weights) - Math.min(...weights) < EVEN;
 
 export default shownBy(AlignedWords, "chosen");

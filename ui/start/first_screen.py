@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 NAME = "start"
 SENTENCE = OPENING[0]
 QUESTIONS = (QUESTION := "which digit is left of the blue one?", "what colour is the 8?", "how many digits are there?")
+UNCLEAR = "People would answer differently, or not at all: how sure the network is tells nothing then."
 EMPTY = "Draw a digit or two, in any of the colours."
 
 
@@ -47,7 +48,7 @@ DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, t
 """Packed strokes; "" = the drawing that is there on arrival."""
 ANSWERED = Field(NAME, "answered", 0.0)
 """The stroke, by its time, that the present answer knows."""
-HEIGHTS = {"none": 206, "additive": 184, "scene": 524}
+HEIGHTS = {"none": 206, "dot": 184, "scene": 524}
 """Pixels that the pictures take, kept for them while they come."""
 _words, _scene = component("aligned_words"), component("start_scene")
 
@@ -65,8 +66,8 @@ def translation_part() -> None:
             text = LAST_TEXT.value
         translated = translated if text == SENTENCE else sentence_answer(text)
     LAST_TEXT.value = text
-    for name, title in zip(("none", "additive"), _titles(text, translated["only"]), strict=True):
-        words, other = translated[name], translated["additive" if name == "none" else "none"]
+    for name, title in zip(("none", "dot"), _titles(text, translated), strict=True):
+        words, other = translated[name], translated["dot" if name == "none" else "none"]
         alone = words_only_in(words["target"], other["target"])
         with st.container(key=f"start_says_{name}", gap=None):
             st.markdown(title)
@@ -86,12 +87,17 @@ def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 
 
-def _titles(text: str, only: list[list[str]]) -> tuple[str, str]:
-    looks = ", ".join(f"*{as_markdown(french)}* looks at *{as_markdown(english)}*" for french, english in only)
+def _titles(text: str, translated: dict[str, Any]) -> tuple[str, str]:
+    only, is_same = translated["only"], translated["none"]["said"] == translated["dot"]["said"]
+    looks = ", ".join(f"*{as_markdown(french)}* looks most at *{as_markdown(english)}*" for french, english in only)
     gone = ", ".join(dict.fromkeys(f"*{as_markdown(english)}*" for _, english in only))
-    lost = f"lost or said otherwise: {gone}." if gone else "the same words come out."
+    gone += " and more" * translated["more"]
+    lost = f"lost or said otherwise: {gone}." if gone else f"it says {'the same' if is_same else 'it otherwise'}."
     lost = "the cat is lost." if text == SENTENCE else lost
-    return f"**Without attention** {lost}", f"**With attention** {looks or 'the words are the same this time'}."
+    return (
+        f"**Without attention** {lost}",
+        f"**With attention** {looks or ('it says the same' if is_same else 'it says this')}.",
+    )
 
 
 def _weights(words: dict[str, Any]) -> Chart:
@@ -110,7 +116,21 @@ def scene_part() -> None:
     for number, look in enumerate(data.get("looks", ()), 1):
         note_picture(lambda look=look: _look(look["weights"]), f"Look {number}: “{ASKED.value}”")
     _scene(key="start_scene", data=data, default={"drawn": None}, on_drawn_change=_take_drawing, height=height)
-    _examples(ASKED, QUESTIONS, "ask")
+    if not data.get("clear", True):
+        st.warning(UNCLEAR)
+    _examples(ASKED, _clear_examples(), "ask")
+
+
+def _clear_examples() -> list[str]:
+    """Return the questions that have one answer about what is drawn."""
+    if not DRAWING.value:
+        return [*QUESTIONS]
+    from attention_core.data.questions import parse
+    from attention_core.topics.ask import is_clear
+    from ui.start.live_answers import digits_of
+
+    digits = digits_of(strokes_now())
+    return [text for text in QUESTIONS if is_clear(parse(text), digits)]
 
 
 def _look(weights: list[float]) -> Chart:

@@ -18,24 +18,30 @@ from ui.read_back import read_back
 from ui.skeleton import live
 from ui.state import Field, following, one_of, widget_value
 from ui.translate import models as network
-from ui.translate.forcing import WORD, change_arc, force_what_comes_with, forced_pieces
-from ui.try_this import TryThis
+from ui.translate.forcing import WORD, change_arc, force_what_comes_with, forced_pieces, given_words, n_given
+from ui.try_this import TRIED, TryThis
 
-FIRST = {"upper": "none", "lower": "additive"}
 SURPRISE = -1  # instead of the place of a word: the first that the lower model alone says
+ALIKE = 1e-3  # weights that differ by less are no choice
 
 
 def _named_models(text: str) -> dict[str, str]:
     names = [*text.split(","), "", ""]
     return {
-        slot: name if name in network.TRANSLATORS else FIRST[slot] for slot, name in zip(FIRST, names, strict=False)
+        slot: name if name in network.TRANSLATORS else network.FIRST[slot]
+        for slot, name in zip(network.FIRST, names, strict=False)
     }
 
 
 MODELS = Field(
-    network.NAME, "models", FIRST, address="models", parse=_named_models, text=lambda names: ",".join(names.values())
+    network.NAME,
+    "models",
+    network.FIRST,
+    address="models",
+    parse=_named_models,
+    text=lambda names: ",".join(names.values()),
 )
-FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(FIRST))
+FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(network.FIRST))
 ALL = Field(network.NAME, "all", False, address="all")
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
@@ -67,16 +73,21 @@ def longer_sentence() -> TryThis:
     """Return the page's surprise: a longer sentence, of which one vector keeps too little."""
 
     def act() -> None:
-        sentences.text_field(network.NAME).value, MODELS.value = LONGER, FIRST
-        _on_sentence()
+        sentences.text_field(network.NAME).value, MODELS.value = LONGER, network.FIRST
+        network.EDITS.reset()
+        WORD.value = SURPRISE
+        force_what_comes_with(LONGER)
 
     def outcome() -> tuple[int, str]:
-        without, attentive = (network.translation(name, LONGER).text for name in FIRST.values())
+        shown = (network.changed_translation(name, LONGER, forced_pieces()) for name in network.FIRST.values())
+        without, attentive = (one.translation.text for one in shown)
         keeps = CAT in without, CAT in attentive
         option = [(True, False), (False, True), (True, True), (False, False)].index(keeps)
         lost = "One vector forgets the cat:" if keeps == (False, True) else "One vector:"
         return option, f"{lost}{_back(without)} *{without}* Attention:{_back(attentive)} *{attentive}*"
 
+    if (sentences.text_field(network.NAME).value, MODELS.value) != (LONGER, network.FIRST):
+        TRIED[network.NAME].reset()  # what came of a guess was about another sentence or other models
     return TryThis(
         "a longer sentence",
         f"*{LONGER}* Who says where the **cat** is?",
@@ -106,7 +117,7 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
         rows = _stops(models)
         if WORDS.plays:
             live(_follow_play, rows, players=(WORDS,))
-    for slot in FIRST:
+    for slot in network.FIRST:
         _model_part(slot, text, models)
     if models:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="translate_word_stepper"):
@@ -148,22 +159,33 @@ def _stops(models: Mapping[str, ShownTranslation]) -> Sequence[int]:
     return sorted({WORD.value, *_only_in(models, slot), *back})
 
 
-def _contrast(models: Mapping[str, ShownTranslation], slot: str) -> str:
-    """Return what is lost in a translation or, where it may look back, what the present word looks at; Markdown."""
+def _contrast(models: Mapping[str, ShownTranslation], slot: str, text: str) -> str:
+    """Return what is lost in a translation or, where it may look back, what the present word looks at; Markdown.
+
+    Before it, whether the French is given; behind it, how long each network was trained if not equally long.
+    """
     shown = models[slot]
-    if shown.view.is_single:
-        lost = LOST.get(shown.translation.text)
-        return f"**{lost}** is lost." if lost else "All of it passes through one vector."
+    several = len({network.passes(one.translator) for one in models.values()}) > 1
+    trained = f"It learned for {network.passes(shown.translator)} over the data." if several else ""
+    return " ".join(filter(None, (given_words(shown), _found(shown, text), trained)))
+
+
+def _found(shown: ShownTranslation, text: str) -> str:
     view, row = shown.view, min(WORD.value, len(shown.view.target) - 1)
-    french, english = view.target[row], view.source[int(view.weights[row].argmax())]
-    return f"**{as_markdown(french)}** looks at **{as_markdown(english)}**."
+    if view.is_single:
+        lost = LOST.get((text, shown.translation.text)) if not shown.forced else None
+        return f"**{lost}** is lost." if lost else "All of it passes through one vector."
+    weights, french = view.weights[row], as_markdown(view.target[row])
+    if float(weights.max() - weights.min()) < ALIKE:
+        return f"**{french}** looks at all words alike."
+    return f"**{french}** looks most at **{as_markdown(view.source[int(weights.argmax())])}**."
 
 
 def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) -> None:
     shown = models.get(slot)
     name = MODELS.value[slot]
     listed = network.TRANSLATORS if ALL.value else {*network.LISTED, *MODELS.value.values()}
-    names = network.TRANSLATORS if ALL.value else network.TRANSLATORS | {"additive": "with attention"}
+    names = network.TRANSLATORS if ALL.value else network.TRANSLATORS | {"dot": "with attention"}
     switch = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_switch_{slot}")
     switch.segmented_control(
         f"Model in the {slot} place",
@@ -178,7 +200,7 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
     if shown is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")
         return
-    switch.markdown(_contrast(models, slot), width="content")
+    switch.markdown(_contrast(models, slot, text), width="content")
     alone = _only_in(models, slot)
     with st.container(key=f"translate_says_{slot}"):
         st.html(read_back(shown.translation.text, text, shown.view.target[:-1], alone))
@@ -188,8 +210,8 @@ def _model_part(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
             shown.view,
             model=network.TRANSLATORS[shown.translator],
             active=WORD.value if slot == FOCUS.value or not shown.view.is_single else None,
-            note="" if shown.translation.finished else "not finished",
-            n_forced=sum(first < len(shown.forced) for first in shown.view.first_piece),
+            note=" ".join(filter(None, (given_words(shown), "" if shown.translation.finished else "not finished"))),
+            n_forced=n_given(shown),
             single=f"one vector: {shown.trace.value.shape[-1]} numbers",
             axes=(shown.trace.story.query_axis.name, "source words") if slot == FOCUS.value else None,
             on_choose=partial(_on_word, slot, shown, text),
@@ -219,7 +241,8 @@ def list_translations(text: str) -> None:
             share = probability_per_word(made.probabilities, len(made.word_labels))
             sure, french = f"{share:.0%} sure per word", html.escape(made.text) or "(nothing)"
             back = f'<div class="back">{html.escape(_back(made.text))}</div>'
-        name = network.TRANSLATORS[translator]
+        marks = network.TRANSLATORS[translator], network.passes(translator), "French given" if forced_pieces() else ""
+        name = ", ".join(filter(None, marks))
         rows.append(
             f'<div class="{marked}"><div class="top"><span>{name}</span><span>{sure}</span></div>'
             f'<div class="fr" lang="fr">{french}</div>{back}</div>'

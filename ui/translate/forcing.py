@@ -52,6 +52,19 @@ def force_what_comes_with(sentence: str) -> None:
     force_pieces([*_pieces_of(french), END] if french else [])
 
 
+def n_given(shown: core.ShownTranslation) -> int:
+    """Return how many words of a translation are given, its end included; the last may be given in part."""
+    return sum(first < len(shown.forced) for first in shown.view.first_piece)
+
+
+def given_words(shown: core.ShownTranslation) -> str:
+    """Return a sentence that says how much of the French is not the network's own; "" where all is."""
+    n = n_given(shown)
+    if n == len(shown.view.target):
+        return "This French is given."
+    return f"Its first {f'{n} words are' if n > 1 else 'word is'} given." if n else ""
+
+
 def force_french(shown: core.ShownTranslation, row: int, text: str) -> None:
     """Draw the beginning to type, and what could be said next at the present word, each a button."""
     follow_first_screen(shown, row)
@@ -101,9 +114,8 @@ def forced_french_note(text: str, shown: core.ShownTranslation) -> None:
     if text == CLASSIC and shown.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
         itself = translation(shown.translator, text).text
         st.markdown(
-            f"The French is given. Left to itself this model says *{as_markdown(itself)}* All of them fail: such words "
-            "are rare where they learned. "
-            + ("" if shown.view.is_single else f"Given the French, {_where_it_looks(shown.view)}.")
+            f"Left to itself this model says *{as_markdown(itself)}* All six fail here: such words are rare where they "
+            "learned. " + ("" if shown.view.is_single else f"Given the French, {_where_it_looks(shown.view)}.")
         )
 
 
@@ -139,19 +151,22 @@ def change_arcs(shown: core.ShownTranslation, row: int, text: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         if view.is_single:
-            st.info("This model looks at one vector alone: no weight can be changed. Click a word of the other.")
+            st.info("This model looks at one vector alone: no weight can be changed. Take one with attention above.")
         else:
             words = dict(zip(_keys_of(text), view.source, strict=True))
             others = {view.first_piece[at]: word for at, word in enumerate(view.target) if at != row}
             weight_editor(_row(shown, row, text), words, others)
-        EDITS.draw(trace, hint="Click a French word above, then an English one to cut their arc.")
+        hint = "" if view.is_single else "Click a French word above, then an English one to cut their arc."
+        EDITS.draw(trace, hint=hint)
         show_weights_difference(NAME, trace.replace(()), trace)
     with right:
         if trace.edits:
             was = translation(name, text, shown.forced).text
+            anew = "Only what comes from the first changed word on is said anew."
+            if shown.forced:
+                anew = f"{given_words(shown)} No weight changes what is given, only how likely it is."
             st.markdown(
-                f"As learned: *{as_markdown(was)}*  \nChanged: *{as_markdown(shown.translation.text)}*  \nOnly what "
-                "comes from the first changed word on is said anew."
+                f"As learned: *{as_markdown(was)}*  \nChanged: *{as_markdown(shown.translation.text)}*  \n{anew}"
             )
         after = tuple(shown.translation.ids[: shown.view.first_piece[row]])
         show_next_word(NAME, name, core.read_source(text), after, trace.edits)

@@ -6,7 +6,7 @@ from attention_core.attention.edits import Edits
 from attention_core.models.transformer import EditsByAttention
 from attention_core.models.translator import MAX_PIECES
 from attention_core.topics.translate import translation as core
-from ui.computed import cached_computation, model_or_none, model_or_stop
+from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, show_outcome
 from ui.words import piece_label
 
@@ -14,15 +14,17 @@ NAME = "translate"
 EDITS = EditList(NAME)
 TRANSLATORS = {
     "none": "no attention",
-    "additive": "additive attention",
+    "dot": "dot attention",
     "transformer": "transformer",
     "mean": "plain average",
-    "dot": "dot attention",
+    "additive": "additive attention",
     "general": "general attention",
 }
 """By the last part of a name, what people call a model; all but the transformer differ in attention alone."""
-LISTED = ("none", "additive", "transformer")
+LISTED = ("none", "dot", "transformer")
 """Translators that are offered on arrival; the others are computed only when they are asked for."""
+FIRST = {"upper": "none", "lower": "dot"}
+"""The two that are shown on arrival, trained equally long and equally large."""
 
 MOST = 300  # next pieces that are compared; others are hardly likely
 
@@ -33,6 +35,12 @@ _shown = cached_computation(by_model=True)(core.show_translation)
 
 def model_of(translator: str) -> Any:
     return model_or_none(f"translator-{translator}")[0]
+
+
+def passes(translator: str) -> str:
+    """Return how long a translator was trained, in words; "" where its card is missing."""
+    epochs = card_or_empty(f"translator-{translator}").get("epochs")
+    return f"{epochs:g} passes" if epochs else ""
 
 
 def why_missing(translator: str) -> str:

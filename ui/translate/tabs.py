@@ -15,7 +15,13 @@ from attention_core.data.pieces import MAX_WORDS
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
 from attention_core.topics.translate.collapse import collapse
-from attention_core.topics.translate.grammar import committed_grammar, gender_probability, gendered_words
+from attention_core.topics.translate.grammar import (
+    GENDERS,
+    OTHER,
+    committed_grammar,
+    gender_probability,
+    gendered_words,
+)
 from attention_core.topics.translate.training import Learning, learning_of
 from attention_core.topics.translate.translation import NEXT_LABEL, ShownTranslation, read_source, word_likeness
 from attention_core.weights import WeightsError
@@ -26,7 +32,7 @@ from ui.layout import figures_table, section
 from ui.player import StepLook, show_step_chart, show_step_heading, show_words
 from ui.state import Field, between, single_choice, whole_number
 from ui.translate.first_screen import STEPS
-from ui.translate.forcing import WORD, follow_first_screen
+from ui.translate.forcing import WORD, follow_first_screen, given_words, n_given
 from ui.translate.models import NAME, TRANSLATORS, model_of
 
 _word_likeness = cached_computation(by_model=True)(word_likeness)
@@ -43,7 +49,11 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
     asks, pieces = view.target[row] == NEXT_LABEL, view.pieces_of[row]
     st.markdown(
         f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
-        + ("what comes next?" if asks else f"the decoder is about to say **{as_markdown(view.target[row])}**.")
+        + (
+            "what comes next?"
+            if asks
+            else f"the decoder is {_about(shown, row)} to say **{as_markdown(view.target[row])}**."
+        )
         + (f" Here: its first piece, {as_markdown(pieces[0])}." if len(pieces) > 1 else "")
     )
     head = min(HEAD.value, trace.n_heads - 1)
@@ -81,6 +91,10 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
             _collapse(labels, *map(to_array, (vectors, weights, vectors.sum(0))), words)
 
 
+def _about(shown: ShownTranslation, row: int) -> str:
+    return "made" if row < n_given(shown) else "about"
+
+
 def _collapse(words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, about: str) -> None:
     """Draw vectors, the weight of each, and the one vector that became of them, see collapse_chart."""
     note_picture(lambda: collapse_chart(words, vectors, weights, context, width=430), about)
@@ -105,7 +119,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
     for (slot, shown), place in zip(models.items(), places, strict=True):
         view = shown.view
         with place:
-            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**{_what_it_is(shown)}")
+            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**{_what_it_is(shown)} {given_words(shown)}")
             if view.is_single:
                 continue
             alike = _most_alike(shown, text)
@@ -126,7 +140,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
 def _what_it_is(shown: ShownTranslation) -> str:
     if shown.view.is_single:
         return ": nothing to align."
-    if shown.translator == "mean":
+    if shown.translator == "mean" and not shown.trace.edits:
         return f": every word always gets 1/{len(shown.view.keys)}."
     if shown.translator == "transformer":
         return f": cross-attention of the last layer, mean of {shown.trace.n_heads} heads."
@@ -145,7 +159,7 @@ def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, int]) -> None:
     view, looked = shown.view, shown.view.weights.argmax(1).tolist()
     n = sum(looked[row] == word for row, word in alike.items())
     so = "" if n == len(alike) else ": closeness alone does not say where it looks"
-    grammar = "No two neighbours change places in this sentence."
+    grammar = "No two French neighbours look at two English neighbours the other way round here."
     turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
     if (row := next(turns, None)) is not None:
         french, english = (" ".join(words) for words in (view.target[row : row + 2], view.keys[looked[row + 1] :][:2]))
@@ -181,15 +195,17 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
     with words:
         show_step_heading(step)
         fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
-        st.markdown(
-            f"Word {row + 1} of {len(shown.view.target)}: {fed}, the decoder says **{as_markdown(target[query])}**. "
-            "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets the context too."
-        )
+        says = "is made to say" if row < n_given(shown) else "says"
+        n, what = len(shown.view.target), as_markdown(target[query])
+        said = f"Word {row + 1} of {n}: {fed}, the decoder {says} **{what}**."
+        if row + 1 < n:
+            said += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
+        st.markdown(said)
         if numbers[0] is None:
             note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")
 
 
-MODEL = "translator-additive"
+SNAPSHOTS, MODEL = "translator-additive", "translator-dot"
 _collapsed = cached_computation(by_model=True)(collapse)
 N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, MAX_WORDS))
 MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
@@ -199,7 +215,7 @@ def any_length(text: str) -> None:
     """Draw n encoder states, the one vector that becomes of them, and what laying them end to end would cost."""
     model, why = model_or_none(MODEL)
     if model is None:
-        st.info(f"The additive model is not there. {why}")
+        st.info(f"The network with dot attention is not there. {why}")
         return
     picture, numbers = st.columns([1.35, 1], gap="large")
     with picture:
@@ -208,7 +224,7 @@ def any_length(text: str) -> None:
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
         words = f"{len(found.words)} encoder states and their weighted sum"
         _collapse(found.words, states, weights, context, words)
-        st.caption("Bars: weights before the first French word.")
+        st.caption("Bars: the weights of dot attention before the first French word.")
     with numbers:
         d, d_out = states.shape[1], model.config.d_embedding
         vector, read_out = f"{d:,}", f"{2 * d * d_out:,}"  # the read-out takes the decoder's state, too
@@ -242,7 +258,7 @@ def training_tab() -> None:
         )
     mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
     words.markdown(
-        "Nobody tells the model which words belong together. "
+        "Nobody tells the model which words belong together. Here it has additive attention, and the French is given. "
         f"Sharpness: **{mean:.0%}** (0% looks everywhere alike, 100% at one word)."
     )
     for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
@@ -253,7 +269,7 @@ def training_tab() -> None:
 
 @cached_computation()
 def _learned() -> list[Learning]:
-    return learning_of(load_snapshots(MODEL))
+    return learning_of(load_snapshots(SNAPSHOTS))
 
 
 SCORES = ("additive", "dot", "general")
@@ -268,7 +284,7 @@ def grammar(models: Mapping[str, ShownTranslation], text: str) -> None:
         return
     word = next(gendered_words(shown.view), None)
     if word is None:
-        st.info("This French has no le or la, un or une, mon or ma before its noun. Try *The red car is here.*")
+        st.info(f"{_no_article(shown.view.target)} Try *The red car is here.*")
     else:
         view = shown.view
         likely = _gender_probability(model_of(shown.translator), read_source(text), shown.translation, view, word)
@@ -284,6 +300,16 @@ def grammar(models: Mapping[str, ShownTranslation], text: str) -> None:
     _measured(shown.translator)
 
 
+def _no_article(target: Sequence[str]) -> str:
+    """Say why no article is tried: there is none, or its noun looks at no English noun."""
+    if form := next((word for word in target if word.lower() in OTHER), ""):
+        return (
+            f"*{as_markdown(form)}* cannot be tried here: that takes a noun after it that looks at an "
+            "English word with *the*, *a*, *my* or the like at most two words before."
+        )
+    return f"This French has no {', '.join(' or '.join(pair) for pair in GENDERS)}."
+
+
 def _measured(translator: str) -> None:
     found = committed_grammar(translator)
     if not found:
@@ -294,7 +320,7 @@ def _measured(translator: str) -> None:
         f"follows {found['turned']} of {found['n_turned']} neighbours that French turns round."
     )
     figures_table(
-        (TRANSLATORS[translator].capitalize(), f"right gender of {found['n']} articles"),
+        (TRANSLATORS[translator].capitalize(), f"right gender of {found['n']} articles in test sentences"),
         ("as it is", f"{learned:.0%}"),
         (f"the noun barred, {found['noun_weight']:.0%} of the weight", f"{noun:.0%}"),
         ("the heaviest other word barred", f"{heaviest:.0%}"),

@@ -1,6 +1,7 @@
 """Asking a scene question model: a canvas becomes its input, many questions or many drawings are answered at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,18 @@ from torch import Tensor
 
 from attention_core.data import drawing
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, question_words
+from attention_core.data.questions import (
+    ANSWERS,
+    PLACES,
+    RELATIONS,
+    Question,
+    QuestionKind,
+    numbers_of,
+    padded,
+    question_words,
+    write,
+)
+from attention_core.data.scene_questions import BESIDE, TWO_STEPS, SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.device import to_array
 from attention_core.models.scene_question import SceneQuestion
@@ -54,6 +66,25 @@ def ask_about_many(
     return answers, to_array(output.weights[:, :, -1]), to_array(paper)
 
 
+@torch.inference_mode()
+def read_digits(
+    model: SceneQuestion, pictures: Sequence[Tensor], places: Sequence[tuple[str, tuple[float, ...]]]
+) -> list[SceneDigit]:
+    """Return the digits of a drawing, each read by the model from a picture (4, 64, 64) of it alone.
+
+    The places have the colour of each and its box (top, left, bottom, right) in shares of the drawing's side.
+    """
+    if not pictures:
+        return []
+    asked = [write(Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour)) for colour, _ in places]
+    words = padded([numbers_of(question_words(text)) for text in asked])
+    read = model(torch.stack(list(pictures)).to(model.row.device), words.to(model.row.device)).logits.argmax(1)
+    return [
+        SceneDigit(ANSWERS[number], colour, (left + right) / 2, (top + bottom) / 2)
+        for number, (colour, (top, left, bottom, right)) in zip(read.tolist(), places, strict=True)
+    ]
+
+
 EXAMPLES = (
     Question(QuestionKind.DIGIT_BESIDE, relation="left of", colour="blue"),
     Question(QuestionKind.DIGIT_TWO_STEPS, relation="below", colour="blue", between="right of"),
@@ -67,3 +98,35 @@ EXAMPLES = (
     Question(QuestionKind.COLOUR_TWO_STEPS, relation="left of", colour="green", between="below"),
 )
 """One of every kind, the most telling first."""
+UNCLEAR = (
+    "**An unclear question about this drawing**: people would name different digits, or none. The network answers all "
+    "the same, however sure it is."
+)
+
+
+def is_clear(question: Question, items: list[SceneDigit]) -> bool:
+    """Return whether all people would give the same answer."""
+    return answer(question, items) is not None
+
+
+def clear_questions(items: list[SceneDigit]) -> list[Question]:
+    """Return a question of every kind that has one about some digits and a clear answer among them; EXAMPLES first."""
+    found = []
+    for example in EXAMPLES:
+        options = (example, *_alike(example.kind, items))
+        found += [one for one in options if (true := answer(one, items)) and true[1]][:1]
+    return found or [Question(QuestionKind.COUNT)]
+
+
+def _alike(kind: QuestionKind, items: list[SceneDigit]) -> Iterator[Question]:
+    """Yield the questions of a kind that name what is drawn."""
+    named = dict.fromkeys(pair for one in items for pair in ((None, one.colour), (one.digit, None)))
+    wants = {QuestionKind.DIGIT_OF_COLOUR: "colour", QuestionKind.COLOUR_OF_DIGIT: "digit"}.get(kind, "")
+    if kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT):
+        yield from (Question(kind, place=place) for place in PLACES)
+        return
+    relations = RELATIONS if kind in (*BESIDE, *TWO_STEPS) else (None,)
+    ways = RELATIONS if kind in TWO_STEPS else (None,)
+    for (digit, colour), relation, between in product(named, relations, ways):
+        if not wants or {"digit": digit, "colour": colour}[wants]:
+            yield Question(kind, relation=relation, digit=digit, colour=colour, between=between)
