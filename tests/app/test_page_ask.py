@@ -18,6 +18,7 @@ from tests.app.tools import (
     given,
     inject,
     objects_of,
+    on_dark,
     open_tab,
     painted,
     path_object,
@@ -396,3 +397,11 @@ def test_what_counting_says_of_the_weights_is_what_its_chart_shows(page):
     of_both = lines[(lines["part"] == "empty key and bare paper") & (lines["look"] == "look 2")]
     shown = dict(zip(of_both["matching"], of_both["weight"], strict=True))
     assert [int(share) for share in told.groups()] == [round(100 * shown[n]) for n in (0, 4)]
+
+
+def test_on_dark_paper_the_black_digits_of_a_scene_are_white(page, monkeypatch):
+    on_dark(page, monkeypatch)
+    page.button(key=f"{NAME}_preset_Threes").click().run()
+    for colour in ("black", "white"):
+        asks(page, f"which digit is left of the {colour} one?")
+        assert ("unclear question" in said(page)) == (colour == "black")

@@ -126,7 +126,8 @@ def digits_of(drawing: AskedDrawing) -> list[SceneDigit]:
     """Return the digits of a ready or random scene; of another drawing as the network reads each of them alone."""
     name = PAD.preset.value
     placed = random_digits(int(name), SIDE) if _is_number(name) else SCENES.get(name, ())
-    return [SceneDigit(str(digit), colour, x, y) for digit, colour, x, y in placed] or drawing.items
+    seen = {"black": "white"} if PAD.paper.value == "dark" else {}  # the canvas' own ink
+    return [SceneDigit(str(digit), seen.get(colour, colour), x, y) for digit, colour, x, y in placed] or drawing.items
 
 
 def drawing_remarks(drawing: AskedDrawing, question: questions.Question) -> list[str]:
