@@ -548,3 +548,6 @@ def test_the_network_whose_learning_is_shown_is_named(page):
     told = said(open_tab(page, "learned"))
     assert "additive attention, and the French is given" in told
     assert "the weights of dot attention" in said(open_tab(page, "length"))
+    for n in (9, 10):  # the sentence has nine words, its stop among them
+        page.slider(key="translate_n").set_value(n).run()
+        assert ("it begins again" in said(page)) == (n > 9)

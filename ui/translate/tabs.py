@@ -11,7 +11,7 @@ from attention_core import Role, Step, step_of
 from attention_core.bounds import as_markdown
 from attention_core.charts import signed_ramp
 from attention_core.charts.heatmap import matrix_png
-from attention_core.data.pieces import MAX_WORDS
+from attention_core.data.pieces import MAX_WORDS, english_words
 from attention_core.device import to_array
 from attention_core.topics.translate.charts import alignment_chart, collapse_chart, unrolled_chart
 from attention_core.topics.translate.collapse import collapse
@@ -224,7 +224,8 @@ def any_length(text: str) -> None:
         states, weights, context = map(to_array, (found.states, found.weights, found.context))
         words = f"{len(found.words)} encoder states and their weighted sum"
         _collapse(found.words, states, weights, context, words)
-        st.caption("Bars: the weights of dot attention before the first French word.")
+        again = " Where the sentence ends, it begins again." * (n > len(english_words(text)))
+        st.caption(f"Bars: the weights of dot attention before the first French word.{again}")
     with numbers:
         d, d_out = states.shape[1], model.config.d_embedding
         vector, read_out = f"{d:,}", f"{2 * d * d_out:,}"  # the read-out takes the decoder's state, too
