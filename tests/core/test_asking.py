@@ -101,6 +101,9 @@ def test_every_question_that_is_proposed_has_one_answer_about_the_drawing():
     assert [one.kind for one in ask.clear_questions(as_items(SCENES["Five colours"]))] == [
         one.kind for one in ask.EXAMPLES
     ]
+    scribble = ask.clear_questions([SceneDigit("nothing", "red", 0.5, 0.5)])
+    assert scribble
+    assert {one.digit for one in scribble} == {None}, "no digit was read"
     assert ask.clear_questions([]) == [Question(QuestionKind.COUNT)]
 
 

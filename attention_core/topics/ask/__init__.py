@@ -13,6 +13,7 @@ from attention_core.data import drawing
 from attention_core.data.canvases import CanvasRemark, colour_picture, coloured_input
 from attention_core.data.questions import (
     ANSWERS,
+    DIGITS,
     PLACES,
     RELATIONS,
     Question,
@@ -120,7 +121,8 @@ def clear_questions(items: list[SceneDigit]) -> list[Question]:
 
 def _alike(kind: QuestionKind, items: list[SceneDigit]) -> Iterator[Question]:
     """Yield the questions of a kind that name what is drawn."""
-    named = dict.fromkeys(pair for one in items for pair in ((None, one.colour), (one.digit, None)))
+    pairs = (pair for one in items for pair in ((None, one.colour), (one.digit, None)))
+    named = dict.fromkeys((digit, colour) for digit, colour in pairs if digit is None or digit in DIGITS)
     wants = {QuestionKind.DIGIT_OF_COLOUR: "colour", QuestionKind.COLOUR_OF_DIGIT: "digit"}.get(kind, "")
     if kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT):
         yield from (Question(kind, place=place) for place in PLACES)
