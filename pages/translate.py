@@ -15,8 +15,8 @@ from ui.try_this import try_this
 
 page_frame(
     NAME,
-    "Without attention a network keeps **one vector** of the sentence; with **attention** it looks back. What only one "
-    "of the two says is coloured, and so is the English that it looks at most.",
+    "Without attention a network keeps **one vector**, with **attention** it looks back. What only one of the two says "
+    "is coloured, and so is the English that it looks at most.",
 )
 
 last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")
