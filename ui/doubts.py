@@ -110,5 +110,6 @@ def translation_doubts(page: str, text: str, shown: ShownTranslation, is_changed
         pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
         return subjects.translation_subject(model, pieces, target, source.word_of, source.words)  # type: ignore[arg-type]
 
-    answer = "The answer is French that is given, in whole or in part." if shown.forced else AS_LEARNED * is_changed
+    given = "The answer is French that is given, in whole or in part." if shown.forced else ""
+    answer = " ".join(filter(None, (given, AS_LEARNED * is_changed)))
     return faithfulness_tab(page, name, (text, ids), subject, "words", answer=answer)
