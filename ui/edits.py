@@ -418,7 +418,7 @@ def show_outcome(
     alt = "The answer's probabilities as learned and changed"
     note_picture(lambda: bar_table(words, dict(zip(names, both, strict=True)), BEFORE_AFTER), alt)
     meanings = dict(zip(BEFORE_AFTER, names, strict=True))
-    legend = "".join(f'<u style="--line:{line}">{name}</u>' for line, name in meanings.items())
+    legend = " ".join(f'<u style="--line:{line}">{name}</u>' for line, name in meanings.items())
     lines = (
         line
         for word, *shares in zip(words, *both, strict=True)

@@ -97,12 +97,13 @@ def _icon(role: Role) -> str:
     return f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{ICONS[role]}</span>'
 
 
-def section(title: str, role: Role | None = None) -> None:
-    """Draw a section's heading, in its role's colour if it has one."""
+def section(title: str, role: Role | None = None, step: str = "") -> None:
+    """Draw a section's heading, in its role's colour if it has one; of a step, it bears the step's name."""
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        st.html(f'<h3 style="color:{role_colour(role)};font-size:1rem;padding:0;margin:0">{title}</h3>')
+        bears, look = f' data-step="{step}" data-role="{role}"' if step else "", "font-size:1rem;padding:0;margin:0"
+        st.html(f'<h3{bears} style="color:{role_colour(role)};{look}">{title}</h3>')
 
 
 def bar_rows(lines: Iterable[tuple[str, float, str]], meanings: Mapping[str, str] | None = None) -> str:

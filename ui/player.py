@@ -363,19 +363,20 @@ def show_words(
 
     The cell is that of a key, None = of the one with the largest weight; numbers stand in its place.
     """
-    show_step_heading(step, folds_formula=folds_formula)
-    key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
-    if numbers := numbers or cell_formula(trace, step, head, query, key):
-        st.latex(numbers)
-    with st.container(key="desk_code"):
-        place = st.expander("PyTorch", key=CODE_OPEN, on_change="rerun")
-        if place.open:  # what colours code is a third of what a browser would load for the page
-            place.code(step.code)
+    with st.container(key="step_words"):
+        show_step_heading(step, folds_formula=folds_formula)
+        key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
+        if numbers := numbers or cell_formula(trace, step, head, query, key):
+            st.latex(numbers)
+        with st.container(key=f"desk_code_{step.name}"):  # the last of the words, see moving_start.js
+            place = st.expander("PyTorch", key=CODE_OPEN, on_change="rerun")
+            if place.open:  # what colours code is a third of what a browser would load for the page
+                place.code(step.code)
 
 
 def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
     """Draw the step's heading, shape, formula and meaning; a formula that is folded comes last."""
-    section(step.title, step.role)
+    section(step.title, step.role, step.name)
     rows, cols = step.shape
     st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
     lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture
@@ -450,8 +451,8 @@ def show_step_chart(
 ) -> None:
     """Draw the step's numbers, and let them move: how they come about; bars of a single row of probabilities.
 
-    The look is that of every step, None where the page draws it in another way. Where the stepper is given, the browser
-    shows a step as soon as somebody goes to it. on_choose is called with row and column of a number that is clicked;
+    The look is that of every step, None where the page draws it in another way. Where the stepper is given, the picture
+    changes with the words beside it, in one frame. on_choose is called with row and column of a number that is clicked;
     asks is the query, to be set to its row where rows are queries.
     """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
@@ -460,14 +461,15 @@ def show_step_chart(
     if _has_bars(step):
         shares = to_array(step.value(head).float())[0]
         shown = sorted((-shares).argsort()[:MOST_BARS])
-        st.html(bar_rows((step.col_axis.labels[at], float(shares[at]), SERIES[0]) for at in shown), width=now.size)
+        bars = bar_rows((step.col_axis.labels[at], float(shares[at]), SERIES[0]) for at in shown)
+        st.html(f'<div class="step-bars">{bars}</div>', width=now.size)
         return
     key = f"{name}_moving_step"
 
     def take() -> None:
         chosen = component_message(key, "chosen")
         if not chosen or chosen.get("step") != step.name:
-            return  # it is of a step that the browser shows ahead
+            return  # it is of the step before
         row, column = int(chosen["row"]), int(chosen["column"])
         if not (0 <= row < step.shape[0] and 0 <= column < step.shape[1]):
             return  # of numbers that stood here before
@@ -491,8 +493,7 @@ def show_step_chart(
     at_once = [one for one in (shown, shown.get("before"), *shown.get("factors", [])) if one]
     places = {one[part] for one in at_once for part in {"data", "rows", "columns"} & one.keys()}
     filed = [_filed(part, LARGEST_SHOWN if at in places else LARGEST_PART) for at, part in enumerate(parts)]
-    data = {"now": step.name, "names": names, "steps": sent, "parts": filed}
-    data |= {"stepper": stepper and stepper.name, "stops": stops_of(steps.values(), step.name)}
+    data = {"now": step.name, "steps": sent, "parts": filed, "follows": bool(stepper)}
     _moving_step(key=key, data=data, default={"chosen": None}, on_chosen_change=take)
 
 

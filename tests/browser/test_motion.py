@@ -17,6 +17,18 @@ COUNT_FRAMES = """canvas => {
   view.draw = () => { view.seen.push(view.time); draw.call(view); };
 }"""
 SCALED = "canvas => canvas.parentNode.view.data.title.startsWith('Scaled')"
+WATCH_FRAMES = """canvas => {
+  const row = canvas.getRootNode().host.closest("[data-testid=stHorizontalBlock]"), seen = (window.frames_ = []);
+  const isSeen = (node) => +getComputedStyle(node).opacity && (!node.parentElement || isSeen(node.parentElement));
+  const look = () => {
+    const heading = row.querySelector("h3[data-step]"), { view } = canvas.parentNode;
+    const numbers = [...row.querySelectorAll(".st-key-step_words annotation")].map((one) => one.textContent).join();
+    seen.push([heading && isSeen(heading) ? heading.textContent : "", isSeen(canvas) ? view.data.title : "", numbers]);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Notes of each frame what heading and picture of a step tell, as far as they are seen, and the step's formulas."""
 SCRUB = "(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
 
 
@@ -58,43 +70,42 @@ def test_the_next_step_plays_and_comes_to_rest(canvas):
     assert times[-1] == 1
 
 
-def test_a_step_is_shown_before_the_server_knows_of_it_and_plays_once(page, app_url):
-    held = []
-
-    def hold(socket):
-        server = socket.connect_to_server()
-        server.on_message(lambda message: held.append((socket, message)) if is_held else socket.send(message))
-
-    is_held = False
-    page.route_web_socket(re.compile("_stcore/stream"), hold)
-    page.emulate_media(reduced_motion="no-preference")
-    page.goto(f"{app_url}/vectors?tab=steps&step=scores")
-    canvas, chip = page.locator("canvas.moving"), page.locator(CHIP)
+@pytest.mark.parametrize("name", ["vectors", "translate", "pixels", "ask"])
+def test_heading_picture_and_numbers_of_a_step_change_in_one_frame(visit, app_url, name):
+    page = visit(f"{app_url}/{name}?tab=steps&step=scores")
+    canvas = page.locator("canvas.moving")
     canvas.wait_for()
     moving_step(canvas)
     settle(page)
-    canvas.evaluate(COUNT_FRAMES)
-    following = page.locator(".st-key-vectors_step [role=radio]", has_text="Scaled")
-    button = page.locator(".st-key-vectors_step_next button")
-    for press in (lambda: page.keyboard.press("ArrowRight"), button.click, following.click):
-        is_held = True
-        canvas.evaluate("canvas => { canvas.parentNode.view.seen = []; }")
-        press()
-        page.wait_for_function(SCALED, arg=canvas.element_handle())
-        moving_step(canvas)
-        assert press == following.click or "Scaled" not in chip.inner_text()
-        is_held = False
-        for socket, message in held:
-            socket.send(message)
-        held.clear()
+    canvas.evaluate(WATCH_FRAMES)
+    for way in ("next", "next", "previous"):
+        before = page.evaluate("window.frames_.at(-1)")
+        page.locator(f".st-key-{name}_step_{way} button").click()
+        page.wait_for_function("([heading]) => frames_.at(-1)[0] && frames_.at(-1)[0] !== heading", arg=before)
         settle(page)
-        expect(chip).to_contain_text("Scaled")
-        assert canvas.evaluate(SCALED)
-        assert canvas.evaluate("canvas => canvas.parentNode.view.seen.filter(time => time === 0).length") == 1
-        page.keyboard.press("ArrowLeft")
-        page.wait_for_function(f"canvas => !({SCALED})(canvas)", arg=canvas.element_handle())
-        settle(page)
-        moving_step(canvas)
+        page.wait_for_function("frames_.at(-1)[1]")
+        heading, picture, numbers = page.evaluate("window.frames_.at(-1)")
+        assert heading == picture != before[0]
+        assert numbers != before[2]
+    frames = page.evaluate("window.frames_")
+    assert not [frame for frame in frames if frame[0] and frame[1] and frame[0] != frame[1]]
+    assert len({(heading, numbers) for heading, _, numbers in frames if heading}) == 3
+
+
+def test_numbers_that_are_still_to_come_are_not_seen_as_the_old_ones(visit, app_url):
+    page = visit(f"{app_url}/vectors?tab=steps&step=scores")
+    canvas = page.locator("canvas.moving")
+    canvas.wait_for()
+    moving_step(canvas)
+    settle(page)
+    canvas.evaluate("canvas => { canvas.parentNode.view.ready = {}; }")
+    canvas.evaluate(WATCH_FRAMES)
+    page.locator(".st-key-vectors_step_next button").click()
+    page.wait_for_function(SCALED, arg=canvas.element_handle())
+    settle(page)
+    frames = page.evaluate("window.frames_")
+    assert {picture for heading, picture, _ in frames if heading == "Scaled scores"} <= {"", "Scaled scores"}
+    assert frames[-1][:2] == ["Scaled scores", "Scaled scores"]
 
 
 def test_what_a_run_says_is_handed_on_when_it_has_ended_or_after_a_while(visit, app_url):
@@ -102,15 +113,6 @@ def test_what_a_run_says_is_handed_on_when_it_has_ended_or_after_a_while(visit, 
     assert page.evaluate(SAY) == [0, "9,4,7,2", "9,4,7,2,5"]
     answer = {"script_is_running": False}
     assert ForwardMsg(session_status_changed=answer).ByteSize() == 2, "Streamlit says otherwise that a run has ended"
-
-
-def test_the_step_that_the_server_says_stands(canvas):
-    page = canvas.page
-    page.evaluate("addEventListener('click', event => event.stopPropagation(), { capture: true, once: true })")
-    page.locator(".st-key-vectors_step_next button").click()
-    page.wait_for_function(SCALED, arg=canvas.element_handle())
-    canvas.click(position=moving_cell(canvas, 1, 1))
-    page.wait_for_function(f"canvas => !({SCALED})(canvas)", arg=canvas.element_handle())
 
 
 def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(canvas):
@@ -177,21 +179,6 @@ def test_a_browser_that_makes_no_films_saves_a_strip_of_pictures(canvas):
     pictures = np.split(strip, 6, axis=1)
     assert pictures[0].shape[:2] == tuple(canvas.evaluate("canvas => [canvas.height, canvas.width]"))
     assert len({picture.tobytes() for picture in pictures}) == 6
-
-
-def test_old_numbers_fade_at_once_where_the_next_ones_are_still_to_come(visit, app_url):
-    page = visit(f"{app_url}/pixels?tab=steps&step=value")
-    canvas = page.locator("canvas.moving")
-    canvas.wait_for()
-    moving_step(canvas)
-    settle(page)
-    fades = """canvas => {
-      document.querySelector(".st-key-pixels_step_next button").click();
-      return canvas.parentNode.matches(".awaits");
-    }"""
-    assert canvas.evaluate(fades)
-    page.wait_for_function("canvas => !canvas.parentNode.matches('.awaits')", arg=canvas.element_handle())
-    assert moving_step(canvas)["m"] == 392
 
 
 def test_large_numbers_are_files_that_are_fetched_once_before_somebody_goes_to_them(page, app_url):

@@ -68,7 +68,7 @@ def test_who_has_no_pointer_skips_to_the_page_and_draws_by_keys(page, app_url):
     pad.wait_for()
     settle(page, 600)
     page.keyboard.press("Tab")
-    skip = page.get_by_role("link", name="Skip to the page")
+    skip = page.get_by_role("link", name="Skip to main content")
     expect(skip).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("stMain")).to_be_focused()

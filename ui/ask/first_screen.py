@@ -270,7 +270,7 @@ def big_answer(answered: SceneAnswer) -> None:
     )
     st.html(
         f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{answer_in_words(word)}'
-        f'<span style="font-size:1.1rem;font-weight:400;opacity:0.75;margin-left:0.6em">{probability:.0%} sure</span>'
+        f' <span style="font-size:1.1rem;font-weight:400;opacity:0.75">{probability:.0%} sure</span>'
         "</div>"
     )
 

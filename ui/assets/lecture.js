@@ -327,25 +327,9 @@ const keepLetters = () => {
   }
 };
 
-// The first stop of the Tab key: past the list of pages.
-const offerSkipping = () => {
-  const link = create("a", { href: "#", textContent: "Skip to the page" });
-  link.style = "position: fixed; left: -99rem; top: 0.5rem; z-index: 1000004; padding: 0.4rem 0.8rem; background: #14191f; color: #f2f4f7;";
-  link.onfocus = () => { link.style.left = "0.5rem"; };
-  link.onblur = () => { link.style.left = "-99rem"; };
-  link.onclick = (event) => {
-    event.preventDefault();
-    const main = document.querySelector('[data-testid="stMain"]');
-    main.tabIndex = -1;
-    main.focus();
-  };
-  document.body.prepend(link);
-};
-
 export default ({ data, parentElement }) => {
   const root = parentElement.querySelector(".root");
   if (!window.lecture) {
-    offerSkipping();
     window.lecture = new Lecture(parentElement.querySelector("style").cloneNode(true));
     document.querySelectorAll('[fill^="url(http"]').forEach(makeLocal);
     new MutationObserver(keepLetters).observe(document.body, { subtree: true, childList: true });

@@ -1,31 +1,26 @@
-// A click on a number chooses it. The step to which somebody goes is shown at once where its numbers are here already; what the
-// server says then stands, but for its answers to what was done before.
-const PATIENCE = 400, LATEST = 5000, KEYS = { ArrowLeft: "←", ArrowRight: "→" };
+// A click on a number chooses it. A step's words come apart from its numbers, which the browser mostly has before: the picture
+// follows the words beside it, in the same frame, and is not to be seen while they tell of a step whose numbers are to come.
+const PATIENCE = 400;
 
-// The button of a stepper that was clicked, or whose key Streamlit has taken.
-const pressedBy = ({ type, target, key, shiftKey, defaultPrevented }, stepper) => {
-  if (type === "click") return target.closest(`.st-key-${stepper}_stepper button:enabled`);
-  if (!defaultPrevented || !KEYS[key] || target.closest("[role=radio]")) return null;
-  return document.querySelector(`.st-key-${stepper}_stepper button:has([aria-label="Shortcut ${shiftKey ? "Shift + " : ""}${KEYS[key]}"])`);
+const pictureOf = (src) => {
+  const picture = create("img", { src });
+  return picture.decode().then(() => picture, () => null);
 };
 
 class ChosenStep extends MovingStep {
   constructor(root) {
     super(root, (row, column) => this.tell({ row, column, step: this.shown }));
-    const ends = new AbortController(), hear = (event) => (root.isConnected ? this.hear(event) : ends.abort());
-    window.addEventListener("click", hear, { capture: true, signal: ends.signal });
-    window.addEventListener("keydown", hear, { signal: ends.signal });  // after Streamlit, which has taken it or not
+    Object.assign(this, { files: {}, ready: {}, watch: new MutationObserver(() => this.follow()) });
   }
 
   adopt(data, tell) {
-    const pictures = Object.values(data.steps).flatMap(({ over }) => over ?? []);
-    this.images = Object.fromEntries(pictures.map((src) => [src, this.images?.[src] ?? create("img", { onload: this.redraw, src })]));
-    const known = this.files ?? {}, names = data.parts.flatMap(({ file }) => file ?? []);
+    const known = this.files, names = data.parts.flatMap((part) => part?.file ?? []);
     this.files = Object.fromEntries(names.map((name) => [name, known[name] ?? this.fetched(name)]));
-    Object.assign(this, { said: data, tell });
-    clearTimeout(this.later);
-    if (!this.asked || this.asked === data.now) this.obey();
-    else this.wait();
+    const beside = data.follows ? this.root.getRootNode().host.closest("[data-testid=stHorizontalBlock]") : null;
+    if (beside !== this.beside) this.watch.disconnect();
+    if (beside) this.watch.observe(beside, { subtree: true, childList: true, attributeFilter: ["class"] });
+    Object.assign(this, { said: data, tell, beside });
+    this.prepare(data);
   }
 
   // A part in a file, asked for twice; null where the server has let go of it: its next message names it anew.
@@ -37,41 +32,43 @@ class ChosenStep extends MovingStep {
     return null;
   }
 
-  wait() {
-    const isIdle = () => document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning";
-    this.later = setTimeout(() => (isIdle() ? this.obey() : this.wait()), PATIENCE);
+  // Unpack all steps that are here, for who goes to one of them.
+  prepare({ steps, parts }) {
+    const known = Object.entries(this.ready).filter(([name]) => steps[name]), ready = (this.ready = Object.fromEntries(known));
+    for (const name in steps) {
+      this.unpacked(steps[name], parts).then((step) => {
+        if (ready !== this.ready || !step) return;
+        ready[name] = step;
+        this.follow();
+      });
+    }
+    this.follow();
   }
 
-  obey() {
-    this.asked = null;
-    this.go(this.said.now);
-  }
-
-  // To a step, or where its numbers are not here yet, away from the old ones.
-  async go(name) {
-    const { steps, parts } = this.said, step = steps[name], going = (this.going = {}), here = [...parts];
-    this.root.classList.add("awaits");
-    const used = step ? [step, step.before, ...step.factors].flatMap((one) => [one?.data, one?.rows, one?.columns]) : [];
+  async unpacked(step, parts) {
+    const used = [step, step.before, ...step.factors].flatMap((one) => [one?.data, one?.rows, one?.columns]), here = [...parts];
     for (const place of used) here[place] = (await this.files[parts[place]?.file]) ?? parts[place];
-    if (!step || going !== this.going || used.some((place) => here[place]?.file)) return;
-    this.root.classList.remove("awaits");
-    this.shown = name;
-    super.adopt(withParts(step, here));
+    if (used.some((place) => here[place]?.file)) return null;
+    const whole = withParts(step, here), [codes, over] = await Promise.all([codesOf(whole), step.over && pictureOf(step.over)]);
+    return { whole, codes, over };
   }
 
-  hear(event) {
-    const { names, stops, now, stepper } = this.said, at = this.asked ?? now, pressed = pressedBy(event, stepper);
-    if (!pressed) return;
-    const chips = [...document.querySelectorAll(`.st-key-${stepper} [role=radio]`)], isOf = (way) => pressed.matches(`.st-key-${stepper}_${way} *`);
-    const ledTo = names.filter((name) => stops.includes(name) || name === at);
-    const asked = pressed.role === "radio" ? names[chips.indexOf(pressed)] : ledTo[ledTo.indexOf(at) + isOf("next") - isOf("previous")];
-    if (!asked || asked === at) return;
-    clearTimeout(this.later);
-    this.asked = asked;
-    this.later = setTimeout(() => this.wait(), LATEST);
-    if (document.querySelector(`.st-key-${stepper}_guess input:checked`)) return;
-    const go = () => { if (this.asked === asked) this.go(asked); };
-    if (this.said.steps[asked]) requestAnimationFrame(go); else go();  // what takes its time once Streamlit has sent the click
+  // The step that the words beside it tell of: "" while only some of them have come, null where there are none.
+  get told() {
+    const step = this.beside?.querySelector("h3[data-step]")?.dataset.step;
+    return step ? (this.beside.querySelector(`.st-key-desk_code_${step}`) ? step : "") : null;
+  }
+
+  follow() {
+    const { told, root } = this, name = told ?? this.said.now, step = this.ready[name];
+    if (step && step !== this.step) {
+      Object.assign(this, { step, shown: name, over: step.over });
+      if (isNew(this, step.whole)) this.put(step.whole, step.codes);
+    }
+    root.classList.toggle("awaits", name !== this.shown);
+    const words = this.beside?.querySelector(".st-key-step_words");
+    if (words) words.style.opacity = told === "" && root.isConnected ? 0 : "";
+    if (!root.isConnected) this.watch.disconnect();
   }
 }
 

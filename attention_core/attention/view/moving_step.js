@@ -100,6 +100,10 @@ const withParts = (step, parts) => {
   return { ...whole(step), rows: parts[step.rows], columns: parts[step.columns], before: whole(step.before), factors: step.factors.map(whole) };
 };
 
+const matricesOf = (step) => [step, step.before, ...step.factors];
+
+const codesOf = (step) => Promise.all(matricesOf(step).map((one) => one && numbersOf(one.data)));
+
 class MovingStep extends Film {
   // `choose` gets the row and column of a clicked cell.
   constructor(root, choose) {
@@ -116,9 +120,12 @@ class MovingStep extends Film {
 
   async adopt(data) {
     if (!isNew(this, data)) return;
-    const given = [data, data.before, ...data.factors], stamp = (this.stamp = {});
-    const codes = await Promise.all(given.map((one) => one && numbersOf(one.data)));
-    if (stamp !== this.stamp) return;
+    const stamp = (this.stamp = {}), codes = await codesOf(data);
+    if (stamp === this.stamp) this.put(data, codes);
+  }
+
+  put(data, codes) {
+    const given = matricesOf(data);
     this.measure();
     const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place && (this.ink || "rgb(128, 128, 128)") }, codes[place]));
     if (!this.data) asMatrix(this);
@@ -448,14 +455,13 @@ class MovingStep extends Film {
       this.drawn = grid;
       [this.pictures, this.earlier] = [grid, before?.n === grid.n ? before : null].map((one) => one && this.picturesOf(one));
     }
-    const below = this.images?.[data.over], added = data.flat && left && time < 1 ? Math.floor(part(time, 0, 0.95) * left.m) : null;
+    const below = this.over, added = data.flat && left && time < 1 ? Math.floor(part(time, 0, 0.95) * left.m) : null;
     const sum = (picture, place) => { let all = 0; for (let inner = 0; inner < added; inner++) all += left.at(picture, inner) * right.at(inner, place); return all; };
     const pictures = added === null ? this.pictures : this.picturesOf(grid, sum), fades = this.earlier && time < 1, come = fades ? part(time, 0.1, 0.9) : 1;
-    if (below?.complete && below.naturalWidth) this.below = below;
     for (let picture = 0; picture < count; picture++) {
       const at = this.sheetPlace(picture), shown = fades || added !== null ? tall : Math.ceil(tall * clamp(time * 2 - picture / count, 0, 1));
       pen.imageSmoothingEnabled = Boolean(data.glow);
-      if (below && this.below) pen.drawImage(this.below, at.x, at.y, at.w, at.h);
+      if (below) pen.drawImage(below, at.x, at.y, at.w, at.h);
       pen.imageSmoothingEnabled = false;
       for (const [one, alpha] of [[fades && this.earlier, 1 - come], [shown && !(data.ink && below) && pictures, come]]) {
         pen.globalAlpha = alpha;
