@@ -42,7 +42,7 @@ def asks(page, text):
 
 def answers(page) -> list[str]:
     """The large answer, alone in a list."""
-    return re.findall(r'<div class="answer"[^>]*>(?:<span[^>]*></span>)?([\w ]+)<span', bodies(page))
+    return re.findall(r'<div class="answer"[^>]*>(?:<span[^>]*></span>)?([\w ]+) <span', bodies(page))
 
 
 def greyed(page) -> bool:
