@@ -60,7 +60,7 @@ class ScorePlane extends Plane {
     const rows = shares.map((share, place) =>
       `<tr class="${place === best ? "best" : ""} ${place === active ? "active" : ""}"><td>${keyName(place + 1)}</td><td class="wide">` +
       `<div class="track"><i style="width: ${75 * share}%"></i><span>${share < 0.001 ? "almost nothing" : asPercent(share)}</span></div></td></tr>`);
-    return `<section><h4>${name}<span>${formula}</span></h4><p>${about}</p><table aria-label="${name}: the share of every key">` +
+    return `<section><h4>${name} <span>${formula}</span></h4><p>${about}</p><table aria-label="${name}: the share of every key">` +
       `${rows.join("")}</table><p class="chosen">chooses <b>${keyName(best + 1)}</b></p></section>`;
   }
 

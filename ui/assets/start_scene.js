@@ -105,6 +105,7 @@ class StartScene {
       const line = make(this.lines, "p"), most = Math.max(...words.map(([, share]) => share));
       make(line, "i", "", number + 1);
       for (const [word, share] of words) {
+        line.append(" ");
         const node = make(line, "span", { title: asPercent(share) }, word);
         node.style.setProperty("--w", share / most);
       }
