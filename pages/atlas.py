@@ -4,10 +4,10 @@ import streamlit as st
 
 from attention_core.hub.model import in_units
 from ui.atlas import NAME
-from ui.atlas.flight import flight, framed_words, surprise
+from ui.atlas.flight import flight, follow_view, framed_words, most_looked_at, surprise
 from ui.atlas.map import TICK, atlas_map, follow_address, search_part, survey_part
 from ui.atlas.shared_atlas import SharedAtlas, shared_atlas
-from ui.atlas.sources import choose_head, choose_source
+from ui.atlas.sources import MatrixSource, choose_head, choose_source
 from ui.layout import last_on_phone
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.try_this import try_this
@@ -17,6 +17,11 @@ def how_to_read_it() -> None:
     move, read = st.columns(2, gap="large")
     move.markdown("Rows look at columns. Drag, wheel, pinch, double-click; arrow keys, +, − and 0.")
     read.markdown("Pinker is larger, each step multiplies. Far out, a point shows the largest weight of many.")
+
+
+def moving_map(source: MatrixSource, shared: SharedAtlas) -> None:
+    follow_view(source, shared)
+    atlas_map(shared, source.title, not shared.atlas.is_surveyed)
 
 
 def why_it_fits(shared: SharedAtlas) -> None:
@@ -32,7 +37,9 @@ def why_it_fits(shared: SharedAtlas) -> None:
     )
 
 
-page_frame(NAME, "One attention head reads. Each row is a word, pink cells are the words that it looks at.")
+page_frame(
+    NAME, "One attention head reads. Each row is a position, such as a piece of a word; pink cells are where it looks."
+)
 last_on_phone("atlas_screen", "atlas_story")
 in_words = st.container(key="atlas_words")
 with st.container(key="atlas_screen"):
@@ -47,7 +54,7 @@ if source:
     shared = shared_atlas(source.key, head, source.trace)
     follow_address(shared.atlas)
     with tools:
-        search_part(shared)
+        search_part(shared, most_looked_at(source, shared))
     with story:
         flight(source, shared)
         if guess := surprise(source, shared):
@@ -56,11 +63,12 @@ if source:
         framed_words(source, shared)  # after the flight, which moves the map
     is_surveyed = shared.atlas.is_surveyed
     with stage:
-        live(atlas_map, shared, source.title, not is_surveyed)
+        live(moving_map, source, shared)
     if not is_surveyed:
         with story:
             live(survey_part, shared, beat=TICK)
-    deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shared)),)
+    if shared.atlas.is_made_of_products:
+        deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shared)),)
 else:
     stage.info("Choose under *Another map* what to show.")
 page_tabs(NAME, Tab("read", "How to read it", how_to_read_it), more=deeper)

@@ -12,6 +12,7 @@ steps of the logarithm keep the same number of digits of each.
 import bisect
 import itertools
 import math
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -24,6 +25,7 @@ from torch import Tensor
 from attention_core.atlas.cells import BAND, Cells
 from attention_core.atlas.survey import Survey, block_slice, in_blocks, n_blocks, pooled
 from attention_core.attention.trace import AttentionTrace, spans
+from attention_core.attention.view.page import pieces
 from attention_core.device import to_array
 
 TILE = BAND
@@ -139,6 +141,13 @@ class Atlas:
         """What the head's queries and keys take, and one float64 number per row, its normaliser."""
         return self.trace.query[self.head].nbytes + self.trace.key_of(self.head).nbytes + 8 * self.n_queries
 
+    @property
+    def is_made_of_products(self) -> bool:
+        """Whether queries, keys and normalisers are all that its weights are computed from."""
+        trace = self.trace
+        is_plain = trace.score.dot_factor(trace.query.shape[-1]) is not None and trace.has_softmax and not trace.edits
+        return is_plain and trace.bias is None and trace.sinks is None
+
     def _tile(self, level: int, row: int, col: int) -> np.ndarray:
         maxima_of = self._on_demand if level < self.base_level else self._survey.pooled
         return to_array(maxima_of(*self.part(level, row, col), 2**level))
@@ -162,34 +171,28 @@ BLANKS = {ord(mark): " " for mark in "▁ĠĊ"}
 """Byte-level and SentencePiece tokenizers write a blank or the end of a line as one of these."""
 
 
-def search(labels: Sequence[str], text: str) -> list[int]:
-    """Return the positions at which a text begins, in order; a text may run over several labels.
+def search(labels: Sequence[str], text: str, *, whole: bool = False) -> list[int]:
+    """Return the positions of words that begin with a text, in order; it may run over several labels and words.
 
-    Upper and lower case are alike. Blanks do not count, nor do the marks that tokenizers write for them or for the
-    going on of a word. Where the labels are the numbers of the positions, only the position of a number is found.
+    Upper and lower case are alike, and so are blanks and the marks that tokenizers write for them. Where the labels are
+    the numbers of the positions, only the position of a number is found.
 
     Args:
         labels: one per position, such as the tokens of a text.
         text: what to find; nothing is found by an empty one.
+        whole: whether it has to end where a word ends, too.
     """
-    wanted = _plain(text)
+    wanted = text.translate(BLANKS).casefold().split()
     if not wanted:
         return []
     if labels and (labels[0], labels[-1]) == ("0", str(len(labels) - 1)):
-        return [labels.index(wanted)] if wanted in labels else []
-    pieces = [_plain(label) for label in labels]
-    starts = list(itertools.accumulate(map(len, pieces), initial=0))
-    whole = "".join(pieces)
-    found: dict[int, None] = {}  # in order, each once
-    at = whole.find(wanted)
-    while at >= 0:
-        found[bisect.bisect_right(starts, at) - 1] = None
-        at = whole.find(wanted, at + 1)
-    return list(found)
-
-
-def _plain(text: str) -> str:
-    return "".join(text.removeprefix("##").translate(BLANKS).split()).casefold()
+        return [labels.index(wanted[0])] if wanted[0] in labels else []
+    written = [("" if glued else " ") + piece.translate(BLANKS).casefold() for piece, glued in pieces(labels)]
+    starts = list(itertools.accumulate(map(len, written), initial=0))
+    pattern = r"\s*".join(map(re.escape, wanted)) + r"(?!\w)" * (whole and wanted[-1][-1].isalnum())
+    begins = re.compile(r"(?<!\w)" * wanted[0][0].isalnum() + rf"(?={pattern})")
+    found = (bisect.bisect_right(starts, match.start()) - 1 for match in begins.finditer("".join(written)))
+    return list(dict.fromkeys(found))
 
 
 MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3

@@ -49,7 +49,9 @@ def in_pieces(sentences: Iterable[str]) -> LongText:
     for number, sentence in enumerate(sentences):
         cut = pieces().encode(sentence, add_special_tokens=False)
         ids += cut.ids
-        labels += [sentence[first:last].strip() for first, last in cut.offsets]
+        labels += [
+            f" {sentence}"[first + bool(first) : last + 1] for first, last in cut.offsets
+        ]  # a blank begins a word
         sentence_of += [number] * len(cut.ids)
         if len(ids) > WINDOWED_PIECES.most:
             break

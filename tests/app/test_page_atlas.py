@@ -1,6 +1,8 @@
 """The atlas, without a browser: the flight, sources, tiles on demand, the survey, jumps, links, bad input."""
 
+import html
 import json
+import re
 import struct
 import sys
 
@@ -11,11 +13,14 @@ import torch
 from attention_core import capture
 from attention_core.atlas import search
 from attention_core.atlas.synthetic import labels
+from attention_core.attention.capture.trace_builder import from_weights
+from attention_core.attention.recording import Recording
 from attention_core.bounds import Bound
 from attention_core.data.phrase_book import phrase_book
-from attention_core.topics.atlas import in_pieces
+from attention_core.topics.atlas import in_pieces, read_in_windows, strongest_echo
 from tests.app.tools import bodies, open_tab, opened, said, settled
 from tests.bombs import npz
+from ui.labels import as_percent
 
 PAGE, OTHER, NAME = "pages/atlas.py", "pages/start.py", "atlas"
 
@@ -169,7 +174,91 @@ def test_token_that_is_not_there_moves_nothing(page):
     for text in ("no such word", "<img src=x onerror=alert(1)>", "`"):
         put(page, "text_input", find=text)
         assert message(page)["go"] is None
-        assert "nowhere" in said(page)
+        assert "No word here is" in said(page)
+
+
+def test_a_jump_finds_whole_words_first_and_tells_of_the_cell_that_it_frames(app):
+    page = put(opened(app, PAGE), "text_input", find="cat")
+    text = in_pieces(phrase_book())
+    weights, words = read_in_windows(text, 3), "".join(text.labels)
+    seen = []
+    while not seen or "longer" not in said(page):
+        row, column = message(page)["go"]["mark"]
+        assert text.labels[row] == " cat"
+        share = weights.weights(5, [row])[0]
+        assert column == int(share.argmax())
+        found = f"“{text.labels[column].strip()}”, piece {column + 1:,}: {as_percent(share.max())}"
+        assert f"At “cat” it looks most at {found}" in html.unescape(bodies(page))
+        assert f"`cat`: {len(seen) + 1} of " in said(page)
+        assert "what came next the first time" not in bodies(page)
+        assert "Two sentences" not in said(page)
+        seen.append(row)
+        page.button(key=f"{NAME}_hit_next").click().run()
+    assert len(seen) == len(re.findall(r"\bcat\b", words, re.IGNORECASE)) - len(re.findall(r"\bCat\b", words))
+    row, column = message(page)["go"]["mark"]
+    assert not "".join(text.labels[row : row + 3]).startswith(" cat ")
+    put(page, "text_input", find="licate")
+    assert "No word here is `licate` or begins with it" in said(page)
+
+
+def test_heading_and_story_tell_of_what_the_map_shows_or_of_nothing(app):
+    page = opened(app, PAGE)
+    home, told = message(page)["view"], "what came next the first time"
+    assert told in bodies(page)
+    for moved in ({"row": 50.0}, {"column": 50.0}, {"across": 900.0}):
+        settled(page, atlas_view=home | moved)
+        assert told not in bodies(page), moved
+        assert "Two sentences" not in said(page), moved
+        assert "A place of your own choice" in bodies(page), moved
+        settled(page, atlas_view=home)
+        assert told in bodies(page), "it is there again"
+    page.button(key=f"{NAME}_stop_previous").click().run()
+    assert message(page)["view"]["across"] == 170
+    settled(page, atlas_view={"row": 8000, "column": 8000, "across": None})
+    assert "Short slanted strokes" not in bodies(page)
+
+
+def test_the_view_of_a_link_is_not_told_with_the_words_of_the_flight(app):
+    page = at_link(app, map="900.5,800.0,40.0")
+    assert "what came next the first time" not in bodies(page)
+    assert "A place of your own choice" in bodies(page)
+
+
+@pytest.mark.parametrize(
+    ("times", "shape"), [(1, "sees all before it: the triangle"), (12, "128 only: the band"), (250, "the thin line")]
+)
+def test_what_the_whole_is_said_to_look_like_is_what_it_looks_like(page, times, shape):
+    choose(page, "text")
+    put(page, "text_area", text="The small cat sat on the old mat and looked at me. " * times)
+    assert any(one.key == f"{NAME}_try" for one in page.button) == (times == 250)
+    page = settled(page, atlas_stop=0)
+    assert shape in said(page) + bodies(page)
+    assert f"{times} sentence{'s' * (times > 1)}" in said(page) + bodies(page)
+
+
+@pytest.mark.parametrize(("layer", "head"), [(1, 4), (2, 0), (3, 5), (0, 0)])
+def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
+    page = put(opened(app, PAGE), "selectbox", layer=layer, head=head)
+    text = in_pieces(phrase_book())
+    echo = strongest_echo(text, read_in_windows(text, layer), head)
+    _, followed, before = map(as_percent, echo.shares)
+    assert ("Nobody told it to" in said(page)) == (echo.shares[1] >= 0.2)
+    if echo.shares[1] >= 0.2:
+        assert f"what came next gets {followed} of this head's attention here" in said(page)
+    else:
+        assert f"what came next last time gets {followed} here, the piece just before {before}." in said(page)
+
+
+def test_the_formula_is_told_of_what_is_computed_by_it(page, monkeypatch, tmp_path):
+    tabs = [tab.label for tab in page.tabs]
+    assert "More" in tabs
+    softmax = torch.rand(1, 2, 20, 20).softmax(-1)
+    recording = Recording([from_weights(softmax[0], name="a", note="", mechanism="toy")])
+    recording.save(tmp_path / "run.npz")
+    choose(page, "run")
+    upload(page, "run.npz", (tmp_path / "run.npz").read_bytes())
+    assert message(page)["rows"]["n"] == 20
+    assert "More" not in [tab.label for tab in page.tabs], "only the weights are known"
 
 
 def test_survey_of_a_long_matrix_goes_on_while_somebody_watches(app, monkeypatch):

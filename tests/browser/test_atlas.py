@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.browser.tools import FITTED
+
 ROOT = "document.querySelector('.st-key-atlas_map [data-testid$=Isolated]').shadowRoot.querySelector('.root')"
 MAP = f"{ROOT}.map"
 LAST_CAME = f"Math.max(...[...{MAP}.cache.tiles.values()].map(tile => tile.came))"
@@ -185,6 +187,21 @@ def test_it_flies_in_on_arrival_and_opens_near_where_less_motion_is_wanted(page,
     assert view(page) == pytest.approx(near, rel=0.01)
     page.wait_for_timeout(1200)
     assert page.url.endswith("/atlas"), "the address stays"
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_the_framed_cell_stays_in_view_when_the_lecture_is_switched_on(page, app_url, size):
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{app_url}/atlas")
+    page.locator("canvas.map").wait_for()
+    painted(page)
+    page.get_by_test_id("stCheckbox").get_by_text("Lecture mode").click()
+    page.wait_for_function(f"window.lecture?.on && {MAP}.large > 1 && {FITTED}")
+    painted(page)
+    part, (row, column) = page.evaluate(f"[{MAP}.seenPart(), {MAP}.mark]")
+    assert part["top"] <= row <= part["bottom"] - 1
+    assert part["left"] <= column <= part["right"] - 1
 
 
 def test_overview_moves_the_map(atlas):

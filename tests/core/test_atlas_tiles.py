@@ -128,8 +128,11 @@ BYTE_PIECES = ["The", "Ġplay", "ing", "Ġfield", "Ċ", "▁play"]
         (WORDPIECES, "play", [2, 5]),
         (WORDPIECES, "PLAYING", [2]),
         (WORDPIECES, "playing field", [2]),
-        (WORDPIECES, "field plays", [4]),
-        (WORDPIECES, "ing", [3]),
+        (WORDPIECES, "field play", [4]),
+        (WORDPIECES, "ing", []),
+        (WORDPIECES, "play fie", []),
+        (WORDPIECES, "playing fie", [2]),
+        (["a", " delic", "ate", " c", "ate", "g", "ory", ".", " Cat", "'s"], "cat", [3, 8]),
         (WORDPIECES, "[sep]", [7]),
         (WORDPIECES, "pitch", []),
         (WORDPIECES, "", []),
@@ -144,6 +147,13 @@ BYTE_PIECES = ["The", "Ġplay", "ing", "Ġfield", "Ċ", "▁play"]
 )
 def test_a_text_is_found_across_pieces_and_whatever_its_case(labels, text, positions):
     assert search(labels, text) == positions
+
+
+def test_whole_words_end_where_the_text_does():
+    labels = ["a", " delic", "ate", " c", "ate", "g", "ory", ".", " Cat", "'s", " c", "at", "."]
+    assert search(labels, "cat") == [3, 8, 10]
+    assert search(labels, "cat", whole=True) == [8, 10]
+    assert search(labels, "cat.", whole=True) == [10]
 
 
 def test_numbered_positions_are_found_by_their_number():

@@ -4,7 +4,7 @@ const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGH
 
 class MapView {
   resize() {
-    const width = this.stage.clientWidth;
+    const width = this.stage.clientWidth, before = this.plot && Math.min(this.plot.width, this.plot.height);
     if (!width || !this.cache) return;
     const narrow = width < 520;
     this.large = window.lecture?.on ? 1.4 : 1;  // letters that a hall reads
@@ -19,7 +19,8 @@ class MapView {
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
     this.plot = { width: width - this.left - MARGIN, height: height - this.top - MARGIN };
-    this.cell = this.cell && !this.wasWhole ? this.cell : this.across ? this.cellFor(this.across) : this.fit();
+    const grown = before ? Math.min(this.plot.width, this.plot.height) / before : 1;  // as many cells stay in view
+    this.cell = this.cell && !this.wasWhole ? this.cell * grown : this.across ? this.cellFor(this.across) : this.fit();
     this.keepInside();
     this.settle(true);
   }

@@ -1,14 +1,15 @@
 """A guided flight over the map of a text, from the whole of it to one sentence."""
 
 import html
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.topics.atlas import Echo, LongText, strongest_echo
 from ui.atlas import NAME
-from ui.atlas.map import GO, REST, arrive_at, go_to
+from ui.atlas.map import CLOSE, GO, REST, arrive_at, go_to, shows
 from ui.atlas.shared_atlas import MatrixSource, SharedAtlas
 from ui.labels import as_percent, error_markdown
 from ui.lecture import LECTURE
@@ -18,12 +19,15 @@ from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 
 RIBBON, PAGE = 1_500, 170  # cells along the map's shorter side at the two stops on the way
 FINDS = 0.2  # share of its attention from which a head is said to look for what followed
+THIN = 20  # of a text so many times as long as the window the map is a thin line
 SHAPES = ("A full square", "A thin line", "Scattered points")
 LAST_STOP = 3
 STOP = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
 FLIGHT = Player(STOP, seconds=4.0)
 LANDED = Field(NAME, "landed", ("", 0))
 """The matrix and the stop to which the map was moved last."""
+TOLD: Field[Any] = Field(NAME, "told", None)
+"""The place that heading and story tell of."""
 
 
 class Stop(NamedTuple):
@@ -35,6 +39,9 @@ class Stop(NamedTuple):
     column: float
     across: float | None
     cell: tuple[int, int] | None = None
+
+
+ELSEWHERE = Stop("A place of your own choice", "Rows are the pieces that look, columns those looked at.", 0, 0, None)
 
 
 def flight(source: MatrixSource, shared: SharedAtlas) -> None:
@@ -51,13 +58,41 @@ def flight(source: MatrixSource, shared: SharedAtlas) -> None:
             go_to(stop.row, stop.column, stop.across, stop.cell, slowly=True)
         elif REST.value is None and stop.across:
             arrive_at(stop.row, stop.column, stop.across, stop.cell)
-    if STOP.value == LAST_STOP or _found(source, shared) is None:
-        st.markdown(f"**{stop.title}**  \n{stop.words}")
+    TOLD.value = told = _told(source, shared)
+    if _found(source, shared) is None or told == stops[-1]:
+        st.markdown(f"**{error_markdown(told.title)}**  \n{told.words}")
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
             FLIGHT.previous_button(range(len(stops)), "Fly out")
             if STOP.value < LAST_STOP:
                 FLIGHT.next_button(range(len(stops)), "Fly in", type="primary")
+
+
+def follow_view(source: MatrixSource, shared: SharedAtlas) -> None:
+    """Run the page again if the map was moved away from the place that it tells of, or back there."""
+    if _told(source, shared) != TOLD.value:
+        st.rerun()
+
+
+def _told(source: MatrixSource, shared: SharedAtlas) -> Stop:
+    """Return what is to be said of the map: a word that was jumped to, or the flight's stop, if it is in view."""
+    stop, sent, (trace, head) = stops_of(source, shared)[STOP.value], GO.value, (shared.atlas.trace, shared.atlas.head)
+    if source.text is None:
+        return stop
+    if sent and sent["mark"] and not sent["slowly"]:
+        row, column = cell = tuple(sent["mark"])
+        at, found = (source.text.labels[place].strip() for place in cell)
+        weights = trace.weights(head, [row])[0]
+        most = " most" * (int(weights.argmax()) == column)
+        title = f"At “{at}” it looks{most} at “{found}”, piece {column + 1:,}: {as_percent(float(weights[column]))}"
+        stop = Stop(title, "Every cell is one weight.", row + 0.5, column + 0.5, CLOSE, cell)
+    return stop if shows(*stop[2:]) else ELSEWHERE
+
+
+def most_looked_at(source: MatrixSource, shared: SharedAtlas) -> Callable[[int], int] | None:
+    """Return what tells where a piece of a text looks most; None where no text was read."""
+    trace, head = shared.atlas.trace, shared.atlas.head
+    return (lambda row: int(trace.weights(head, [row])[0].argmax())) if source.text else None
 
 
 def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
@@ -67,11 +102,12 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     middle = n / 2, atlas.n_keys / 2
     if text is None or window is None:
         pairs = f"{n:,} × {atlas.n_keys:,} weights. Zoom in anywhere: every one of them is exact."
-        return [Stop(error_markdown(source.title), pairs, *middle, None)]
+        return [Stop(source.title, pairs, *middle, None)]
     sentences = text.sentence_of[-1] + 1
+    seen = f"the last {window} only: {'the thin line' if n >= THIN * window else 'the band'}"
     whole = Stop(
-        f"{sentences:,} sentences",
-        f"A language model reads them, each word sees the last {window} only: the thin line.",
+        f"{sentences:,} sentence{'s' * (sentences > 1)}",
+        f"A language model reads; each piece sees {seen if n > window else 'all before it: the triangle'}.",
         *middle,
         None,
     )
@@ -83,31 +119,30 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
 
 def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
     """Draw what the map is about: the last stop's sentence, with an arc for the framed cell, or what another shows."""
-    text, trace, head = source.text, shared.atlas.trace, shared.atlas.head
+    text, told = source.text, TOLD.value
     if text is None or (echo := _found(source, shared)) is None:
         return
+    if told.cell != (echo.query, echo.followed):
+        title, words = map(html.escape, told[:2])
+        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo told">{words}</div>')
+        return
+    labels = text.labels
 
     def words(start: int, end: int) -> str:
-        return " ".join(html.escape(label.strip()) for label in text.labels[start:end])
+        return html.escape("".join(labels[start:end]))
 
-    if GO.value and GO.value["mark"] and not GO.value["slowly"]:  # a word that was jumped to
-        row = GO.value["mark"][0]
-        weights = trace.weights(head, [row])[0]
-        most, share = int(weights.argmax()), as_percent(float(weights.max()))
-        at, found = words(row, row + 1), words(most, most + 1)
-        st.html(f'<p class="echo"><b>At “{at}” it looks most at “{found}”, word {most + 1:,}: {share}</b></p>')
-        return
-    if STOP.value < LAST_STOP:
-        stop = stops_of(source, shared)[STOP.value]
-        st.html(f'<p class="echo"><b>{stop.title}</b></p><div class="echo told">{stop.words}</div>')
-        return
-    asks, found = (words(place, place + 1) for place in (echo.query, echo.followed))
-    share = as_percent(float(trace.weights(head, [echo.query])[0, echo.followed]))
+    def marked(place: int, tag: str) -> str:
+        return " " * labels[place].startswith(" ") + f"<{tag}>{html.escape(labels[place].strip())}</{tag}>"
+
+    asks, found = (html.escape(labels[place].strip()) for place in (echo.query, echo.followed))
+    pair = labels[echo.first.start : echo.second.stop]
+    at = f"the second “{asks}”" if pair.count(labels[echo.query]) == 2 else f"“{asks}”"
+    share = as_percent(float(shared.atlas.trace.weights(shared.atlas.head, [echo.query])[0, echo.followed]))
     st.html(
-        f'<p class="echo"><b>At the second “{asks}” it looks back at “{found}”: what came next the first time</b></p>'
-        '<div class="echo" tabindex="0">'
-        f"{words(echo.first.start, echo.followed)} <span data-share={share}><b>{found}</b> "
-        f"{words(echo.followed + 1, echo.query)} <i>{asks}</i></span> {words(echo.query + 1, echo.second.stop)}</div>"
+        f'<p class="echo"><b>At {at} it looks back at “{found}”: what came next the first time</b></p>'
+        f'<div class="echo" tabindex="0">{words(echo.first.start, echo.followed)} '
+        f"<span data-share={share}>{marked(echo.followed, 'b')}{words(echo.followed + 1, echo.query)}"
+        f"{marked(echo.query, 'i')}</span>{words(echo.query + 1, echo.second.stop)}</div>"
     )
 
 
@@ -125,7 +160,7 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     tried = TRIED[NAME].value
     is_on_its_way = 0 < STOP.value < LAST_STOP
     is_elsewhere = is_on_its_way or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, ASKED))
-    if source.text is None or window is None or is_elsewhere:
+    if source.text is None or window is None or n < THIN * window or is_elsewhere:
         return None
 
     def fly() -> None:
@@ -133,10 +168,9 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
     def outcome() -> tuple[int, str]:
         share = sum(min(row + 1, window) for row in range(n)) / n**2
-        words = f"Each word sees the last {window} only. That is {as_percent(share)} of all {n:,} × {n:,} pairs."
-        return int(share < 0.5), words
+        return 1, f"Each piece sees the last {window} only. That is {as_percent(share)} of all {n:,} × {n:,} pairs."
 
-    question = f"All {n:,} words at once: what will the map look like?"
+    question = f"All {n:,} pieces at once: what will the map look like?"
     return TryThis("fly out to the whole text", question, SHAPES, fly, outcome, "atlas_stage")
 
 
@@ -144,21 +178,26 @@ def _close(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
     place, (_, followed, before) = (echo.first.start + echo.second.stop) / 2, echo.shares
     finds = followed >= FINDS
     slants = (
-        "Short slanted strokes: sentences that begin as an earlier one did, and look back at it. Upright lines: full "
-        "stops, where the head rests when nothing returns."
+        "Short slanted strokes: words that return, and look back at what came next the last time. Upright lines: a "
+        "piece that many look at."
     )
     closest = (
-        f"On average, such a word gets {as_percent(followed)} of this head's attention. Nobody told it to: it helps to "
-        "guess the next word."
+        f"On average, what came next gets {as_percent(followed)} of this head's attention here. Nobody told it to: it "
+        "helps to guess the next word."
     )
-    other = f"What came next last time gets {as_percent(followed)} here, the word just before {as_percent(before)}."
-    ribbon = f"The line is a ribbon, {window} words wide: out of reach to its left, not read yet to its right."
-    cells = slants if finds else "Every cell is one weight. Rows are the words that look, columns those looked at."
+    other = (
+        f"On average, what came next last time gets {as_percent(followed)} here, the piece just before "
+        f"{as_percent(before)}."
+    )
+    ribbon = "To the right of the diagonal: not read yet."
+    if n > window:
+        ribbon = f"The line is a ribbon, {window} pieces wide: out of reach to its left, not read yet to its right."
+    cells = slants if finds else "Every cell is one weight. Rows are the pieces that look, columns those looked at."
     told, across = closest if finds else other, echo.second.stop - echo.first.start
     return [
         Stop(f"{_sentences(text, place, RIBBON)} sentences", ribbon, place, place, min(RIBBON, n)),
         Stop(f"{_sentences(text, place, PAGE)} sentences", cells, place, place, min(PAGE, n)),
-        Stop("Two sentences, word by word", told, place, place, across, (echo.query, echo.followed)),
+        Stop("Two sentences, piece by piece", told, place, place, across, (echo.query, echo.followed)),
     ]
 
 

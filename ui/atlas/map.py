@@ -4,6 +4,7 @@ import json
 import math
 import re
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -106,6 +107,14 @@ def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Chart:
     return matrix_chart(shared.part(level, *sides), *axes, Role.WEIGHTS, title="largest weight" if level else "weight")
 
 
+def shows(row: float, column: float, across: float | None, cell: tuple[int, int] | None) -> bool:
+    """Return whether the map shows a place about as large as go_to shows it; of a cell, at least so large."""
+    view, (row, column) = VIEW.value, (row, column) if cell is None else (cell[0] + 0.5, cell[1] + 0.5)
+    seen, wanted = (one or max(FOLLOWED.value[0]) for one in (view["across"], across))
+    far = 0 if view["across"] is None else max(abs(view["row"] - row), abs(view["column"] - column))
+    return far <= seen / 2 <= wanted and (cell is not None or wanted <= 2 * seen)
+
+
 def go_to(row: float, column: float, across: float | None, cell: tuple[int, int] | None, slowly: bool = False) -> None:
     """Move the map and frame a cell of it; across: see VIEW; slowly = as a flight that the eye can follow."""
     where = {"row": row, "column": column, "across": across}
@@ -204,7 +213,7 @@ def _axis_entry(axis: Axis) -> dict[str, Any]:
 
 def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
     labels = axis_of(atlas, name).labels[start : start + LABELS_AT_ONCE]
-    return {"axis": name, "start": start, "texts": [str(label)[:LONGEST_LABEL] for label in labels]}
+    return {"axis": name, "start": start, "texts": [str(label).strip()[:LONGEST_LABEL] for label in labels]}
 
 
 CLOSE = 30  # cells along the map's shorter side where a token was found
@@ -214,8 +223,8 @@ WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(t
 HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 
 
-def search_part(shared: SharedAtlas) -> None:
-    """Draw the search, which moves the map."""
+def search_part(shared: SharedAtlas, looks: Callable[[int], int] | None) -> None:
+    """Draw the search, which moves the map: to where a word that is found looks most, if `looks` tells that."""
     WANTED.widget(
         st.text_input,
         "Jump to a word",
@@ -223,31 +232,35 @@ def search_part(shared: SharedAtlas) -> None:
         label_visibility="collapsed",
         max_chars=SEARCH_LETTERS.most,
         on_change=_go_to_hit,
-        args=(shared, 0),
+        args=(shared, 0, looks),
         width=250,
     )
     if not WANTED.value.strip():
         return
-    wanted, hits = literal(WANTED.value.strip()), _hits(shared)
+    wanted, (hits, n_whole) = literal(WANTED.value.strip()), _hits(shared)
     if not hits:
-        st.caption(f"{wanted} is nowhere in this text, whatever the case and the blanks.", width="content")
+        st.caption(f"No word here is {wanted} or begins with it.", width="content")
         return
     at = HIT.clamp(0, len(hits) - 1)
     for name, icon, by in (("Previous", "chevron_left", -1), ("Next", "chevron_right", 1)):
         key = f"atlas_hit_{name.lower()}"
-        st.button(name, key=key, icon=f":material/{icon}:", on_click=_go_to_hit, args=(shared, at + by))
-    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}", width="content")
+        st.button(name, key=key, icon=f":material/{icon}:", on_click=_go_to_hit, args=(shared, at + by, looks))
+    longer = ", where a longer word begins" * (at >= n_whole)
+    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}{longer}", width="content")
 
 
-def _hits(shared: SharedAtlas) -> list[int]:
-    return shared.find("columns", WANTED.value.strip())
+def _hits(shared: SharedAtlas) -> tuple[list[int], int]:
+    """Return where the wanted words are, those behind that only begin with them, and how many are whole."""
+    whole, begun = (shared.find("columns", WANTED.value.strip(), is_whole) for is_whole in (True, False))
+    return [*whole, *sorted({*begun} - {*whole})], len(whole)
 
 
-def _go_to_hit(shared: SharedAtlas, number: int) -> None:
-    if hits := _hits(shared):
+def _go_to_hit(shared: SharedAtlas, number: int, looks: Callable[[int], int] | None) -> None:
+    hits, _ = _hits(shared)
+    if hits:
         HIT.value = number % len(hits)
-        column = hits[HIT.value]
-        row = min(column, shared.atlas.n_queries - 1)
+        found = hits[HIT.value]
+        row, column = min(found, shared.atlas.n_queries - 1), looks(found) if looks else found
         go_to(row + 0.5, column + 0.5, CLOSE, (row, column))
 
 

@@ -41,12 +41,12 @@ class SharedAtlas:
 
     Attributes:
         seconds: spent on the survey so far.
-        find: returns the positions of a text on the "rows" or the "columns".
+        find: returns the positions of a text on the "rows" or the "columns", see search.
     """
 
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
-        self.find = lru_cache(64)(lambda axis, text: search(axis_of(atlas, axis).labels, text))
+        self.find = lru_cache(64)(lambda axis, text, whole: search(axis_of(atlas, axis).labels, text, whole=whole))
         self._whole_tile = lru_cache(MAX_PACKED)(self._packed)
         self._lock = Lock("atlas", again=True)
 

@@ -53,7 +53,7 @@ def text_source() -> MatrixSource | None:
         st.caption(f"The first {LONG_TEXT_LETTERS} of {len(OWN_TEXT.value):,} characters are read.")
     cut = in_pieces(filter(None, map(str.strip, SENTENCE_END.split(text))))
     if cut.is_cut:
-        st.caption(f"The first {WINDOWED_PIECES} words are read.")
+        st.caption(f"The first {WINDOWED_PIECES} pieces of words are read.")
     if len(cut.ids) == 1:
         st.info("The text is empty. Write or paste one.")
         return None
