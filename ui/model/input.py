@@ -27,6 +27,8 @@ GO_ON = {
     **ENGLISH,
     "Code": "def add(a, b):\n    return a + b\n\ndef multiply(a, b):\n    return",
 }
+ABOUT = {ENGLISH["Two meanings"]: "bank"}
+"""The word that an example is about, which asks in the place of a pronoun."""
 TRANSLATE = {
     "Who was tired?": ENGLISH["Who was tired?"],
     "Order of words": "The little red car of my old neighbour was sold last week.",
@@ -80,7 +82,8 @@ def _recording() -> ModelRun | None:
             run = uploaded_run(NAME) or run
     if run is not None:
         n_heads = sum(trace.n_heads for trace in run.recording.traces)
-        st.markdown(f"**{error_markdown(run.model)}**: {len(run.recording):,} calls of attention, {n_heads:,} heads.")
+        calls = f"{len(run.recording):,} call{'s' * (len(run.recording) != 1)} of attention"
+        st.markdown(f"**{error_markdown(run.model)}**: {calls}, {n_heads:,} head{'s' * (n_heads != 1)}.")
     return run
 
 

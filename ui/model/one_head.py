@@ -32,17 +32,17 @@ MAX_INLINE = 4096
 
 def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
     """Draw where the tokens of a head look; a click on one makes it the query."""
-    query = min(glance.chosen(run).query, trace.n_queries - 1)
+    query, is_on = min(glance.chosen(run).query, trace.n_queries - 1), not glance.is_off(trace, head)
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
-        row, column = trace.weights(head, [query])[0], trace.weights(head, cols=[query])[:, 0]
+        row, column = is_on * trace.weights(head, [query])[0], is_on * trace.weights(head, cols=[query])[:, 0]
         patch_view(run, patches, query, to_array(row), to_array(column))
     elif (n := max(trace.n_queries, trace.n_keys)) > MOST_WORDS:
         most = f"This input has {n:,} tokens; words are drawn for at most {MOST_WORDS:,}."
         st.info(f"{most} Its matrices can be opened in the atlas.")
     else:
         weights = glance.cached_with_run(
-            run, ("tokens", trace, head), lambda: to_array(trace.weights(head).nan_to_num())
+            run, ("tokens", trace, head), lambda: to_array(is_on * trace.weights(head).nan_to_num())
         )
         _draw_tokens(run, trace, weights, query)
 
@@ -131,7 +131,9 @@ def one_head(run: ModelRun) -> None:
         st.info(error_markdown(trace.story.note))
     words, matrix = st.columns([1.15, 1], gap="large")
     with words:
-        if trace.value.shape[-1]:
+        if glance.is_off(trace, now.head):
+            st.info("This head is switched off: it hands nothing to any query. The matrix shows what is left of it.")
+        elif trace.value.shape[-1]:
             query_row(trace, now.head, now.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:
         large_matrix(run, trace, now.head, now.query)
@@ -166,8 +168,10 @@ def export_head(run: ModelRun) -> None:
 def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
     now, layers = glance.chosen_layers(run)
     habit = describe_head(glance.summaries_of(run, now.group)[now.layer][now.head])
+    trace = layers[now.layer]
+    habit = glance.OFF if glance.is_off(trace, now.head) else habit
     section(f"Layer {now.layer + 1}, head {now.head + 1}: {habit}", Role.WEIGHTS)
-    return now, layers[now.layer]
+    return now, trace
 
 
 def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) -> None:
@@ -181,9 +185,9 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     single_choice(
         "Shown", SHOWN, {name: SHOWN_AS[name] for name in known if known[name]}, label_visibility="collapsed", wrap=True
     )
-    values = trace.weights(head)
+    values = trace.weights(head) * (not glance.is_off(trace, head))
     if shown == "length":
-        values = norm_based_weights(trace, head)
+        values = norm_based_weights(trace, head) * (not glance.is_off(trace, head))
     elif shown == "rest":
         values = without_keys(values, special)
     values = masked(values, trace.allowed(head))

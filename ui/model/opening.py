@@ -8,12 +8,12 @@ from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, TextInput, special_keys
 from ui.labels import as_percent, error_markdown
-from ui.model.glance import NAME, Selection, chosen_layers
+from ui.model.glance import NAME, Selection, chosen_layers, is_off
 from ui.model.heads import SECOND_TEXT
 from ui.model.input import ENGLISH, TEXT
 from ui.model.one_head import token_view
 from ui.model_runs import LatestRun, run_of
-from ui.try_this import TryThis, try_this
+from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
 ASKS, CANDIDATES = "it", ("animal", "street")
@@ -48,17 +48,32 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
             CANDIDATES, *(_shares(one, now) for one in (run_of(PACKAGE, TextInput(FIRST_TEXT)), run)), strict=True
         )
         told = ", ".join(f"*{word}*: {as_percent(before)} → {as_percent(after)}" for word, before, after in both)
-    st.markdown(f"##### *{asks}* looks at {told}")
+    if is_off(trace, now.head):
+        st.markdown(f"##### This head is switched off: *{asks}* takes nothing from it")
+    else:
+        st.markdown(f"##### *{asks}* looks at {told}")
     if is_changed:
-        st.caption("Its attention is changed by hand in *What it does*.")
+        st.caption(f"{'This' if trace.edits else 'Another'} layer's attention is changed by hand in *What it does*.")
     token_view(run, trace, now.head)
     marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
     if marks:
         with st.container(key="desk_model_marks"):
             names = ", ".join(map(error_markdown, marks))
-            st.caption(f"{names}: marks that the model puts around the text. A large weight is not yet understanding.")
-    if read in (FIRST_TEXT, SECOND_TEXT):
+            st.caption(f"{names}: {_what_they_are(run)}. A large weight is not yet understanding.")
+    tried = TRIED[NAME]
+    if read == FIRST_TEXT and tried.value not in (NOT_TRIED, ASKED):
+        tried.reset()  # its answer is about the other text
+    if read == FIRST_TEXT or (read == SECOND_TEXT and tried.value != NOT_TRIED):
         try_this(NAME, _surprise(run, trace, now))
+
+
+def _what_they_are(run: ModelRun) -> str:
+    """Say what the tokens of a run are that are called special."""
+    if run.patch_grid is not None:
+        return "no part of the picture, but put beside its patches by the model"
+    if run.kind is ModelKind.DECODER:
+        return "often where heads look that find nothing, since every token sees the first one"
+    return "marks that the model puts around the text"
 
 
 def _shares(run: ModelRun, now: Selection) -> list[float]:
