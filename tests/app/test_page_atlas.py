@@ -230,7 +230,6 @@ def test_the_view_of_a_link_is_not_told_with_the_words_of_the_flight(app):
 def test_what_the_whole_is_said_to_look_like_is_what_it_looks_like(page, times, shape):
     choose(page, "text")
     put(page, "text_area", text="The small cat sat on the old mat and looked at me. " * times)
-    assert any(one.key == f"{NAME}_try" for one in page.button) == (times == 250)
     page = settled(page, atlas_stop=0)
     assert shape in said(page) + bodies(page)
     assert f"{times} sentence{'s' * (times > 1)}" in said(page) + bodies(page)
