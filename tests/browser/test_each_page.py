@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import FITTED, HEIGHT, SIZES, assert_fits, open_tab, settle
+from tests.browser.tools import HEIGHT, SIZES, assert_fits, open_tab, project, settle
 from ui.navigation import PAGES
 
 MAX_PIXELS = 2 * 900 + 60
@@ -26,9 +26,9 @@ WATCH_SHIFTS = """() => {
 }"""
 """Notes what moves while a page opens, but for what Streamlit's sidebar moves."""
 IN_CORNER = """() => {
-  const seen = [];
-  for (let x = 1690; x < 1920; x += 10) {
-    for (let y = 850; y < 1080; y += 10) {
+  const seen = [], step = 10 * Math.min(innerWidth / 1920, innerHeight / 1080);
+  for (let x = innerWidth - 23 * step; x < innerWidth; x += step) {
+    for (let y = innerHeight - 23 * step; y < innerHeight; y += step) {
       const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
       const range = document.createRange();
       if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
@@ -40,6 +40,29 @@ IN_CORNER = """() => {
   return seen;
 }"""
 """Where in the lower right corner something of the page is seen."""
+OVERLAPS = """() => {
+  const lines = [], letters = document.createRange();
+  const isSeen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const gather = (root) => {
+    for (const node of root.querySelectorAll(":not(svg *, .katex *, style, script, .st-key-lecture_screens *)")) {
+      if (node.shadowRoot) gather(node.shadowRoot);
+      if (!isSeen(node)) continue;
+      if (node.matches(".bars i")) lines.push([node, "a bar", node.getBoundingClientRect()]);
+      for (const child of node.childNodes) {
+        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
+        letters.selectNodeContents(child);
+        for (const box of letters.getClientRects()) if (box.width > 2) lines.push([node, child.data, box]);
+      }
+    }
+  };
+  gather(document.querySelector("[data-testid=stMain]"));
+  const common = (one, other, from, to) => Math.min(one[to], other[to]) - Math.max(one[from], other[from]);
+  return lines.flatMap(([node, text, box], place) => lines.slice(place + 1).filter(([other, , over]) => other !== node
+    && common(box, over, "left", "right") > 2 && common(box, over, "top", "bottom") > Math.min(box.height, over.height) / 2)
+    .map(([, words]) => `${text} / ${words}`));
+}"""
+"""Lines of words, and bars, that lie over others; of charts and formulas the browser does not tell where their letters end."""
+PROJECTORS = ((1280, 720), (1366, 768), (1920, 1080), (3840, 2160))
 PHONE = (360, 740)
 MIN_LETTERS = 10
 SHEET = "[class*=_try_this]"
@@ -80,18 +103,41 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         assert ("tab=" in page.url) == (len(labels) > 2)
 
 
-def test_it_fits_a_projector_in_large_letters_and_leaves_the_corner_free(visit, app_url, entry):
+def test_it_fits_every_projector_in_large_letters_and_leaves_the_corner_free(visit, app_url, entry):
     page = visit(f"{app_url}/{entry.url_path}?lecture=1")
-    page.set_viewport_size({"width": 1920, "height": 1080})
     page.wait_for_function("window.lecture?.on")
-    settle(page, 1000)
-    page.wait_for_function(FITTED)
-    assert page.evaluate(HEIGHT) <= 1080
-    sizes = sorted(page.evaluate(SIZES))
-    if sizes:
-        assert sizes[0] >= 16
-        assert sizes[len(sizes) // 2] >= 20
-    assert not page.evaluate(IN_CORNER)
+    settle(page, 700)
+    for width, height in PROJECTORS:
+        project(page, width, height)
+        assert_whole(page)
+        sizes = sorted(size * 1080 / height for size in page.evaluate(SIZES))
+        if sizes:
+            assert sizes[0] >= 15.9
+            assert sizes[len(sizes) // 2] >= 19.9
+        assert not page.evaluate(IN_CORNER)
+
+
+def test_each_of_its_screens_fits_a_small_projector(visit, app_url, entry):
+    page = visit(f"{app_url}/{entry.url_path}?lecture=1")
+    page.wait_for_function("window.lecture?.on")
+    project(page, *PROJECTORS[0])
+    for _ in range(0 if entry.name in ("start", "train") else 2):  # the question of Try this, and its answer
+        page.keyboard.press("PageDown")
+        settle(page, 600)
+        project(page, *PROJECTORS[0])
+        assert_whole(page)
+    for screen in page.locator(".st-key-lecture_screens [role=radio]").all()[1:]:
+        screen.click()
+        settle(page, 600)
+        project(page, *PROJECTORS[0])
+        assert_whole(page)
+
+
+def assert_whole(page) -> None:
+    """Make sure that of a lecture's screen nothing lies outside of the window or over something else."""
+    main = "document.querySelector('[data-testid=stMain]')"
+    assert page.evaluate(f"[innerWidth - {main}.scrollWidth, innerHeight - {main}.scrollHeight]") == [0, 0]
+    assert not page.evaluate(OVERLAPS)
 
 
 def test_on_a_phone_it_can_be_read_and_try_this_waits_at_the_foot_and_covers_no_end(visit, app_url, entry):

@@ -3,15 +3,14 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tools import CHIP, FITTED, HEIGHT, SIZES, moving_cell, settle
+from tests.browser.tools import CHIP, HEIGHT, SIZES, moving_cell, project, settle
 
 
 def on_projector(page):
     """The page, once its lecture fits a projector."""
-    page.set_viewport_size({"width": 1920, "height": 1080})
     page.wait_for_function("window.lecture?.on")
-    settle(page, 1000)
-    page.wait_for_function(FITTED)
+    settle(page, 700)
+    project(page)
     return page
 
 

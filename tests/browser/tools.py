@@ -4,8 +4,8 @@ from benchmarks.browser import IDLE
 
 CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
 """The chosen chip of a stepper."""
-FITTED = "getComputedStyle(document.documentElement).getPropertyValue('--fitted') === 'visible'"
-"""A lecture's screen is hidden until its zoom is found."""
+FITTED = "(({ on, fits, name, screen } = {}) => on && fits >= 40 && name === screen)(window.lecture)"
+"""The zoom of a lecture's screen, at the window's size, is found."""
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 SIZES = """() => {
   const size = (node) => {
@@ -22,6 +22,13 @@ def settle(page, before: int = 300) -> None:
     """Wait until what was done has reached the server and the script has run."""
     page.wait_for_timeout(before)
     page.wait_for_function(IDLE)
+
+
+def project(page, width: int = 1920, height: int = 1080) -> None:
+    """Show a page, which is in lecture mode, on such a projector, and wait until it fits it."""
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+    page.wait_for_function(FITTED)
 
 
 def submit(box, text: str) -> None:

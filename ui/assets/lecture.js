@@ -8,8 +8,9 @@ const KEYS = [
   ["C", "all controls and boxes in sight, or only what a hall needs"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
+const WIDTH = 1920, HEIGHT = 1080;  // of the screen that all lengths of a lecture are for, see lecture.css; a projector shows it larger or smaller
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
-const CORNER = 248, APART = 16;  // pixels of the lower right corner that stay free, and between the points at which it is tried
+const CORNER = 248, APART = 16;  // of the lower right corner, which stays free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
 const MOST_FITS = 40;  // of a screen whose parts are still to come
@@ -49,13 +50,15 @@ const isTaken = (x, y) => {
   });
 };
 
+const scale = () => Math.min(window.innerWidth / WIDTH, window.innerHeight / HEIGHT);
+
 // The parts of the page that reach into the lower right corner.
 const partsInCorner = () => {
   const { style } = document.documentElement, fitted = style.getPropertyValue("--fitted"), hall = document.querySelector("#hall");
-  const height = Math.max(CORNER, 16 + (window.hall?.box.offsetHeight ?? 0));
+  const height = Math.max(CORNER, 16 + (window.hall?.box.offsetHeight ?? 0)), size = scale();
   style.setProperty("--fitted", "visible");  // nothing is found at a point where it is hidden
   if (hall) hall.style.display = "none";  // what stands there by right
-  const along = (end, length) => Array.from({ length: length / APART + 1 }, (_, place) => end - 1 - place * APART);
+  const along = (end, length) => Array.from({ length: length / APART + 1 }, (_, place) => end - 1 - place * APART * size);
   const points = along(window.innerWidth, CORNER).flatMap((x) => along(window.innerHeight, height).map((y) => [x, y]));
   const found = points.filter(([x, y]) => isTaken(x, y)).map(([x, y]) => document.elementFromPoint(x, y).closest(PART));
   style.setProperty("--fitted", fitted);
@@ -118,15 +121,21 @@ class Lecture {
     if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
   }
 
+  // Of the screen that is open, with the window's size.
+  get name() {
+    const chosen = document.querySelector(`${SCREENS}[aria-checked=true]`);
+    return [window.innerWidth, window.innerHeight, window.location.pathname, chosen?.textContent].join(" ");
+  }
+
   // The largest zoom at which the whole screen is seen, in the middle but for steps, which stay where they are. What would reach
   // into the corner is made narrower if it is wide, or else the whole screen. Once all is there it stays so until another screen
   // comes: charts follow their width, so that they would go back and forth.
   fit() {
-    const { style } = document.documentElement, chosen = document.querySelector(`${SCREENS}[aria-checked=true]`);
+    const { style } = document.documentElement, { name } = this;
+    style.setProperty("--scale", this.on ? scale() : 1);
     if (!this.on || !this.block) return style.setProperty("--zoom", 1);
-    const screen = `${window.innerWidth} ${window.location.pathname} ${chosen?.textContent}`;
-    if (screen !== this.screen) this.fits = 0;
-    this.screen = screen;
+    if (name !== this.screen) this.fits = 0;
+    this.screen = name;
     if (this.fits++ < MOST_FITS) this.spread("0px");
     this.enlarge();
     this.leaveCorner();
@@ -151,6 +160,7 @@ class Lecture {
   rest() {
     clearTimeout(this.calm);
     this.calm = setTimeout(() => {
+      if (this.on && this.name !== this.screen) return this.fit();  // it is as high as the one before
       this.makeRoom();
       this.leaveCorner();
       document.documentElement.style.setProperty("--fitted", "visible");
@@ -159,12 +169,14 @@ class Lecture {
   }
 
   enlarge() {
-    const { style } = document.documentElement, isAlone = Boolean(this.block.querySelector(".screen") && !this.block.querySelector(STEPPER));
+    const { style } = document.documentElement, size = scale();
+    const isAlone = Boolean(this.block.querySelector(".screen") && !this.block.querySelector(STEPPER));
     const left = (zoom) => {
       style.setProperty("--zoom", zoom);
+      document.documentElement.toggleAttribute("data-small", zoom * size < 1);
       this.makeRoom();
       const { parentElement: { scrollTop, scrollWidth, clientWidth }, firstElementChild } = this.block;
-      return scrollWidth > clientWidth ? -1 : window.innerHeight - STRIP - scrollTop - firstElementChild.getBoundingClientRect().bottom;
+      return scrollWidth > clientWidth ? -1 : window.innerHeight - STRIP * size - scrollTop - firstElementChild.getBoundingClientRect().bottom;
     };
     style.setProperty("--drop", "0px");
     let low = MIN_ZOOM, high = isAlone ? MAX_ALONE : MAX_ZOOM;
@@ -173,7 +185,7 @@ class Lecture {
       if (left(middle) >= 0) low = middle; else high = middle;
     }
     const room = left(low);
-    if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low}px`);
+    if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low / size}px`);
   }
 
   // For an open question of Try this, or its answer, which lies over the page's own question.

@@ -78,7 +78,8 @@ class Film {
     const style = getComputedStyle(this.canvas);
     Object.assign(this, { pen: this.canvas.getContext("2d"), ink: style.color, font: style.fontFamily, ground: style.backgroundColor });
     this.width = this.root.clientWidth || 500;
-    this.least = style.getPropertyValue("--least") ? HALL_LETTERS / (this.canvas.currentCSSZoom ?? 1) : 0;
+    const hall = style.getPropertyValue("--least") ? HALL_LETTERS * (style.getPropertyValue("--scale") || 1) : 0;
+    this.least = hall / (this.canvas.currentCSSZoom ?? 1);
     return this.root.isConnected;
   }
 

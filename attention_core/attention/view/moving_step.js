@@ -2,6 +2,7 @@
 // ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
 const SECONDS = 1.4, LARGEST_CELL = 110, ROOM = 360, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
+const SLANT = 0.72, MOST_SLANTED = 92; // what a slanted word takes of its length across and upwards, and the length at which it is cut
 const MARK = { query: "#0072B2", key: "#E69F00", value: "#009E73", scores: "#56B4E9", weights: "#CC79A7", context: "#D55E00" };
 
 const between = (from, to, share) => from + (to - from) * share;
@@ -166,7 +167,8 @@ class MovingStep extends Film {
     const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.pen.measureText(label).width));
     this.names = [data.rows, data.columns].map((labels, side) => (labels.length > MOST_WORDS ? numbered(labels.length, data.whole[side]) : labels));
     const rowRoom = Math.min(longest(this.names[0]), width / 5, 110) + 8, columns = longest(this.names[1]);
-    const size = Math.min(data.size, width), k = factors.length ? factors[0].m : 0;
+    let size = Math.min(data.size, width);
+    const k = factors.length ? factors[0].m : 0;
     const lay = (open) => {
       const inner = open ? k : 0, gap = open ? GAP : 0, across = size - rowRoom, down = Math.max(size - 60, 120);
       const largest = clamp(ROOM / (n + inner), 54, LARGEST_CELL), cell = (room, count) => Math.min((room - gap) / (count + inner), largest);
@@ -180,10 +182,14 @@ class MovingStep extends Film {
       w = Math.max(w, Math.min(LEAST_SIDE * m, across - share(across) - gap));
       h = Math.max(h, Math.min(LEAST_SIDE * n, ROOM, down - share(down) - gap));
       const fits = columns <= w / m - 4 || Math.max(...this.names[1].map((label) => label.length)) <= 3;
-      const tall = fits ? 18 : Math.min(0.72 * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
+      const tall = fits ? 18 : Math.min(SLANT * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
       const result = { x: rowRoom + left + gap, y: tall + over + gap, w, h };
       return { result, left: { x: rowRoom, y: result.y, w: left, h }, right: { x: result.x, y: tall, w, h: over }, fits, side: Math.min(w / m, h / n) };
     };
+    // Slanted names of the last columns reach beyond them.
+    const end = ({ result: { x, w } }) => Math.max(...this.names[1].map((label, column) => x + ((column + 0.5) * w) / m + SLANT * Math.min(longest([label]), MOST_SLANTED)));
+    const first = lay(false);
+    if (!first.fits) size -= Math.max(0, end(first) - width);
     const closed = lay(false), open = k ? lay(true) : closed;
     this.rowRoom = rowRoom;
     this.places = { closed, open, stays: k > 0 && open.side >= OPEN_FROM };
@@ -401,7 +407,7 @@ class MovingStep extends Film {
         pen.save();
         pen.translate(middle, top - 5);
         pen.rotate(-Math.PI / 4);
-        this.write(cut(columns[column], 92), 0, 0);
+        this.write(cut(columns[column], MOST_SLANTED), 0, 0);
         pen.restore();
       }
     }
