@@ -27,8 +27,9 @@ WATCH_SHIFTS = """() => {
 """Notes what moves while a page opens, but for what Streamlit's sidebar moves."""
 IN_CORNER = """() => {
   const seen = [], step = 10 * Math.min(innerWidth / 1920, innerHeight / 1080);
-  for (let x = innerWidth - 23 * step; x < innerWidth; x += step) {
-    for (let y = innerHeight - 23 * step; y < innerHeight; y += step) {
+  for (let right = 1; right < 24; right++) {
+    for (let below = 1; below < 24; below++) {
+      const x = innerWidth - right * step, y = innerHeight - below * step;
       const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
       const range = document.createRange();
       if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
