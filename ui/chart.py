@@ -148,7 +148,10 @@ def _for_a_hall(spec: Spec) -> Spec:
     """Return a chart in larger letters, and higher where they would take its height from the plot."""
     from attention_core.charts.vega import THEME
 
-    plain = {part: {name: size for name, size in THEME[part].items() if name.endswith("FontSize")} for part in LETTERED}
+    plain = {
+        part: {name: size for name, size in THEME[part].items() if name.endswith(("FontSize", "Limit"))}
+        for part in LETTERED
+    }
     plain["text"] = {"fontSize": MIN_LETTERS}
     plain["legend"] |= {"columns": 1}
     given = spec.get("config", {})
@@ -166,12 +169,16 @@ def _enlarged(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     return {
-        name: _larger(value) if name.lower().endswith("fontsize") else _enlarged(value) for name, value in node.items()
+        name: _enlarged(value) if isinstance(value, list | dict) else _larger(name, value)
+        for name, value in node.items()
     }
 
 
-def _larger(size: Any) -> Any:
-    return IN_A_LECTURE * max(size, MIN_LETTERS) if isinstance(size, int | float) else size
+def _larger(name: str, size: Any) -> Any:
+    """Return a size of letters, or the length at which they are cut, as it is in a hall; and anything else as it is."""
+    if not isinstance(size, int | float) or not name.lower().endswith(("fontsize", "labellimit")):
+        return size
+    return IN_A_LECTURE * max(size, MIN_LETTERS)
 
 
 def _arrow(columns: Data) -> bytes:

@@ -306,11 +306,10 @@ def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkey
 
 
 def test_letters_of_charts_are_larger_in_a_lecture(page):
-    def sizes() -> tuple[float, float]:
-        spec = json.loads(page.get("vega_lite_chart")[0].proto.spec)
-        return spec["config"].get("axis", {}).get("labelFontSize", 12), spec["config"].get("legend", {}).get(
-            "labelFontSize", 14
-        )
+    def sizes() -> list[float]:
+        config = json.loads(page.get("vega_lite_chart")[0].proto.spec)["config"]
+        axis, legend = (config.get(part, {}) for part in ("axis", "legend"))
+        return [axis.get("labelFontSize", 12), legend.get("labelFontSize", 14), legend.get("labelLimit", 160)]
 
     open_tab(page, "learned")
     before = sizes()

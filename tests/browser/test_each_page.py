@@ -58,11 +58,12 @@ OVERLAPS = """() => {
   };
   gather(document.querySelector("[data-testid=stMain]"));
   const common = (one, other, from, to) => Math.min(one[to], other[to]) - Math.max(one[from], other[from]);
-  return lines.flatMap(([node, text, box], place) => lines.slice(place + 1).filter(([other, , over]) => other !== node
-    && common(box, over, "left", "right") > 2 && common(box, over, "top", "bottom") > Math.min(box.height, over.height) / 2)
-    .map(([, words]) => `${text} / ${words}`));
+  const isOver = (one, other) => common(one, other, "left", "right") > 2
+    && common(one, other, "top", "bottom") > Math.min(one.height, other.height) / 2;
+  return lines.flatMap(([node, text, box], place) => lines.slice(place + 1)
+    .filter(([other, , over]) => other !== node && isOver(box, over)).map(([, words]) => `${text} / ${words}`));
 }"""
-"""Lines of words, and bars, that lie over others; of charts and formulas the browser does not tell where their letters end."""
+"""Lines of words, and bars, that lie over others; of charts and formulas the browser tells no letters' ends."""
 PROJECTORS = ((1280, 720), (1366, 768), (1920, 1080), (3840, 2160))
 PHONE = (360, 740)
 MIN_LETTERS = 10

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.tools import leave_and_return, open_tab, settle, submit
+from tests.browser.tools import leave_and_return, moving_step, open_tab, project, settle, submit
 from ui.navigation import PAGES
 
 OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
@@ -31,3 +31,16 @@ def test_try_this_finds_money_by_spelling_and_says_so(visit, app_url):
     page.locator(".st-key-lookup_try_guess").get_by_text("garage").click()
     expect(soft).to_contain_text("money")
     expect(page.get_by_text("By spelling it finds money; by meaning, car.")).to_be_visible()
+
+
+def test_slanted_names_of_columns_end_inside_the_picture_of_a_step(visit, app_url):
+    page = visit(f"{app_url}/lookup?tab=steps&step=scaled&lecture=1")
+    page.wait_for_function("window.lecture?.on")
+    project(page, 1024, 768)
+    canvas = page.locator("canvas.moving")
+    moving_step(canvas)
+    colours = """(canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(canvas.width - 2, 0, 1, canvas.parentNode.view.at.y);
+      return new Set(new Uint32Array(data.buffer)).size;
+    }"""
+    assert canvas.evaluate(colours) == 1, "that of the ground alone"
