@@ -81,7 +81,7 @@ NOTES_CLASS = Text(
     "class",
     "Class",
     "class",
-    r"P = \operatorname{softmax}(W_2\, g(W_1 [c_1; \dots; c_{784}] + b_1) + b_2)",
+    r"h = \operatorname{gelu}(W_1 [c_1; \dots; c_{784}] + b_1), \qquad P = \operatorname{softmax}(W_2 h + b_2)",
     "hidden = F.gelu(context.reshape(1, -1) @ W_1.T + b_1)\nprobabilities = (hidden @ W_2.T + b_2).softmax(-1)",
     "What all pixels collected, laid end to end, goes through a feed-forward network. It knows each pixel's place by "
     "where its numbers stand, whatever the attention does.",
