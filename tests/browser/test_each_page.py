@@ -119,11 +119,11 @@ def test_it_fits_every_projector_in_large_letters_and_leaves_the_corner_free(vis
         assert not page.evaluate(IN_CORNER)
 
 
-def test_each_of_its_screens_fits_a_small_projector(visit, app_url, entry):
-    page = visit(f"{app_url}/{entry.url_path}?lecture=1")
+def test_each_screen_of_what_forgets_fits_a_small_projector_and_its_answer_covers_no_words(visit, app_url):
+    page = visit(f"{app_url}/memory?lecture=1")
     page.wait_for_function("window.lecture?.on")
     project(page, *PROJECTORS[0])
-    for _ in range(0 if entry.name in ("start", "train") else 2):  # the question of Try this, and its answer
+    for _ in range(2):  # the question of Try this, and its answer
         page.keyboard.press("PageDown")
         settle(page, 600)
         project(page, *PROJECTORS[0])
