@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.data.drawing import CanvasRemark
 from ui.canvas import drawing_pad, last_drawn
-from ui.digits import WORTH, all_ten, inked, prepared, verdict
+from ui.digits import WORTH, all_ten, inked, prepared, remark_on, verdict
 from ui.doubts import pixel_doubts
 from ui.layout import grey_out, last_on_phone
 from ui.pixels import first_screen as screen
@@ -14,7 +14,7 @@ from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 
-page_frame(screen.NAME, "Point at a pixel: pink shows which others it reads. With equal weights, the first 7 is an 8.")
+page_frame(screen.NAME, screen.question())
 
 last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
 with st.container(key="pixels_first"):
@@ -28,19 +28,17 @@ drawn = last_drawn(screen.PAD, pad, is_stale).canvas
 reading = screen.read(prepared(drawn))
 with said:
     verdict(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.now.probabilities)
-    if screen.MAP.value in screen.LEGEND:
-        st.markdown(screen.LEGEND[screen.MAP.value])
     if not is_stale:
         screen.pixel_map(reading, pad)
 with beside:
-    if now.remark:
-        st.info(screen.REMARKS[now.remark])
+    if remark := remark_on(screen.REMARKS, now.remark, bool(pad.inked)):
+        st.container(key="pixels_notice").info(remark)
     lost, worth = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
     with lost.container(key="pixels_read"):
         if not is_stale:
             screen.equal_map(reading)
     worth.container(key=WORTH).caption(screen.worth_words(screen.LAYER.value))
-    try_this(screen.NAME, all_ten(screen.both_ways, screen.PAD, "pixels_first"))
+    try_this(screen.NAME, all_ten(screen.both_ways, screen.PAD, "pixels_first", screen.equal_weight()))
     with st.container(key="desk_pixels_layer"), st.popover("Another map or layer"):
         screen.layer_section()
 grey_out("pixels_said", is_stale)

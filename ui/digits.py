@@ -1,18 +1,22 @@
 """What pages about digits share: what a model reads in a picture, and what it reads with every weight equal."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attention_core.data.drawing import prepare
+from attention_core.data.drawing import CanvasRemark, prepare
 from attention_core.topics import pixels
 from ui.canvas import Pad, render_strokes
 from ui.computed import by_model, cached_computation
 from ui.layout import ink_ramp
 from ui.try_this import TryThis
 
+NEAR = 2.0  # points of per cent
+ONE_COLOUR = "The whole pad has one colour. Undo takes the last stroke away."
 WORTH = "digits_worth"
 """The key of what tells how well a digit is read without attention, which answers the surprise's question."""
 read_image = by_model(pixels.ask)
@@ -32,10 +36,26 @@ def verdict(title: str, probabilities: np.ndarray) -> None:
     st.html(f'<p class="reads"><span>{title} reads</span> <b>{digit}</b> ({share:.0%})</p>')
 
 
-def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll_to: str) -> TryThis:
+def beside(one: str, other: str, are_errors: bool = False) -> str:
+    """Return how good an accuracy is beside another one, as both are printed: "98.1%", or a range."""
+    ahead = np.subtract(*(np.mean([float(number) for number in re.findall(r"[\d.]+", text)]) for text in (one, other)))
+    ahead = round(float(-ahead if are_errors else ahead), 3)
+    if ahead >= 0:
+        return "better" if ahead else "as good"
+    return "almost as good" if ahead >= -NEAR else "worse"
+
+
+def remark_on(remarks: Mapping[Any, str], remark: Any, is_drawn: bool) -> str:
+    """Return what is said of a drawing; one of which nothing can be seen may be a pad that is painted all over."""
+    return ONE_COLOUR if remark is CanvasRemark.EMPTY and is_drawn else remarks.get(remark, "")
+
+
+def all_ten(
+    read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll_to: str, equal: str = "equal"
+) -> TryThis:
     """Return the surprise: what is read in all ready drawings of a pad, with its own weights and with equal ones.
 
-    `read` returns, of a canvas, the probabilities of the ten digits both ways.
+    `read` returns, of a canvas, the probabilities of the ten digits both ways; `equal` says what the weights are then.
     """
 
     @cache
@@ -44,14 +64,16 @@ def all_ten(read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll
         return np.transpose([[one.argmax() for one in read(drawing)] for drawing in drawings])
 
     def outcome() -> tuple[int, str]:
-        own, equal = (both() == np.arange(10)).sum(1)
-        return (0 if equal > 7 else 1 if equal > 3 else 2), f"{own} of 10 as learned, {equal} with every weight equal."
+        own, alike = (both() == np.arange(10)).sum(1)
+        return (
+            0 if alike > 7 else 1 if alike > 3 else 2
+        ), f"{own} of 10 as learned, {alike} with every weight {equal}."
 
     def tiles() -> None:
-        rows = zip(("Drawn", "As learned", "All equal"), (np.arange(10), *both()), strict=True)
+        rows = zip(("Drawn", "As learned", f"All {equal}"), (np.arange(10), *both()), strict=True)
         st.html(f'<table class="ten">{"".join(_row(name, digits) for name, digits in rows)}</table>')
 
-    question = "With every weight equal, how many of ten drawn digits will it read?"
+    question = f"With every weight {equal}, how many of ten drawn digits will it read?"
     options = ("Nearly all", "About half", "Three at most")
     asked = "Read all ten digits both ways", question, options, None, outcome, scroll_to, tiles
     return TryThis(*asked, hides=f".st-key-{WORTH}")

@@ -38,7 +38,7 @@ def _subject(make: Callable[..., Subject], name: str, values: np.ndarray | Tenso
 def pixel_doubts(reading: pixels.Reading) -> Tab:
     """Return the section on a drawn digit: its ink is erased."""
     name, image = pixels.LAYER.value, reading.drawing.image
-    over = KeysInPicture(pixels.light_ink(image), image.shape, smooth=False)
+    over = KeysInPicture(pixels.light_ink(image), image.shape, smooth=False, high=pixels.STRONGEST)
     subject = partial(_subject, subjects.pixel_subject, name, image)
     return faithfulness_tab(pixels.NAME, name, image.tobytes(), subject, "ink pixels", over)
 

@@ -181,7 +181,7 @@ class EditList:
                 st.caption(f"Not applied: {error_markdown(misfit)}.")
         for trace in now:
             if empty := _empty_rows(trace):
-                st.caption(f"Nothing is left to look at for {error_markdown(', '.join(empty))}: it is handed zeros.")
+                st.caption(f"Nothing is left to look at for {error_markdown(', '.join(empty))}: only zeros come out.")
 
     def _set(self, changes: tuple[ListedEdit, ...]) -> None:
         self._past.value, self._future.value = [*self._past.value, self.changes], []
@@ -466,6 +466,6 @@ def show_change(page: str, trace: AttentionTrace, change: np.ndarray, colours: R
 
 
 def say_moved(change: np.ndarray, n_queries: int = 1) -> None:
-    """Say how much of the weights of so many queries moved."""
-    moved = float(np.abs(change).sum()) / 2 / n_queries
+    """Say how much of the weights of so many queries moved; where no key is left, all that it had is lost."""
+    moved = max(float(change.clip(0).sum()), float((-change).clip(0).sum())) / n_queries
     st.caption(f"Orange gained weight, blue lost it: {as_percent(moved)} of the attention moved.")

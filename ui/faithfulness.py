@@ -49,6 +49,7 @@ class KeysInPicture(NamedTuple):
     first: int = 0  # the key of the first region; others, before it and behind the last one, lie elsewhere
     size: int = 190  # screen pixels across
     smooth: bool = True  # False = a region is a pixel
+    high: float | None = None  # the weight of the strongest pink, None = the largest of the maps that are compared
 
 
 def faithfulness_tab(
@@ -166,10 +167,13 @@ def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture 
     )
     own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
     if over:
+        high = over.high or float(max(own.max(), theirs.max()))
         for column, title, values in zip(st.columns(2), ("These weights", "Others"), (own, theirs), strict=True):
             with column:
                 shown = to_array(values)[over.first :][: math.prod(over.grid)].reshape(over.grid)
-                draw_map(shown, over.picture, f"{name}_map_{title}", title, size=over.size, smooth=over.smooth)
+                draw_map(
+                    shown, over.picture, f"{name}_map_{title}", title, size=over.size, high=high, smooth=over.smooth
+                )
                 st.caption(title)
     else:
         by_word = (found.subject.of_keys(weights).tolist() for weights in (own, theirs))

@@ -26,7 +26,7 @@ from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.bounds import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.bars import SERIES
-from attention_core.charts.overlay import image_png, overlay, strongest_weight
+from attention_core.charts.overlay import glow_ramp, image_png, overlay, strongest_weight
 from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
@@ -414,6 +414,7 @@ class StepLook(NamedTuple):
     over: np.ndarray | None = None  # picture below weights, or in place of ink, uint8 (height, width, 3 or 4)
     framed: Sequence[tuple[int, int]] = ()  # cells (row, column) with a frame of the context's colour
     n_keys: int = 0  # of a query, where rows and columns are not queries and keys
+    glow: float = 0.0  # the weight of the strongest colour, on the scale of maps over pictures; 0 = that of a matrix
 
 
 def told_key(trace: AttentionTrace, head: int, query: int, name: str) -> int:
@@ -523,6 +524,8 @@ def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Chart:
         marked = {"query": look.query, "column": look.column}
         cell = [] if look.column is None or step.code else [(look.query or 0, look.column)]
         more = {"framed": [*look.framed, *cell], "n_keys": look.n_keys, "reach": look.reach}
+        if look.glow:
+            more["ramp"] = glow_ramp(len(step.col_axis), look.glow, float(step.value(head).max()))
         return step_chart(step, head, **marked, size=look.size, ink=ink, shown=look.shown, **more)
     grid, is_map = step.picture[0] or (1, 1), step.role is not Role.INPUT
     weights = is_map * to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)

@@ -43,14 +43,16 @@ class Region:
         size: int,
         pixels: bool = False,
         outline: np.ndarray | None = None,
+        high: float | None = None,
     ) -> None:
         """Draw the picture to brush over, with the present map, how the map has changed, the actions and the edits.
 
         The paper is uint8 (height, width, 3 or 4); the maps are (rows, columns), as is the outline, ink to see the
         change by. The hint stands there while there is no edit; with `pixels` cells are the picture's own pixels.
+        `high` is the weight of the strongest pink, None = the largest of both maps.
         """
-        (rows, columns), message = after.shape, f"{self._page}_brush"
-        ramp = glow_ramp(after.size, max(float(before.max()), float(after.max())))
+        (rows, columns), message, shares = after.shape, f"{self._page}_brush", now[0].has_softmax
+        ramp = glow_ramp(after.size, max(float(before.max()), float(after.max())) if high is None else high)
 
         def take() -> None:
             cells = (component_message(message, "brushed") or {}).get("cells")
@@ -81,20 +83,27 @@ class Region:
                     drawn = partial(picture, change, colours, title="change", size=size, outline=outline)
                     faint = np.dstack([paper[..., :3], np.full(paper.shape[:2], FAINT, np.uint8)])
                     layers, key = [matrix_png(change, colours), image_png(faint)], f"{self._page}_difference"
-                    told = {"axis": self._what, "tells": "changed by {} percentage points"}
-                    draw_layers(drawn, layers, 100 * change, key, "How much each weight changed", size=size, **told)
-                    say_moved(change)
-        self._actions(now[0].n_keys)
+                    told = {"axis": self._what, "tells": f"changed by {{}}{' percentage points' * shares}"}
+                    shown, words = change * (100 if shares else 1), "How much each weight changed"
+                    draw_layers(drawn, layers, shown, key, words, size=size, **told)
+                    if shares:
+                        say_moved(change)
+                    else:
+                        st.caption("Orange grew, blue shrank, whatever the sign.")
+        self._actions(now[0].n_keys, shares)
         self._edits.draw(*now, hint=hint)
 
-    def _actions(self, n_keys: int) -> None:
+    def _actions(self, n_keys: int, has_softmax: bool) -> None:
         cells, n = tuple(sorted(self._cells.value)), counted(len(self._cells.value), self._what)
         rest = tuple(key for key in range(n_keys) if key not in {*cells})
         seed = 1 + sum(isinstance(change.edit, PermuteKeys) for change in self._edits.changes)
         with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_region_actions"):
             self._button("Look away", BlockKeys(cells), f"it no longer looks at {n}", not cells)
             self._button("Look nowhere else", BlockKeys(rest), f"it looks at {n} alone", not cells)
-            self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
+            if has_softmax:
+                self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
+            else:
+                self._button("Make every weight 0", Uniform(), "every weight is 0")
             self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
         key, label = f"{self._page}_region_copy", "Look as in the ready drawing"
 

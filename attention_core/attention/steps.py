@@ -193,7 +193,8 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         weights = WEIGHTS_WITHOUT_SOFTMAX.filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
         context = CONTEXT_WITHOUT_SOFTMAX
     elif trace.sinks is None and trace.has_mask:
-        weights = replace(weights, code=weights.code + BLIND)
+        explanation = f"{weights.explanation} A query that may see no key has weights of 0."
+        weights = replace(weights, code=weights.code + BLIND, explanation=explanation)
     elif not trace.edits and trace.sinks is None and len(steps) == 2:
         is_plain = trace.score.to_plain() == ScaledDot().to_plain()
         context = replace(context, formula=WHOLE) if is_plain else context

@@ -374,13 +374,14 @@ def step_chart(
     framed: Sequence[tuple[int, int]] = (),
     n_keys: int = 0,
     reach: float = 0.0,
+    ramp: vl.Ramp | None = None,
 ) -> vl.Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
     The query is marked, or in pictures of a row the column; the longer side has about so many screen pixels; `ink` is
     the ramp from paper to ink; `shown` are the columns that are drawn, None = all; for `framed` see matrix_chart. Where
     rows and columns are not queries and keys, n_keys says how many keys a query has. A number as large as `reach` has
-    the strongest colour where none is larger.
+    the strongest colour where none is larger. A ramp stands in the place of that of the step's role.
     """
     values, title = to_array(step.value(head).float()), step.title.lower()
     grid, is_flat = step.picture
@@ -391,7 +392,7 @@ def step_chart(
     if grid:
         values = (values if is_flat else values.T)[places]
     largest = np.abs(values[np.isfinite(values)]).max(initial=reach)
-    ramp = vl.ramp_for(step.role, np.array([largest]) if reach else values, n_keys or len(step.col_axis))
+    ramp = ramp or vl.ramp_for(step.role, np.array([largest]) if reach else values, n_keys or len(step.col_axis))
     if grid:
         pictures, beside = values[:, : math.prod(grid)].reshape(-1, *grid), values[:, math.prod(grid) :]
         if len(pictures) == 1:

@@ -35,7 +35,7 @@ def overlay(
     The marked region, in reading order, is framed.
     """
     rows, columns = weights.shape
-    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
+    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
     frame = vl.rectangles(0, 0, columns, rows, picture=image_png(picture), map=map_png(weights, ramp, smooth))
     space = vl.corners(columns, rows)
@@ -81,11 +81,15 @@ def overlay_strip(
     return vl.fixed_size(layers, total_width, total_height)
 
 
-def glow_ramp(n_regions: int, high: float) -> vl.Ramp:
-    """Return the ramp of a map over a picture: from no weight to the strongest, the uniform weight marked."""
+def glow_ramp(n_regions: int, high: float, largest: float = 0.0) -> vl.Ramp:
+    """Return the ramp of a map over a picture: from no weight to the strongest, the uniform weight marked.
+
+    Its end is labelled as cut where the largest weight lies beyond it.
+    """
     plain = vl.weights_ramp(n_regions, strongest_weight(n_regions, high))
     has_room = 1 / max(n_regions, 1) > 0.12 * plain.high  # else its name would lie on that of 0
-    return vl.Ramp(GLOW, 0.0, plain.high, 1.0, plain.reference if has_room else None, plain.reference_label)
+    marked = plain.reference if has_room else None
+    return vl.Ramp(GLOW, 0.0, plain.high, 1.0, marked, plain.reference_label, is_cut=largest > plain.high)
 
 
 def strongest_weight(n_regions: int, largest: float) -> float:

@@ -88,7 +88,7 @@ def test_unusual_drawings_get_a_remark_and_a_reading(page):
     assert "touch or overlap" in told(page)
     assert read(page)
     draw(page, "1234567")
-    assert "More digits than the 6" in told(page)
+    assert "more digits than the 6" in told(page)
     assert read(page)
     assert len(objects_of(page)) >= 7
     offered = [button.label for button in page.button if f"{NAME}_preset_" in button.key]
@@ -152,7 +152,7 @@ def test_try_this_begins_with_a_later_question_and_says_what_came_out(page):
     page.button(key=f"{NAME}_try").click().run()
     page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
     assert read(page) == "1415"
-    assert "It reads *1415*" in page.success[0].value
+    assert "Then it reads *1415*" in page.success[0].value
     assert bodies(page).count('<div class="blind"></div>') == 1, "the digit that is left out keeps its place"
     looks = np.reshape(numbers_of(page, "read_columns"), (-1, 48))
     assert looks.sum(1) == pytest.approx([0, 100, 100, 100, 100, 100], abs=0.2)
@@ -215,3 +215,22 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
     assert "Look 3 of 3" in texts(open_tab(page, "film"))
     assert "Row 3, column 5" in bodies(open_tab(page, "question"))
     assert page.session_state[f"{NAME}_after"] == 1
+
+
+def test_looks_are_counted_and_what_is_odd_is_said_of_the_reader_as_learned(page):
+    inject(page, [path_object([[x, 20 + (at % 2) * 100] for at, x in enumerate(range(20, 560, 15))], 6)])
+    assert "As learned, it comes to no end, and is stopped after eight looks." in told(page)
+    assert "more digits" not in told(page), "it is one scribble"
+    draw(page, "7")
+    given(page, after=1)
+    assert "It stopped by itself after 1 look." in texts(page)
+
+
+def test_what_came_of_the_surprise_stays_true_when_more_is_changed(page):
+    page.button(key=f"{NAME}_try").click().run()
+    page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
+    before = page.success[0].value
+    open_tab(page, "try")
+    page.button(key=f"{NAME}_withhold_0").click().run()
+    assert read(page) != "1415"
+    assert page.success[0].value == before

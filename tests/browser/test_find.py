@@ -42,6 +42,21 @@ def test_drawn_digit_is_found_among_scattered_clutter_and_after_it_is_erased(vis
     expect(visitor.locator(READ).first).to_have_text("7")
 
 
+TOPS = """() => ["find_hero", "find_equal"].map((key) => {
+  const roots = [...document.querySelectorAll(`.st-key-${key} *`)].map(({ shadowRoot }) => shadowRoot);
+  return roots.map((root) => root?.querySelector(".picture")).find(Boolean).getBoundingClientRect().top;
+})"""
+
+
+def test_a_notice_pushes_neither_picture_of_the_pair(visitor):
+    before = visitor.evaluate(TOPS)
+    assert before[0] == pytest.approx(before[1], abs=2)
+    draw(visitor, [(0.1, 0.15), (0.3, 0.15), (0.2, 0.5)])
+    visitor.get_by_text("These look like several digits.").wait_for()
+    settle(visitor)
+    assert visitor.evaluate(TOPS) == pytest.approx(before, abs=2)
+
+
 def test_stroke_changes_the_answer_and_the_mask(visitor):
     answer, mask = visitor.evaluate(ANSWER), visitor.evaluate(MASK)
     draw(visitor, [(0.15, 0.2), (0.45, 0.45)])  # beside the four

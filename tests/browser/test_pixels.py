@@ -119,6 +119,28 @@ def test_pointer_over_the_drawing_asks_and_a_click_keeps_its_pixel(visitor):
     assert visitor.evaluate(INK) == ink, "a click leaves no dot"
 
 
+PAINTED = """() => [...document.querySelectorAll('.st-key-pixels_stage *')].some(({ shadowRoot }) => {
+  const map = shadowRoot?.querySelector('.canvas-container > canvas[role=img]');
+  return map?.width > 0 && map.style.visibility !== 'hidden';
+})"""
+"""Whether the map lies over the pad; one that was painted before it lay anywhere has no size."""
+
+
+def test_the_map_comes_back_with_every_other_drawing_after_a_pixel_was_clicked(visitor):
+    box = visitor.locator("canvas.upper-canvas").bounding_box()
+    visitor.mouse.click(box["x"] + 0.55 * box["width"], box["y"] + 0.31 * box["height"])
+    visitor.wait_for_url(re.compile(r"[?&]pixel=\d+"))
+    visitor.mouse.move(5, 5)
+    answer = visitor.evaluate(ANSWER)
+    visitor.locator(".st-key-pixels_preset_3 button").click()
+    wait_for_change(visitor, ANSWER, answer)
+    visitor.wait_for_function(PAINTED)
+    answer = visitor.evaluate(ANSWER)
+    draw(visitor, [(0.3, 0.55), (0.5, 0.5), (0.75, 0.5)])
+    wait_for_change(visitor, ANSWER, answer)
+    visitor.wait_for_function(PAINTED)
+
+
 def test_learned_and_equal_weights_answer_side_by_side_in_all_ten_drawings(visitor):
     expect(visitor.locator(".reads b")).to_have_text(["7", "8"])
     visitor.locator(".st-key-pixels_try button").click()

@@ -17,7 +17,7 @@ def test_try_this_reads_the_rest_and_shows_it(visitor):
     visitor.locator(".st-key-read_try button").click()
     visitor.get_by_text("Only 1415", exact=True).click()
     visitor.locator(f"{CARDS}[aria-label='Reads 1415']").first.wait_for()
-    expect(visitor.get_by_text("It reads 1415")).to_be_visible()
+    expect(visitor.get_by_text("Then it reads 1415")).to_be_visible()
     settle(visitor)
 
 

@@ -1,9 +1,8 @@
 // Over the pad, the drawing as the network sees it, pixel by pixel. The framed pixel asks, and what it takes from all others is
 // computed here, from queries and keys. Until a pointer comes, one pixel of ink after the other asks.
 const SIDE = 28, PIXELS = SIDE * SIDE, ARCS = 7, PACE = 320, LATEST = 4000;
-const LABEL = "The drawing, pixel by pixel. The framed pixel asks all others; the pinker one is, the more it takes from it.";
 
-const INVITES = `${matchMedia("(hover: none)").matches ? "Tap a" : "Point at a"} pixel, or draw on it.`;
+const IS_TOUCHED = matchMedia("(hover: none)").matches;
 const INKED = 76;  // of 255
 const SCREEN = 2;  // pixels of the canvas for one of the page
 
@@ -17,7 +16,7 @@ class PixelMap {
   constructor(root) {
     this.says = make(root, "p", "says");
     this.stage = root.getRootNode().host.closest("[class*=_stage]");
-    this.canvas = create("canvas", { role: "img", tabIndex: 0, ariaLabel: LABEL });
+    this.canvas = create("canvas", { role: "img", tabIndex: 0 });
     this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "pixels")));
     this.canvas.onblur = () => this.pointed.leave();
     this.canvas.onkeydown = (event) => {
@@ -26,6 +25,7 @@ class PixelMap {
       if (event.key === "Enter") this.answer({ query: this.query });
     };
     this.small = create("canvas", { width: SIDE, height: SIDE });
+    new ResizeObserver(() => this.paint()).observe(this.canvas);  // it has a size as soon as it lies on a pad
     const moves = !wantsLessMotion();
     this.clocks = [setInterval(() => this.attach(root), 100), moves && setInterval(() => this.wander(), PACE)];
   }
@@ -35,6 +35,7 @@ class PixelMap {
     this.numbers = new Int16Array(bytesOf(data.numbers).buffer);
     this.ink = bytesOf(data.ink);
     this.inked = [...this.ink.keys()].filter((place) => this.ink[place] > 128);
+    this.canvas.ariaLabel = data.about;
     if (isNew(this, data.ink)) this.show(true);
     this.query = this.held ? this.query : data.query;
     this.paint();
@@ -101,36 +102,36 @@ class PixelMap {
 
   paint() {
     const { data, canvas } = this, values = data.map ?? this.weights(), { width, height } = boxOf(canvas);
-    const strongest = Math.max(data.faint, ...values.map(Math.abs)) || 1;
+    const most = Math.max(...values.map(Math.abs)) || 1;
     Object.assign(canvas, { width: SCREEN * width, height: SCREEN * height });
     const pen = canvas.getContext("2d");
     pen.scale(canvas.width / SIDE, canvas.height / SIDE);
     pen.imageSmoothingEnabled = false;
-    this.paintPixels(values, strongest);
+    this.paintPixels(values, data.high || most);
     pen.drawImage(this.small, 0, 0);
-    if (!data.map) this.paintQuery(pen, values, strongest);
-    this.says.textContent = data.map ? "" : this.held || data.stays ? this.words(values) : INVITES;
+    if (!data.map) this.paintQuery(pen, values, most);
+    this.says.textContent = data.legend || (this.held || data.stays ? this.words(values) : this.invites());
   }
 
   paintPixels(values, strongest) {
     const { colours: { ink, given, taken }, clearness } = this.data;
     const inkAt = rampOf(ink), [more, less] = [given, taken].map((colour) => rampOf([colour, colour])(0));
     putPixels(this.small, Uint32Array.from(values, (value, place) => {
-      const share = Math.abs(value) / strongest;
+      const share = clamp(Math.abs(value) / strongest, 0, 1);
       return pixelOf(mixed(inkAt(this.ink[place] / 255), value < 0 ? less : more, share ** clearness));
     }));
   }
 
   // The pixel that asks, and curves to those from which it takes most.
-  paintQuery(pen, values, strongest) {
+  paintQuery(pen, values, most) {
     const { column, row } = placeOf(this.query), [x, y] = [column + 0.5, row + 0.5];
     pen.strokeStyle = this.data.colours.given;
     pen.lineCap = "round";
     for (const [value, place] of heaviest(values, ARCS)) {
       const to = placeOf(place), [a, b] = [to.column + 0.5, to.row + 0.5];
-      if (place === this.query || value <= 2 * this.data.faint) continue;
-      pen.globalAlpha = 0.3 + 0.6 * value / strongest;
-      pen.lineWidth = 0.1 + 0.2 * value / strongest;
+      if (place === this.query || value <= this.data.high) continue;
+      pen.globalAlpha = 0.3 + 0.6 * value / most;
+      pen.lineWidth = 0.1 + 0.2 * value / most;
       pen.beginPath();
       pen.moveTo(x, y);
       pen.quadraticCurveTo((x + a) / 2, (y + b) / 2 - 0.18 * Math.hypot(a - x, b - y), a, b);
@@ -144,11 +145,15 @@ class PixelMap {
     }
   }
 
+  invites() { return `${IS_TOUCHED ? "Tap a" : this.data.row ? "Click a" : "Point at a"} pixel, or draw on it.`; }
+
   words(values) {
     const isInk = (pixel) => this.ink[pixel] > INKED, share = sum(values.filter((_, pixel) => isInk(pixel)));
-    const here = isInk(this.query) ? "Ink takes" : "Paper takes";
-    if (!this.data.softmax) return `${here} from pink pixels and takes blue ones away.`;
-    return `${here} ${asPercent(share)} from ink, up to ${asPercent(Math.max(...values))} from one pixel.`;
+    const here = isInk(this.query) ? "Ink takes" : "Paper takes", [most, least] = [Math.max(...values), Math.min(...values)];
+    if (!most && !least) return `${here} from no pixel.`;
+    if (least < 0) return most > 0 ? `${here} from pink pixels and takes blue ones away.` : `${here} blue pixels away.`;
+    if (!this.data.softmax) return `${here} from pink pixels.`;
+    return `${here} ${asPercent(share)} from ink, up to ${asPercent(most)} from one pixel.`;
   }
 }
 

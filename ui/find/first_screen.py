@@ -17,7 +17,7 @@ from attention_core.topics import find
 from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes
 from ui.chart import draw_map
 from ui.computed import by_model, cached_computation, card_or_empty
-from ui.digits import verdict
+from ui.digits import beside, verdict
 from ui.edits import EditList
 from ui.state import Field, whole_number
 
@@ -70,10 +70,10 @@ def _scatter() -> None:
 
 
 @cached_computation()
-def seen_on(canvas: np.ndarray) -> tuple[InkPicture, str]:
-    """Return what the network sees of a canvas, and a remark on it for people, or ""."""
+def seen_on(canvas: np.ndarray) -> tuple[InkPicture, CanvasRemark | PartsRemark | None]:
+    """Return what the network sees of a canvas, and what is unusual about it, if anything is."""
     seen = ink_picture(canvas, (FIND_SIDE, FIND_SIDE))
-    return seen, REMARKS.get(seen.remark or parts_remark(seen.picture), "")
+    return seen, seen.remark or parts_remark(seen.picture)
 
 
 def mask_of(trace: AttentionTrace) -> np.ndarray:
@@ -115,8 +115,9 @@ def learned_words(reading: FindReading) -> None:
     """Say what is read with the learned or changed weights, and on how few regions they lie."""
     verdict(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
     half, n = find.n_for_share(reading.trace, 0.5), reading.trace.n_keys
-    one = f"One of {n} regions gets {float(reading.trace.weights().max()):.0%} of the attention."
-    st.markdown(one if half == 1 else f"{half} of {n} regions get half of the attention.")
+    most = float(reading.trace.weights().max())
+    said = f"{half} of {n} regions get half" if half > 1 else f"One of {n} regions gets {most:.0%}"
+    st.markdown(f"{said if most else 'No region gets any'} of the attention.")
 
 
 def learned_mask(reading: FindReading, paper: str) -> None:
@@ -134,11 +135,14 @@ def equal_mask(reading: FindReading) -> None:
     draw_map(reading.masks[1], reading.canvas, "find_equal", words, size=SHOWN, high=high)
 
 
-def worth() -> str:
-    """Say what attention is worth beside a network trained with every weight equal."""
-    cards = card_or_empty(MODEL), card_or_empty(PLAIN)
-    attends, equal = (f"{card.get('cluttered_translated_mnist_error', 0):.1%}" for card in cards)
-    return (
-        f"**Switch its attention off and it fails.** Train it without, and it misreads {equal} of digits in clutter, "
-        f"almost as good as this one: {attends}."
-    )
+def worth(reading: FindReading) -> str:
+    """Say what attention is worth here, and beside a network trained with every weight equal."""
+    learned, equal = reading.probabilities[:2].argmax(1)
+    other = "**Switch its attention off and it reads another digit.**"
+    here = "Here it reads the same with its attention off." if learned == equal else other
+    error, cards = "cluttered_translated_mnist_error", (card_or_empty(MODEL), card_or_empty(PLAIN))
+    if not all(error in card for card in cards):
+        return here
+    having, without = (f"{card[error]:.1%}" for card in cards)
+    compared = beside(without, having, are_errors=True)
+    return f"{here} It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}."

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention_core import UNIFORM, AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
-from attention_core.charts.overlay import CLEARNESS, strongest_weight
+from attention_core.charts.overlay import CLEARNESS
 from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
@@ -22,7 +22,7 @@ from ui.canvas import PAPER, Pad, PadState, digit_presets
 from ui.chart import draw_map, note_picture
 from ui.component import component, script_of
 from ui.computed import cached_computation, card_or_empty
-from ui.digits import inked, prepared, read_image, verdict
+from ui.digits import beside, inked, prepared, read_image, verdict
 from ui.edits import EditList
 from ui.player import Stepper
 from ui.state import Field, component_message, named, one_of, single_choice, whole_number
@@ -54,7 +54,7 @@ EXPLAINED = {
     COLUMNS: "Orange: on average, pixels score this one above 0.",
     ROWS: "Orange: on average, this pixel scores the others above 0.",
     PLAIN: "A pixel hands over its ink and its position.",
-    INK_ONLY: "A pixel is its ink: nobody knows where it stands.",
+    INK_ONLY: "To the attention a pixel is its ink; only the layers after it know where it stands.",
     NO_SOFTMAX: "The scores themselves are the weights, Q Kᵀ / 784. What is blue is taken away.",
     GUIDED: "A pixel hands over its position alone. Before training, near pixels and ink were already preferred.",
 }
@@ -62,7 +62,13 @@ LEGEND = {
     COLUMNS: "Looked at: column means of Q Kᵀ, blue below 0",
     ROWS: "Looking: row means of Q Kᵀ, blue below 0",
 }
+SEVEN = {PLAIN: "an 8", INK_ONLY: "a 0", NO_SOFTMAX: "an 8", GUIDED: "a 5"}
+"""What the first drawing is read as with every weight equal."""
+ABOUT = "The drawing, pixel by pixel. "
+ONE_ASKS = "The framed pixel asks all others; the pinker one is, the more it takes from it."
 SHOWN = 320  # screen pixels of a map
+STRONGEST = 0.03
+"""The weight from which on maps of this page have their strongest pink: on one scale equal weights have one colour."""
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", script_of("pixel_pad", "pixel_map"))
 packed_looks = cached_computation()(pack_looks)
@@ -117,10 +123,12 @@ def pixel_map(reading: Reading, pad: PadState) -> None:
         "numbers": _text(looks),
         "unit": unit,
         "softmax": trace.has_softmax,
-        "faint": strongest_weight(drawing.image.size, 0.0) if trace.has_softmax else 0.0,
+        "high": STRONGEST if trace.has_softmax and MAP.value == ONE else 0.0,
         "ink": _text(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
         "query": reading.query,
         "stays": QUERY.value is not None,
+        "legend": LEGEND.get(MAP.value, ""),
+        "about": ABOUT + LEGEND.get(MAP.value, ONE_ASKS),
         "map": None if MAP.value == ONE else _averages(trace),
         "colours": {"ink": (PAPER[pad.paper], GREY), "given": PINK if MAP.value == ONE else UP, "taken": DOWN},
         "clearness": CLEARNESS,
@@ -154,29 +162,36 @@ def _averages(trace: AttentionTrace) -> list[float]:
 def equal_map(reading: Reading) -> None:
     """Draw what is left of map and answer when the same network's weights are made equal."""
     with st.container(key="pixels_said_equal", gap="xsmall"):
-        verdict("Every weight equal:", reading.equal.probabilities)
+        verdict(f"Every weight {equal_weight()}:", reading.equal.probabilities)
     weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
-    high = float(reading.trace.weights(0, [reading.query]).abs().max())
-    look = {"size": SHOWN, "high": high, "axis": "pixels", "smooth": False}
-    words = "Every weight equal: where one pixel looks"
+    look = {"size": SHOWN, "high": STRONGEST, "axis": "pixels", "smooth": False}
+    words = f"Every weight {equal_weight()}: where one pixel looks"
     draw_map(weights.reshape(image.shape), light_ink(image), "pixels_equal_map", words, **look)
+
+
+def question() -> str:
+    """Say what the pad shows, and what the chosen layer reads in the first drawing if its pixels cannot choose."""
+    colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
+    asks = f"Choose a pixel: {colours} which others it reads. " if MAP.value == ONE else ""
+    return f"{asks}With every weight {equal_weight()}, the first 7 is {SEVEN[LAYER.value]}."
+
+
+def equal_weight() -> str:
+    """Return what every weight is where all are equal: without softmax, scores of 0 are weights of 0."""
+    return "0" if LAYER.value == NO_SOFTMAX else "equal"
 
 
 def worth_words(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
-    without = _share("ffn-classifier" if layer == GUIDED else SELF)
-    end = ": it does not help" if layer == INK_ONLY else ""
-    worth = "better than" if layer == INK_ONLY else "almost as good as"
-    other = "A network without attention" if layer == GUIDED else "Trained so that no pixel looks at others, it"
-    return (
-        f"{'' if layer == NO_SOFTMAX else '**Switch its attention off and it fails.** '}{other} reads "
-        f"{without} of MNIST's test digits, {worth} with attention, {_share(layer)}{end}."
-    )
-
-
-def _share(name: str) -> str:
-    card = card_or_empty(name)
-    return figure_range(card, "test_accuracy") if "test_accuracy" in card else "?"
+    own, other = card_or_empty(layer), card_or_empty("ffn-classifier" if layer == GUIDED else SELF)
+    if "test_accuracy" not in own or "test_accuracy" not in other:
+        return ""
+    having, without = (figure_range(card, "test_accuracy") for card in (own, other))
+    equal, worth = own.get("test_accuracy_with_uniform_attention"), beside(without, having)
+    loses = "" if equal is None else f"; **with every weight equal, {equal:.1%}**"
+    helps = " It does not help." if worth in ("as good", "better") else ""
+    other = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {worth}: {without}.{helps}"
+    return f"It reads {having} of MNIST's test digits{loses}. {other}"
 
 
 def layer_section() -> None:
@@ -198,7 +213,7 @@ def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **lo
     """
     values = values.reshape(image.shape)
     if trace.has_softmax:
-        return overlay(light_ink(image), values, smooth=False, opacity=1, **look)
+        return overlay(light_ink(image), values, smooth=False, opacity=1, high=STRONGEST, **look)
     return picture(values, signed_ramp(values), title="weight", outline=image, **look)
 
 

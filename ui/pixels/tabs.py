@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Role, Step
 from attention_core.charts import VIRIDIS, Ramp, overlay, overlay_strip, picture
 from attention_core.charts.overlay import image_png
 from attention_core.data.presets import preset_canvas
@@ -24,7 +25,7 @@ from ui.chart import draw_chart, draw_layers
 from ui.computed import by_model, card_or_empty, load_snapshots
 from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
-from ui.labels import error_markdown, explain, paragraph
+from ui.labels import as_percent, error_markdown, explain, number, paragraph
 from ui.layout import figures_table, ink_ramp
 from ui.pixels import first_screen as screen
 from ui.player import StepLook, show_step_chart, show_words
@@ -66,7 +67,9 @@ def learned_section(reading: screen.Reading) -> None:
 def _whether_learned(name: str, alike: float) -> str:
     if name == screen.INK_ONLY:
         return "A pixel is its ink alone: Q Kᵀ is the drawing times itself, of rank one, learned or not."
-    figures = f"Beyond the ink, maps before and after training correlate {alike:.2f}"
+    figures = f"Beyond the ink, maps before and after training correlate {number(alike)}"
+    if name == screen.GUIDED:
+        return f"Never: near pixels and ink were preferred from the start. {figures}."
     return f"{figures}: much was there at the start." if alike > GIVEN else f"At first, yes. {figures}."
 
 
@@ -74,17 +77,17 @@ def _what_they_say(name: str, snapshots: Mapping[str, Tensor], moment: int, imag
     """Return which of place and ink has the larger share in what pixels ask, and in what is asked of them."""
     drawn, blank = (_at_moment(name, snapshots, moment, one) for one in (image, torch.zeros_like(image)))
     shares = readout.shares_of(readout.score_parts(drawn, blank))
-    asks, asked = (
-        max(
-            (sum(share for part, share in shares.items() if part[end] == one), one)
-            for one in (readout.PLACE, readout.INK)
-        )
-        for end in (0, 1)
-    )
-    return (
-        f"After training Q, what a pixel looks for, is mostly up to its {asks[1]} ({asks[0]:.0%}); K, what it offers, "
-        f"to its {asked[1]} ({asked[0]:.0%})."
-    )
+    asks, asked = (_larger(sum(share for part, share in shares.items() if part[end] == readout.INK)) for end in (0, 1))
+    return f"After training Q, what a pixel looks for, is {asks}; K, what it offers, {asked}."
+
+
+def _larger(ink: float) -> str:
+    """Return which of ink and place decides, given the ink's share; above 1 the place works against it."""
+    if round(100 * ink) == 50:
+        return "up to its ink and its place alike"
+    (share, one), other = ((ink, readout.INK), readout.PLACE) if ink > 0.5 else ((1 - ink, readout.PLACE), readout.INK)
+    against = f"; its {other} works the other way" if share > 1 else ""
+    return f"mostly up to its {one} ({share:.0%}{against})"
 
 
 def _at_moment(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> AttentionTrace:
@@ -126,8 +129,8 @@ def patches_section(reading: screen.Reading) -> None:
     """Draw what the class token looks at, layer by layer and through all layers, and what is read."""
     seen = read_patches(MODEL, reading.image)
     st.markdown(
-        "**784 pixels cost 614,656 scores a head, 49 patches 2,500.** From what its *class token* collects, "
-        f"a vision transformer reads **{int(seen.probabilities.argmax())}** ({seen.probabilities.max():.0%})."
+        "**784 pixels cost 614,656 scores a head, 49 patches and a class token 2,500.** From what its *class token* "
+        f"collects, a vision transformer reads **{int(seen.probabilities.argmax())}** ({seen.probabilities.max():.0%})."
     )
     ink = inked(reading.drawing.image).repeat(8, 0).repeat(8, 1)
     through, by_head = st.columns([1, 1.8], gap="large")
@@ -158,8 +161,8 @@ def worth_section() -> None:
         return
     own, errors = (readout.mean_errors(cards[name], FIGURES[0], 10_000) for name in (screen.SELF, screen.PLAIN))
     st.markdown(
-        "**The fair control is A = I**, with as many parameters: of 10,000 test digits it misreads "
-        f"{own:.0f}, attention {errors:.0f}.",
+        "**The fair control of *ink and position* is A = I**, with almost as many parameters: of 10,000 test digits it "
+        f"misreads {own:.0f} on average, attention {errors:.0f}.",
         help=explain("softmax"),
     )
     figures_table(
@@ -221,7 +224,7 @@ def erase_section(reading: screen.Reading) -> None:
 
 
 def _reads(now: Answer, before: Answer) -> str:
-    also = "" if now.digit == before.digit else f"; {before.digit} gets {now.probabilities[before.digit]:.0%}"
+    also = "" if now.digit == before.digit else f"; {before.digit} gets {as_percent(now.probabilities[before.digit])}"
     return f"Reads **{now.digit}** ({now.confidence:.0%}){also}."
 
 
@@ -259,8 +262,12 @@ def pixels_steps(reading: screen.Reading) -> None:
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
         show_words(trace, step, 0, query)
     with right:
-        look, name = StepLook(query), screen.NAME
-        show_step_chart(trace, step, 0, lambda _: look, name, stepper=screen.STEPS, asks=screen.QUERY)
+        name = screen.NAME
+
+        def look(step: Step) -> StepLook:
+            return StepLook(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
+
+        show_step_chart(trace, step, 0, look, name, stepper=screen.STEPS, asks=screen.QUERY)
 
 
 DIGITS = [str(digit) for digit in range(10)]
@@ -279,7 +286,8 @@ def change_section(reading: screen.Reading) -> None:
     with left:
         paper = inked(0.6 * ink).repeat(4, 0).repeat(4, 1)
         hint = "Brush over ink, then let no pixel look there."
-        REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, outline=ink)
+        high = screen.STRONGEST if reading.trace.has_softmax else None
+        REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, outline=ink, high=high)
     with right:
         show_outcome(screen.NAME, DIGITS, reading.learned.probabilities, reading.now.probabilities)
     if (folded := expander("Erase ink instead", ERASES)).open:

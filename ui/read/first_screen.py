@@ -25,7 +25,6 @@ LAST = Field[ReadDrawing | None](NAME, "last", None)
 SIZE = (144, 576)
 COLUMNS = [1.9, 1]
 """The pad, and whatever stands under it, beside the answers."""
-HARD = f"More digits than the {MAX_DIGITS} that the reader was trained on. "
 REMARKS = {
     NumberRemark.EMPTY: "Write a number on the pad, one to "
     f"{MAX_DIGITS} digits from left to right, or take one from below it.",
@@ -33,9 +32,10 @@ REMARKS = {
     NumberRemark.COVERED: "Most of the pad is painted over: the rarer colour is taken for ink.",
     NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
     NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader learned from numbers with gaps.",
-    NumberRemark.LONG: HARD + "It may leave some out.",
-    NumberRemark.NOTHING: "It says “end” at once: it sees no digit.",
-    NumberRemark.UNFINISHED: HARD + "It did not come to an end, and was stopped after eight looks.",
+    NumberRemark.LONG: f"These seem to be more digits than the {MAX_DIGITS} that the reader was trained on.",
+    NumberRemark.NOTHING: "As learned, it says “end” at once: it sees no digit.",
+    NumberRemark.UNFINISHED: "As learned, it comes to no end, and is stopped after eight looks. "
+    f"It was trained on up to {MAX_DIGITS} digits.",
 }
 read_drawing = by_model(read.read_drawing)
 

@@ -23,7 +23,7 @@ from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.labels import as_percent
 from ui.layout import bar_rows, grey_out, section
-from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words
+from ui.player import StepLook, Stepper, Walk, counted, show_step_chart, show_words
 from ui.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
 from ui.region import Region
 from ui.state import Field, single_choice, whole_number
@@ -135,10 +135,10 @@ def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
         section("Looking digit by digit" + (", changed" if now.is_changed else ""), Role.WEIGHTS)
         st.html(cards(reading, now.withheld, now.left_out(drawing)))
         how = "stopped by itself" if reading.finished else "was stopped"
-        st.markdown(f"It {how} after {len(reading.probabilities)} looks.")
+        st.markdown(f"It {how} after {counted(len(reading.probabilities), 'looks')}.")
         section("With every weight equal")
         st.html(f'<div class="baseline">{cards(alike)}</div>')
-    try_this(NAME, _later(drawing, now))
+    try_this(NAME, _later(drawing))
 
 
 def figures() -> None:
@@ -151,18 +151,18 @@ def figures() -> None:
         )
 
 
-def _later(drawing: ReadDrawing, now: ChangedReading) -> TryThis:
+def _later(drawing: ReadDrawing) -> TryThis:
     whole, rest = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
 
     def outcome() -> tuple[int, str]:
-        read = now.reading.digits or "the end"
-        words = f"It reads *{read}*: the picture is the same; its question alone knew how far it had come."
-        return (1, words) if read == rest else (0 if read == whole else 2, f"It reads *{read}*.")
+        read = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"
+        words = f"Then it reads *{read}*: the picture is the same; its question alone knows how far it has come."
+        return (1, words) if read == rest else (0 if read == whole else 2, f"Then it reads *{read}*.")
 
     return TryThis(
         f"Pretend the {whole[0]} is already read" if whole else "Pretend the first digit is already read",
         "Pretend it has already read the first digit. What will it read?",
-        (f"{whole} again", f"Only {rest}", "Something else"),
+        (f"{whole or 'Nothing'} again", f"Only {rest}", "Something else"),
         begin_later,
         outcome,
         "read_answer",

@@ -33,7 +33,7 @@ const ofCodes = (Kind, codes, kinds, make) => {
 
 // Numbers with their colours.
 class Grid {
-  constructor({ shape, whole, low, high, steps, power, role, ink, glow, reach: least = 0, n_keys }, codes) {
+  constructor({ shape, whole, low, high, steps, power, role, ink, glow, over, reach: least = 0, n_keys }, codes) {
     [this.n, this.m] = shape;
     const uniform = 1 / (n_keys || whole[1]);
     this.isEmpty = role === "weights" && codes.every((code) => !code);  // to be guessed
@@ -43,8 +43,8 @@ class Grid {
     Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) return this.tint(ink);
     if (glow) {
-      Object.assign(this, { low: 0, high: glow, uniform });
-      this.pixel = (value) => pixelOf(PINK, 255 * STRONGEST * clamp(value / glow, 0, 1) ** CLEARNESS);
+      Object.assign(this, { low: 0, high: glow, uniform, isCut: high > glow });
+      this.pixel = (value) => pixelOf(PINK, 255 * (over ? STRONGEST : 1) * clamp(value / glow, 0, 1) ** CLEARNESS);
     } else if (role === "weights") this.rise(RAMPS.weights, uniform);
     else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
@@ -489,7 +489,7 @@ class MovingStep extends Film {
     if (data.ink || grid.isEmpty || width < 60) return;
     pen.drawImage(grid.scale, x, y, width, 8);
     this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16);
-    this.write(minus(`${+grid.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
+    this.write(minus(`${grid.isCut ? "≥ " : ""}${+grid.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
     if (grid.uniform && grid.uniform < 0.8 * grid.high) {
       const at = x + (width * grid.uniform) / grid.high;
       pen.fillStyle = this.ink;
