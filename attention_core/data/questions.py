@@ -348,6 +348,7 @@ def question_words(text: str) -> list[str]:
 
 
 def parse(text: str) -> Question:
+    """Return the meaning of a typed question; QuestionError where it has none."""
     words = question_words(text)
     _refuse({*words} & SCENE_WORDS, NO_SCENE)
     _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)

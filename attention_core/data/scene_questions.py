@@ -33,6 +33,8 @@ TWO_STEPS = (QuestionKind.DIGIT_TWO_STEPS, QuestionKind.COLOUR_TWO_STEPS)
 
 
 class SceneDigit(NamedTuple):
+    """A digit of a drawing: what it is, and where."""
+
     digit: str  # "0" to "9"
     colour: str  # one of COLOURS
     x: float  # of its middle, share of the drawing's width
