@@ -10,6 +10,7 @@ from attention_core.attention.types import Role
 from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
 from ui.inside_streamlit import StopException
 from ui.labels import as_percent
+from ui.style import page_style
 
 WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
 LATE = "animation: late 2.5s step-end; "
@@ -27,24 +28,17 @@ def last_on_phone(screen: str, *keys: str) -> None:
         f"{column} :is(.st-key-{key}, [data-testid=stLayoutWrapper]:has(> .st-key-{key})) {{ order: {place}; {LATE}}}"
         for place, key in enumerate(keys, 1)
     )
-    st.html(
-        f"<style>@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
+    page_style(
+        f"@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
         f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} "
-        "@keyframes late { from { visibility: hidden; } } }</style>"
+        "@keyframes late { from { visibility: hidden; } } }"
     )
 
 
 def grey_out(key: str, is_before: bool) -> None:
-    """Let the container of an answer be grey while it is that of an earlier input; drawn always, so that it stays."""
-    st.html(f"<style>.st-key-{key} {{ opacity: {0.35 if is_before else 1}; }}</style>")
+    """Let the container of an answer be grey while it is that of an earlier input; in every run."""
+    page_style(f".st-key-{key} {{ opacity: {0.35 if is_before else 1}; }}")
 
-
-TABLE_STYLE = """<style>
-.figures { overflow-x: auto; } .figures table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.figures :is(th, td) { border: none; border-bottom: 1px solid #8a93a033; padding: 4px 0 4px 24px; text-align: right; }
-.figures th { font-weight: 600; } .figures :is(th, td):first-child { padding-left: 0; }
-.figures :is(:first-child, [data-told] :last-child) { text-align: left; }
-</style>"""
 
 READABLE = 57
 """Per cent of a colour in its text: with this little of it every role's word has a contrast of 4.5 on both pages."""
@@ -125,6 +119,4 @@ def figures_table(*rows: Sequence[str]) -> None:
     head, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
     lines = [head.replace("td>", "th>"), *body]
     told = " data-told" if all(not row[-1] or row[-1][0].isalpha() for row in rows) else ""
-    st.html(
-        f'{TABLE_STYLE}<div class="figures"><table{told}>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
-    )
+    st.html(f'<div class="figures"><table{told}>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>')

@@ -10,6 +10,7 @@ from ui.hall.corner import ITEM_ASKS
 from ui.lecture import LECTURE
 from ui.navigation import PAGES
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
+from ui.style import page_style
 
 NOT_TRIED, ASKED, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
 TRIED = {
@@ -43,7 +44,9 @@ class TryThis(NamedTuple):
     button: str  # what will be done, Markdown
     question: str  # asked first, Markdown
     options: Sequence[str]  # two to four answers
-    act: Callable[[], None] | None  # brings it about by setting fields, before the page runs again; None = it is there
+    # brings it about by setting fields, before the page runs again; None = it is there. With `hides`, once when it is
+    # asked and again with the answer, since a visitor may have changed the page
+    act: Callable[[], None] | None
     # returns the number of the option that came true and a sentence that says what came out, of what the page shows
     # now; called only afterwards
     outcome: Callable[[], tuple[int, str]]
@@ -54,6 +57,8 @@ class TryThis(NamedTuple):
 
 def try_this(page: str, surprise: TryThis) -> None:
     """Draw a page's surprise: its button, then its question, then what came of it, in one place of one height."""
+    if surprise.hides:
+        page_style(f".stApp:has(.st-key-{page}_try_guess) {surprise.hides} {HIDDEN}")
     if ITEM_ASKS.value:
         return
     state = TRIED[page]
@@ -98,8 +103,6 @@ def _ask(page: str, surprise: TryThis) -> None:
         if option is not None:
             _go_on(page, surprise, str(option))
 
-    if surprise.hides:
-        st.html(f"<style>{surprise.hides} {HIDDEN}</style>")
     hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
     ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
     ask_hall(surprise.question, surprise.options)

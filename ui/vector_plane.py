@@ -9,13 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 from ui.component import component
 from ui.state import PLAYING, Field, component_message
 
-HEIGHT = 430  # screen pixels that it takes on a wide screen
-STYLE = """<style>
-.st-key-{place}, :has(> .st-key-{place}) {{ height: auto; min-height: 430px; flex-basis: auto; overflow: visible; }}
-@media (max-width: 640px) {{ .st-key-{place}, :has(> .st-key-{place}) {{ min-height: 480px; }} }}
-</style>"""
-"""Lets it grow, where all functions stand below each other; this comes later than the place."""
-
 
 class VectorPlane:
     """A component with arrows to drag, and what ui/assets/NAME.js, with other files, its parts, draws beside them.
@@ -31,10 +24,8 @@ class VectorPlane:
         self._answered = Field(page, "answered", 0)
 
     def place(self) -> DeltaGenerator:
-        """Return the place where it will be drawn, which has its height from the beginning."""
-        place = st.container(key=self.place_key, height=HEIGHT, border=False)
-        place.html(STYLE.format(place=self.place_key))
-        return place
+        """Return the place where it will be drawn, which has its height from the beginning, see vectors.css."""
+        return st.container(key=self.place_key)
 
     def refresh(self) -> None:
         """Let it take over the arrows at its next drawing, because Python has changed them."""

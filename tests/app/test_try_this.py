@@ -1,5 +1,8 @@
 """A page's surprise: it asks first, then shows what came out beside the guess."""
 
+import re
+from pathlib import Path
+
 from streamlit.testing.v1 import AppTest
 
 
@@ -51,3 +54,10 @@ def test_a_lecturer_reveals_without_a_guess():
     page.button(key="start_try_reveal").click().run()
     assert page.info[0].value == "**on**. The light is on."
     assert page.markdown[-1].value == "on"
+
+
+def test_styles_are_written_in_one_place_where_none_comes_and_goes(root: Path):
+    writers = [path for folder in ("ui", "pages") for path in (root / folder).rglob("*.py")]
+    found = {path.name for path in writers if re.search("<style", path.read_text())}
+    documents, goes_with_its_words = {"middleware.py", "menu.py"}, {"player.py", "tabs.py"}
+    assert found == {"style.py"} | documents | goes_with_its_words

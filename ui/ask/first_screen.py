@@ -31,6 +31,7 @@ from ui.edits import EditList, ListedEdit
 from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, shaded_word
 from ui.state import Field, plain_text, set_widget
+from ui.style import page_style
 from ui.try_this import TRIED, TryThis, try_this
 
 NAME, SIDE = "ask", 320
@@ -109,7 +110,7 @@ def scene_pad() -> tuple[AskedDrawing, bool]:
         f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {DOTS[name]}; }}"
         for place, name in enumerate(PENS, 1)
     )
-    st.html(f"<style>{dots}</style>")
+    page_style(dots)
     pad = drawing_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
     remark = asked_drawing(pad).remark

@@ -180,7 +180,6 @@ WIDTH, HEIGHT = 700, 265
 LARGEST, LEGIBLE, SMALLEST = 150, 48, 12  # screen pixels of one picture; below the smallest the chart is scrolled
 HEAD_CELL, WIDEST = 38, 560
 """Of one number for every head: of a cell where there is room, so that it can be read, and of all."""
-SCROLLS = """<style>[class*="_glance"] { overflow-x: auto; }</style>"""
 
 
 def glance(run: ModelRun) -> None:
@@ -190,7 +189,6 @@ def glance(run: ModelRun) -> None:
             section("Every head of every layer")
         now = _choice(run)
         FRAMED.value = HEAD.value
-    st.html(SCROLLS)
     with st.container(key="tells_model"), st.container(key="model_glance"):
         pictures = glance_picture(run, now, takes_click=True)
     words = "Each picture is a head: queries down, keys across. Click one."

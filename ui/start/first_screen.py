@@ -196,12 +196,10 @@ def first_answers() -> dict[str, Any]:
 
 
 ACROSS = 3
-STYLE = "<style>.card { display: block; width: 100%; aspect-ratio: 16 / 9; border-radius: 4px; }</style>"
 
 
 def page_cards() -> None:
     """Draw a card for every other page, in their order."""
-    st.html(STYLE)
     for first in range(1, len(PAGES), ACROSS):
         for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
             with column.container(border=True, height="stretch"):
