@@ -15,9 +15,8 @@ page_frame(
 )
 numbers = sections.guest_numbers()
 traces = sections.heads_as_changed(numbers)
-party = st.container(key="groups_party")
 query = sections.choose_query(numbers)
-with party:
+with st.container(key="groups_party"):
     st.markdown(sections.rule(numbers, query))
     for head, column in zip(sections.HEADS, st.columns(2, gap="medium"), strict=True):
         with column:

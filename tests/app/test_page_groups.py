@@ -9,8 +9,9 @@ import torch
 
 from attention_core import load
 from attention_core.data.match3 import FIRST_NUMBERS, matching_pairs
+from attention_core.topics.groups import MISSED, WRONG
 from attention_core.topics.groups.charts import LUCK, OPEN_LOCK, RIGHT
-from attention_core.weights import FOLDER
+from attention_core.weights import FOLDER, read_card
 from tests.app.tools import (
     bodies,
     changes_of_weights,
@@ -20,6 +21,7 @@ from tests.app.tools import (
     opened,
     outcome,
     said,
+    settled,
     steps_to_the_end,
 )
 
@@ -91,15 +93,15 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
 def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not page.error
     assert opened_locks(page) == [(0, 3), (3, 3)]
-    assert "wrongly called open" not in bodies(page)
+    assert "wrongly called open" not in said(page)
     assert (
-        "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to 31, 7 + 16 + 8."
-        in said(page)
+        "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to a multiple of 31, "
+        "7 + 16 + 8 = 31." in said(page)
     )
     assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
     missed, alarm = (
         {frame["fill"][at] for at in range(8) if frame["mark"][at] == fault}
-        for frame, fault in ((party(page, 0), "missed"), (party(page, 0), "wrongly called open"))
+        for frame, fault in ((party(page, 0), MISSED), (party(page, 0), WRONG))
     )
     assert len(missed | alarm) == 2, "two kinds of fault have two colours"
     assert party(page, 0)["mark"].tolist().count("missed") == 3
@@ -132,6 +134,68 @@ def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
     assert [lock == OPEN_LOCK for lock in party(page, 1)["lock"]] == truth, "the head over pairs is always right"
     n_open = sum(truth)
     assert f"opens {n_open} of {n_open} locks." in verdict
+
+
+@pytest.mark.parametrize("lecture", [False, True])
+def test_what_is_asked_is_answered_about_the_same_guests(page, lecture):
+    settled(page, lecture=lecture)
+    page.button(key="groups_try").click().run()
+    asked = page.session_state["groups_text"]
+    assert asked != "1 7 16 17 11 8 24 5"
+    if lecture:
+        page.button(key="groups_try_reveal").click().run()
+    else:
+        page.get("button_group")[1].set_value(0).run()
+    assert page.session_state["groups_text"] == asked
+    assert numbers_at(page) == [int(number) for number in asked.split()]
+
+
+SENTENCES = {
+    "0 0 0 0": "Ada's lock opens to the keys of **Ben and Cleo**, or of **Ben and Dan**, or of 1 other pair: the "
+    "numbers of all three add up to a multiple of 31, 0 + 0 + 0 = 0.",
+    "30 29 3": "Ada's lock opens to the keys of **Ben and Cleo**: the numbers of all three add up to a multiple of 31, "
+    "30 + 29 + 3 = 62.",
+    "1 2 3": "Ada's lock does not open to any two keys.",
+}
+
+
+@pytest.mark.parametrize(("numbers", "sentence"), SENTENCES.items())
+def test_the_rule_names_the_pairs_and_their_sum(page, numbers, sentence):
+    type_numbers(page, numbers)
+    assert sentence in said(page)
+
+
+def test_locks_wrongly_called_open_are_counted_as_they_are_marked(page):
+    type_numbers(page, "3 9 19 1 14 22 6 30")
+    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
+    single, told = party(page, 0), [one.value for one in page.caption if "of the attention" in one.value]
+    wrong = [lock == OPEN_LOCK and not can for can, lock in zip(truth, single["lock"], strict=True)]
+    assert [mark == WRONG for mark in single["mark"]] == wrong
+    assert (f" {sum(wrong)} wrongly called open." in told[0]) == any(wrong)
+    assert "wrongly" not in told[1]
+
+
+def test_more_pairs_than_are_named_are_counted(page):
+    page.session_state["groups_step"] = "weights"
+    type_numbers(page, "0 0 0 0 0")
+    assert "Framed: 0 + 0 and 0 + 0 and 0 + 0 and 0 + 0 and 2 other pairs. Together with 0 each" in said(page)
+    type_numbers(page, "30 29 3")
+    assert "Framed: 29 + 3. Together with 30 it gives a multiple of 31." in said(page)
+
+
+def test_the_figures_are_those_of_the_cards(page):
+    open_tab(page, "right")
+    cards = [read_card(name) for name in ("match3-pairwise", "match3-simplicial")]
+    shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
+    assert [one.value for one in page.metric] == [f"{share:.1%}" for share in shares]
+    assert "160,000 new locks. Both heads are equally large and saw the same examples." in said(page)
+    for same in ("parameters", "batches", "data", "seed", "test_numbers", "majority_share"):
+        assert cards[0][same] == cards[1][same]
+
+
+def test_whose_lock_comes_before_the_charts_and_their_tools(page):
+    order = [one.type for one in page.main if one.type in ("button_group", "vega_lite_chart")]
+    assert order[:3] == ["button_group", "vega_lite_chart", "vega_lite_chart"]
 
 
 def numbers_of(page) -> list[int]:

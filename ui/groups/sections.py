@@ -13,16 +13,16 @@ from attention_core.charts.heatmap import pair_axes
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
 from attention_core.models.match3 import Match3Head
-from attention_core.topics.groups import Guest, guests_of, looks_of
+from attention_core.topics.groups import MISSED, WRONG, Guest, guests_of, looks_of
 from attention_core.topics.groups.charts import party_chart
 from attention_core.weights import read_card
 from ui import edits as by_hand
 from ui.chart import click, draw_chart
 from ui.computed import by_model
 from ui.labels import error_markdown, note
-from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words
+from ui.player import StepLook, Stepper, counted, show_numbers, show_step_chart, show_words
 from ui.state import Field, one_of, single_choice, whole_number
-from ui.try_this import TryThis
+from ui.try_this import ASKED, TRIED, TryThis
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
@@ -84,20 +84,24 @@ def choose_query(numbers: list[int]) -> int:
 def rule(numbers: list[int], query: int) -> str:
     """Say which keys open the chosen guest's lock."""
     pairs = matching_pairs(numbers, query)
+    if not pairs:
+        return f"{NAMES[query]}'s lock does not open to any two keys."
     keys = [" and ".join(NAMES[place] for place in pair) for pair in pairs[:2]]
-    found = f"opens to the keys of **{'**, or of **'.join(keys)}**" if pairs else "does not open to any two keys"
-    for pair in pairs[:1]:
-        terms = [numbers[place] for place in (query, *pair)]
-        found += f": the numbers of all three add up to {sum(terms)}, {' + '.join(map(str, terms))}"
-    return f"{NAMES[query]}'s lock {found}."
+    more = f", or of {counted(len(pairs) - 2, 'other pairs')}" if len(pairs) > 2 else ""
+    terms = [numbers[place] for place in (query, *pairs[0])]
+    found = f"{' + '.join(map(str, terms))} = {sum(terms)}"
+    return (
+        f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{more}: the numbers of all three "
+        f"add up to a multiple of {MODULUS}, {found}."
+    )
 
 
 def how_keys_fit() -> None:
     """Say how numbers, circles and products make a lock."""
     st.markdown(
-        "Each number is a place on a circle. A lock opens when its number and two others add up to a full turn.\n\n"
+        "Each number is a place on a circle. A lock opens when its number and two others add up to full turns.\n\n"
         "A product of waves adds up their angles: "
-        "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after a full turn."
+        "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after full turns."
     )
 
 
@@ -105,14 +109,14 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     """Draw what one head says of the locks, and whom the chosen guest looks at."""
     names, looks = NAMES[: len(numbers)], to_array(looks_of(trace, query))
     guests = guests_of(trace, numbers, [f"{name} {number}" for name, number in zip(names, numbers, strict=True)])
-    n_opened, n_open, _ = _count(guests)
+    n_opened, n_open, n_alarms = _count(guests)
     st.html(f'<p class="opened">{HEAD_WORDS[head]} <b>{n_opened} of {n_open}</b> locks opened</p>')
     first, second = np.unravel_index(looks.argmax(), looks.shape)
     if first != second:
         keys = f"the keys of {names[first]} and {names[second]} together"
     else:
         keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
-    words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention."
+    words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention.{_alarms(n_alarms, ' ', '.')}"
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
@@ -121,18 +125,23 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     st.caption(words)
 
 
-def _count(guests: Sequence[Guest]) -> tuple[int, int, str]:
-    """Return how many locks are opened, of how many that can be, and in words how many are called open wrongly."""
+def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
+    """Return how many locks are opened, of how many that can be, and how many are wrongly called open."""
     faults = [guest.fault for guest in guests]
-    n_open, n_alarms = sum(guest.can_open for guest in guests), faults.count("wrongly called open")
-    alarms = f", {n_alarms} wrongly called open" if n_alarms else ""
-    return n_open - faults.count("missed"), n_open, alarms
+    n_open = sum(guest.can_open for guest in guests)
+    return n_open - faults.count(MISSED), n_open, faults.count(WRONG)
+
+
+def _alarms(n_alarms: int, before: str, after: str = "") -> str:
+    return f"{before}{n_alarms} wrongly called open{after}" if n_alarms else ""
 
 
 def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
     """Return the page's surprise: other guests, drawn at random."""
 
     def invite() -> None:
+        if TRIED[NAME].value == ASKED:
+            return  # they are there, and what was asked about stays
         drawn = fresh_sequences(1, secrets.randbelow(2**31))
         while not drawn.labels.any():
             drawn = fresh_sequences(1, secrets.randbelow(2**31))
@@ -141,10 +150,11 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
 
     def outcome() -> tuple[int, str]:
         parties = {head: guests_of(traces[head], numbers, NAMES[: len(numbers)]) for head in HEADS}
-        one, two = (not any(guest.fault == "missed" for guest in party) for party in parties.values())
         counts = {head: _count(party) for head, party in parties.items()}
+        one, two = (n_opened == n_open for n_opened, n_open, _ in counts.values())
         words = (
-            f"{HEAD_WORDS[head]} opens {n} of {n_open} locks{alarms}" for head, (n, n_open, alarms) in counts.items()
+            f"{HEAD_WORDS[head]} opens {n} of {n_open} locks{_alarms(n_alarms, ', ')}"
+            for head, (n, n_open, n_alarms) in counts.items()
         )
         return one + 2 * two, ". ".join(words) + "."
 
@@ -200,8 +210,9 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     }
     show_numbers(trace, values, f"{NAME}_pairs", StepLook(size=SIZE, framed=either_order, n_keys=n_keys), about)
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
+    sums += f" and {counted(len(pairs) - 4, 'other pairs')}" if len(pairs) > 4 else ""
     rule = f"a multiple of {MODULUS}"
-    found = f"Framed: {sums}. Together with {numbers[query]} each gives {rule}."
+    found = f"Framed: {sums}. Together with {numbers[query]} {'each' if len(pairs) > 1 else 'it'} gives {rule}."
     note(found if pairs else f"No two others give {rule} together with {numbers[query]}.")
 
 

@@ -11,6 +11,9 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.match3 import matching_pairs
 
+MISSED, WRONG = "missed", "wrong"
+"""What a head makes of a lock that can be opened, and of one that cannot, where it is not right."""
+
 
 class Guest(NamedTuple):
     """A guest as a head answers for them."""
@@ -21,8 +24,8 @@ class Guest(NamedTuple):
 
     @property
     def fault(self) -> str:
-        """What is wrong with the head's answer, or ""."""
-        return "" if self.is_opened == self.can_open else "missed" if self.can_open else "wrongly called open"
+        """MISSED, WRONG, or ""."""
+        return "" if self.is_opened == self.can_open else MISSED if self.can_open else WRONG
 
 
 def guests_of(trace: AttentionTrace, numbers: list[int], names: Sequence[str]) -> list[Guest]:

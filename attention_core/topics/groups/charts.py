@@ -6,13 +6,13 @@ import numpy as np
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
-from attention_core.topics.groups import Guest
+from attention_core.topics.groups import MISSED, WRONG, Guest
 
 WIDTH, HEIGHT, UNIT = 500, 372, 128  # screen pixels of the chart, and of the radius of the circle
 RIGHT, SHUT, RING = "#009E73", "#6B7785", "#3D9AD9"
 LUCK = "luck"
 """What a lock says that opens although its head looks at single guests alone."""
-COLOURS = {"missed": "#D55E00", "wrongly called open": "#9A6BDB", LUCK: "#4F8A78"}
+COLOURS = {MISSED: "#D55E00", WRONG: "#9A6BDB", LUCK: "#4F8A78"}
 BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
 SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
 SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)
@@ -45,7 +45,7 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: l
     lengths = np.array([len(guest.name) for guest in guests])
     out = 1.27 + 0.035 * lengths * np.abs(places["x"])  # as far from the circle however long a name lies
     names = data | {"x": out * places["x"], "y": out * places["y"]}
-    marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.19, -0.19)}  # not over the lock
+    marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.24, -0.24)}  # not over the lock
     keys = {axis: place[[*tried]] + KEY_AT * (place[query] - place[[*tried]]) for axis, place in places.items()}
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
     circles = vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole)
