@@ -49,6 +49,13 @@ def test_a_message_from_before_a_preset_comes_too_late(state):
     assert state["scoring_answered"] == 8
 
 
+def test_what_came_of_a_guess_goes_with_a_drag_and_an_open_question_stays(state):
+    for tried, after in (("1", ""), ("ask", "ask")):
+        state["scoring_tried"] = tried
+        send(state, query=(float(len(tried)), 1.0))
+        assert state.get("scoring_tried", "") == after
+
+
 def type_into(state, cells):
     state["tables"] = {"t": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])}
     state["t_table_0"] = {"edited_rows": cells}

@@ -79,6 +79,17 @@ def test_dragging_a_key_changes_bars_at_once_and_then_what_python_draws(plane):
     plane.wait_for_function(f"before => {FIELDS} !== before", arg=fields)
 
 
+def test_a_query_of_zero_fits_all_keys_equally_and_chooses_none(plane):
+    query = tip(plane, 0)
+    query.focus()
+    for key, times in (("ArrowLeft", 8), ("ArrowDown", 6)):
+        for _ in range(times):
+            plane.keyboard.press(key)
+    expect(query).to_have_attribute("aria-valuetext", re.compile("^x 0.00, y 0.00"))
+    assert plane.locator(".chosen").all_inner_texts() == ["chooses none", "chooses k₄"]
+    expect(plane.locator(".verdict")).to_have_text("To the dot product, all keys fit equally well.")
+
+
 def test_the_shares_of_a_dragged_key_follow_at_once(plane):
     before = shares(plane)
     drag_to(plane, 3, 3.9, 3.9)

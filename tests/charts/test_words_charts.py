@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from attention_core import Role
 from attention_core.charts import figure
 from attention_core.charts.bars import bar_table
+from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words, text_width, word_weights
 from attention_core.topics.scoring.charts import BANDS, score_fields
 from tests.charts.tools import valid
@@ -76,6 +78,10 @@ def test_a_field_has_its_bands_and_its_keys():
     assert [(row["name"], row["ends"]) for row in pictures] == [("dot", "−1 to 1"), ("sum", "−1 to 1")]
     colours = Image.open(io.BytesIO(base64.b64decode(pictures[0]["url"].split(",")[1]))).convert("RGBA")
     assert len(colours.getcolors()) == BANDS
+    hues = {colour[:3] for _, colour in colours.getcolors() if colour[3]}
+    assert hues == {tuple(bytes.fromhex(ROLE_COLOURS[Role.SCORES][1:]))}, (
+        "a key's yellow and a query's blue mean these alone"
+    )
 
 
 @pytest.mark.parametrize(("row", "words"), [(0, TARGET), (1, ["Un", "train", "fin"])])

@@ -15,6 +15,9 @@ const ANSWERS = [
   { name: "Nearness", formula: "−|q − k|² / 2", about: "rewards keys near q", of: ({ distance }) => -(distance ** 2) / 2 },
 ];
 
+// The key of the largest share; -1 where all are equal.
+const winner = (own) => (Math.max(...own) - Math.min(...own) < 0.01 ? -1 : own.indexOf(Math.max(...own)));
+
 class ScorePlane extends Plane {
   constructor(root) {
     super(root);
@@ -38,17 +41,17 @@ class ScorePlane extends Plane {
     if (this.active > 0) this.key = this.active - 1;  // who drags the query goes on comparing the same key
     const [q, ...keys] = this.arrows, active = clamp(this.key ?? 0, 0, keys.length - 1);
     this.facts = keys.map((k) => geometry(q, k));
-    const shares = ANSWERS.map(({ of }) => softmax(this.facts.map(of))), winners = shares.map((own) => own.indexOf(Math.max(...own)));
+    const shares = ANSWERS.map(({ of }) => softmax(this.facts.map(of))), winners = shares.map(winner);
     this.shares = shares[0];
-    const agree = winners.every((best) => best === winners[0]);
+    const agree = winners.every((best) => best === winners[0]), undecided = winners.indexOf(-1);
     const [longer, nearer] = winners.map((best) => keyName(best + 1));  // where they disagree, that is always why
-    const [byDot, byDistance] = winners.map((best) => this.facts[best].cosine);
+    const [byDot, byDistance] = winners.map((best) => this.facts[best]?.cosine);
     const stake = byDistance > byDot ? " So a long key can win over the one that points the right way." : "";
-    const verdict = agree ? `Now they agree on ${longer}.` : `They disagree: ${longer} is longer, ${nearer} is nearer.${stake}`;
-    const cards = ANSWERS.map((answer, number) => this.card(answer, shares[number], winners[number], active)).join("");
-    this.answers.innerHTML = `${cards}<p class="verdict ${agree ? "" : "disagree"}">${verdict}</p>`;
+    const verdict = undecided >= 0 ? `To the ${ANSWERS[undecided].name.toLowerCase()}, all keys fit equally well.` : agree ? `Now they agree on ${longer}.` : `They disagree: ${longer} is longer, ${nearer} is nearer.${stake}`;
+    const cards = ANSWERS.map((answer, number) => this.card(answer, shares[number], winners[number])).join("");
+    this.answers.innerHTML = `${cards}<p class="verdict ${agree || undecided >= 0 ? "" : "disagree"}">${verdict}</p>`;
     this.drawAngle(q, keys[active], this.facts[active]);
-    this.equations.replaceChildren(...[...new Set([active, winners[0]])].sort().map((place) => this.equation(place)));
+    this.equations.replaceChildren(...[...new Set([active, Math.max(winners[0], 0)])].sort().map((place) => this.equation(place)));
     const { functions, bare } = this.data;
     this.svg.parentNode.hidden = bare;
     this.answers.hidden = Boolean(functions);
@@ -56,12 +59,12 @@ class ScorePlane extends Plane {
     if (functions) drawBars(this.all, { ...this.data, keys: keys.map((_, place) => keyName(place + 1)) });
   }
 
-  card({ name, formula, about }, shares, best, active) {
+  card({ name, formula, about }, shares, best) {
     const rows = shares.map((share, place) =>
-      `<tr class="${place === best ? "best" : ""} ${place === active ? "active" : ""}"><td>${keyName(place + 1)}</td><td class="wide">` +
+      `<tr class="${place === best ? "best" : ""}"><td>${keyName(place + 1)}</td><td class="wide">` +
       `<div class="track"><i style="width: ${75 * share}%"></i><span>${share < 0.001 ? "almost nothing" : asPercent(share)}</span></div></td></tr>`);
     return `<section><h4>${name} <span>${formula}</span></h4><p>${about}</p><table aria-label="${name}: the share of every key">` +
-      `${rows.join("")}</table><p class="chosen">chooses <b>${keyName(best + 1)}</b></p></section>`;
+      `${rows.join("")}</table><p class="chosen">chooses ${best < 0 ? "none" : `<b>${keyName(best + 1)}</b>`}</p></section>`;
   }
 
   isActive(place) { return place === this.key + 1; }

@@ -134,7 +134,9 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
     if len(query) != 2:
         st.info("A field needs vectors of two numbers.")
         return
-    st.caption("A key (dot) scores high on orange, low on blue. Learned scores saw only keys in the upper half.")
+    st.caption(
+        "The stronger the colour, the higher a key (dot) scores there. Learned scores saw only keys in the upper half."
+    )
     fields = {
         name: to_array(measures.score_field(function, query, extent=EXTENT)) for name, function in functions.items()
     }

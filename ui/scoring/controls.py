@@ -8,7 +8,7 @@ from attention_core.attention.scores import SCORES
 from attention_core.topics.scoring.compare import VECTOR_PRESETS, Vectors
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
-from ui.try_this import TRIED
+from ui.try_this import ASKED, TRIED
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
@@ -51,7 +51,10 @@ def take_move() -> None:
     if moved is None:
         return
     query, *keys = moved["arrows"]
-    VECTORS.value = SHOWN.value = Vectors(query, keys)
+    arranged = Vectors(query, keys)
+    if arranged.text() != VECTORS.value.text() and TRIED[NAME].value != ASKED:
+        TRIED[NAME].reset()  # what came of a guess was about other vectors
+    VECTORS.value = SHOWN.value = arranged
     ACTIVE.value = max(moved["active"] - 1, 0) if moved["active"] else ACTIVE.value
 
 

@@ -79,15 +79,15 @@ def score_fields(
 ) -> vl.Chart:
     """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
 
-    Fields are the scores (n, n) by name of a function, the top row first, in bands whose borders are level lines; pale
-    is the middle of each, for the softmax ignores a constant. The query (2,) is a line, keys (n_keys, 2) are dots.
+    Fields are the scores (n, n) by name of a function, the top row first, in bands whose borders are level lines; each
+    has its own scale, for the softmax ignores a constant. The query (2,) is a line, keys (n_keys, 2) are dots.
     """
     places, width, height = vl.grid_layout(len(fields), 2, FIELD, FIELD, 22, 42)
     space = vl.corners(width, height)
-    urls, ramps = [], []
+    scores, urls, ramps = vl.ROLE_COLOURS[Role.SCORES], [], []
     for field in fields.values():
-        middle, reach = (field.max() + field.min()) / 2, max(float(np.ptp(field)) / 2, 1e-9)
-        ramps.append(ramp := vl.Ramp(vl.BLUE_ORANGE, middle - reach, middle + reach))
+        low, span = float(field.min()), max(float(np.ptp(field)), 1e-9)
+        ramps.append(ramp := vl.Ramp((f"{scores}00", scores), low, low + span))
         band = np.floor(ramp.position(field) * (BANDS - 1e-9))
         urls.append(palette_png(band / (BANDS - 1), ramp, 10**6))
     ends = [f"{ramp.low:.3g} to {ramp.high:.3g}".replace("-", "−") for ramp in ramps]

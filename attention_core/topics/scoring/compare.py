@@ -185,7 +185,7 @@ VECTOR_PRESETS = (
     Vectors(
         (2.0, 1.0),
         ((-1.0, 2.0), (-0.5, 1.0), (1.0, 2.5), (-2.5, 0.5)),
-        "k₁ and k₂ stand at right angles to q: a score of 0, and still some weight.",
+        "k₁ and k₂ stand at right angles to q: a dot product of 0, and still some weight.",
         "Right angles",
     ),
 )
