@@ -93,7 +93,6 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
 def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not page.error
     assert opened_locks(page) == [(0, 3), (3, 3)]
-    assert "wrongly called open" not in said(page)
     assert (
         "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to a multiple of 31, "
         "7 + 16 + 8 = 31." in said(page)
@@ -165,13 +164,14 @@ def test_the_rule_names_the_pairs_and_their_sum(page, numbers, sentence):
     assert sentence in said(page)
 
 
-def test_locks_wrongly_called_open_are_counted_as_they_are_marked(page):
-    type_numbers(page, "3 9 19 1 14 22 6 30")
+@pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
+def test_locks_wrongly_called_open_are_counted_as_they_are_marked(page, numbers):
+    type_numbers(page, numbers)
     truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
     single, told = party(page, 0), [one.value for one in page.caption if "of the attention" in one.value]
     wrong = [lock == OPEN_LOCK and not can for can, lock in zip(truth, single["lock"], strict=True)]
     assert [mark == WRONG for mark in single["mark"]] == wrong
-    assert (f" {sum(wrong)} wrongly called open." in told[0]) == any(wrong)
+    assert f"of the attention. {sum(wrong)} wrongly called open." in told[0] if any(wrong) else "wrongly" not in told[0]
     assert "wrongly" not in told[1]
 
 
