@@ -6,7 +6,7 @@ from attention_core import step_of
 from ui.player import export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
-from ui.try_this import TryThis, try_this
+from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
 from ui.vectors import tabs
 from ui.vectors.problem import FIRST, NAME, PRESET, STEPS, edited, follow_preset, rules, typed_problem
 
@@ -25,9 +25,11 @@ def workbench() -> None:
     follow_preset()
     place = tabs.PLANE.place()
     tabs.example_choice()
+    problem = typed_problem()
+    if TRIED[NAME].value not in (NOT_TRIED, ASKED) and not tabs.is_nothing(problem):
+        TRIED[NAME].reset()  # its answer is about a vector of zeros
     if PRESET.value == FIRST:
         try_this(NAME, NOTHING)
-    problem = typed_problem()
     trace = edited(problem)
     page_tabs(
         NAME,
@@ -47,5 +49,5 @@ def workbench() -> None:
         tabs.show_pairs(problem, trace)
 
 
-page_frame(NAME, "A weight for every pair of inputs: drag an arrow, and all nine weights change.")
+page_frame(NAME, "Every pair of inputs has a weight: drag an arrow, and see which of them change.")
 live(workbench)

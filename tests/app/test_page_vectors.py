@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_core.attention.scores import SCORES
-from attention_core.topics.vectors import PRESETS
+from attention_core.topics.vectors import PRESETS, trace_of
 from tests.app.test_page_scoring import component
 from tests.app.tools import App, charts, given, open_tab, said
 
@@ -78,7 +78,7 @@ def test_what_the_browser_computes_of_arrows_is_what_python_does(page):
 
 def test_the_first_preset_puts_nine_pairs_beside_a_neuron(page):
     open_tab(show(page, "scores"), "pairs")
-    assert "A neuron has one weight per input" in said(page)
+    assert "A neuron's weights belong to single inputs" in said(page)
 
 
 def test_the_softmax_is_switched_off_and_told_in_the_address(page):
@@ -116,6 +116,48 @@ def test_looking_back_only_adds_a_step(page):
     sound(show(page, "mask"))
     assert page.session_state["vectors_step"] == "mask"
     assert np.triu(pairs(page)["weights"], 1).max() == 0
+
+
+def test_what_an_example_shows_is_said_of_it_before_ones_own_changes(page):
+    line = PRESETS["huge"].line
+    assert f"\n{line}" in said(choose(page, "selectbox", "preset", "huge"))
+    assert f"Before your changes: {line}" in said(choose(page, "selectbox", "scoring", "cosine"))
+    choose(page, "selectbox", "preset", "equal")
+    assert f"Before your changes: {PRESETS['equal'].line}" in said(retype(page, "K", 0, 0, -1))
+
+
+def test_what_examples_say_is_so():
+    weights = {name: preset.problem() for name, preset in PRESETS.items()}
+    weights = {name: trace_of(problem).weights().numpy() for name, problem in weights.items()}
+    np.testing.assert_allclose(weights["equal"][:, 0], weights["equal"][:, 1])
+    assert (weights["huge"][:, 2] > 0.98).sum() == 2
+    keys = PRESETS["huge"].problem().tables["K"]
+    assert np.linalg.norm(keys, axis=1).tolist() == [1, 1, 10]
+    assert weights["projections"].argmax(1)[:2].tolist() == [1, 2], "cat asks for sat, sat for mat"
+    assert np.triu(weights["causal"], 1).max() == 0
+    assert weights["causal"][0, 0] == 1
+
+
+@pytest.mark.parametrize("change", ["drag", "softmax", "edit"])
+def test_the_verdict_goes_when_x1_is_no_longer_nothing(page, change):
+    page.button(key="vectors_try").click().run()
+    page.segmented_control(key="vectors_try_guess").set_value(1).run()
+    assert page.success
+    if change == "drag":
+        retype(page, "X", 0, 0, 2.0)
+    elif change == "softmax":
+        choose(page, "toggle", "softmax", False)
+    else:
+        open_tab(page, "try")
+        page.button(key="vectors_cut").click().run()
+    assert not page.success
+    assert page.session_state["vectors_tried"] == ""
+
+
+def test_only_arrows_are_said_to_have_moved_where_nothing_else_changed(page):
+    assert pairs(page)["alone"]
+    retype(page, "W_Q", 0, 0, 3)
+    assert not pairs(page)["alone"]
 
 
 def test_edges_of_a_graph_are_its_mask_and_can_be_chosen(page):

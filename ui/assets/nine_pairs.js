@@ -138,7 +138,7 @@ class NinePairs extends Plane {
     this.cells.forEach((row, i) => row.forEach(({ cell }, j) => cell.classList.toggle("found", even < 0 ? found?.i === i && found.j === j : even === i)));
     const told = this.goal ? "" : even >= 0
       ? `${rows[even]} asks for nothing, and takes ${columns.length === 3 ? "a third" : asPercent(1 / columns.length)} from each.`
-      : found
+      : found && (this.data.alone || (this.from && this.data.map)) && this.moved().length
       ? `Only ${this.moved().map((place) => this.data.names[place]).join(" and ")} moved. Yet ${rows[found.i]} now takes ${written(weights[found.i][found.j])} from ${columns[found.j]}, not ${written(base[found.i][found.j])}.`
       : changed ? "" : "Drag an arrow.";
     if (this.told.textContent !== told) this.told.textContent = told;

@@ -98,6 +98,14 @@ def follow_preset(*, anew: bool = False) -> None:
         field.preset(field.value)
 
 
+def is_changed() -> bool:
+    """Return whether the tables or the settings, or a weight, are no longer as the example began."""
+    begun, now = example().tables, typed_problem().tables
+    is_same = begun.keys() == now.keys() and all(np.array_equal(begun[name], now[name]) for name in begun)
+    is_set = any(field.encode() for field in SETTINGS.values())
+    return LOADED.value == PRESET.value and (not is_same or is_set or bool(EDITS.changes))
+
+
 def example() -> core.Problem:
     """Return what the tables began with."""
     return core.PRESETS[LOADED.value].problem()

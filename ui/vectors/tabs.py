@@ -37,7 +37,7 @@ def example_choice() -> None:
     look = {"format_func": titles.__getitem__, "label_visibility": "collapsed"}
     page.PRESET.widget(left.selectbox, "Example", list(titles), on_change=_take_example, **look)
     line = core.PRESETS[page.PRESET.value].line
-    right.markdown(line, help=explain(line))
+    right.markdown("Before your changes: " * page.is_changed() + line, help=explain(line))
 
 
 def _take_example() -> None:
@@ -62,6 +62,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     came_from = [row for name in tables for row in before.tables[name].tolist()]
     values = problem.tables["V" if problem.is_direct else "W_V"]
     made_scores, allowed = None if trace.edits else core.pair_map(problem, trace), core.mask_of(problem)
+    rest = problem.tables.keys() - {*tables}
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
         "kinds": [kinds.get(name, "input") for name in owners],
@@ -80,6 +81,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "edges": core.neighbours(problem) if tables else [],
         "soft": trace.has_softmax,
         "neuron": problem.key_table == "X",
+        "alone": not trace.edits and all(np.array_equal(problem.tables[one], before.tables[one]) for one in rest),
         "values": values.tolist() if tables and values.shape[1] == 2 else None,
     }
     PLANE.draw(arrows, data, take_drag)
@@ -100,9 +102,19 @@ def shrink_to_nothing() -> None:
     """Show the first example with zeros in the place of its first input."""
     page.choose_preset(page.FIRST)
     page.follow_preset(anew=True)
+    EDITS.reset()
     tables = dict(page.typed_problem().tables)
     tables["X"][0] = 0
     page.write_tables(tables)
+
+
+def is_nothing(problem: Problem) -> bool:
+    """Return whether x1 of the first example is nothing, and all else as it came."""
+    if page.PRESET.value != page.FIRST or EDITS.changes or any(field.encode() for field in page.SETTINGS.values()):
+        return False
+    others = page.example().tables.keys() - {"X"}
+    is_kept = all(np.array_equal(page.example().tables[name], problem.tables[name]) for name in others)
+    return is_kept and not problem.tables["X"][0].any()
 
 
 def shares_of_nothing() -> tuple[int, str]:
@@ -131,8 +143,12 @@ def average_section(trace: AttentionTrace) -> None:
         chart = hull_chart(values, context, weights, trace.story.key_axis.labels, queries, query)
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
     words.markdown(
-        f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(queries[query])}**. They sum to "
-        "1, so no context leaves the values' hull."
+        f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(queries[query])}**. "
+        + (
+            "Weights sum to 1, so no context leaves the values' hull."
+            if trace.weights().sum(1).min() > 1 - 1e-6
+            else "A row with no weight left is handed zeros."
+        )
     )
 
 
@@ -168,7 +184,7 @@ def neuron_panel(problem: Problem) -> None:
         return
     inputs, labels = problem.tables["X"], list(problem.row_labels("X"))
     n = len(labels)
-    section(f"{n} inputs: {n * n} pairs for attention, none for a neuron")
+    section(f"{n} inputs: attention has a weight for each of {n * n} pairs, a neuron for none")
     with st.container(horizontal=True, gap="medium"):
         bends = BENDS.widget(st.toggle, "Non-linearity (tanh)")
         deep = DEEP.widget(st.toggle, "Second layer")
@@ -186,7 +202,7 @@ def neuron_panel(problem: Problem) -> None:
             chart, key="vectors_neuron", width="content", alt="A feed-forward network: weighted sums of the inputs"
         )
     with words:
-        st.markdown("A neuron has one weight per input. Attention makes one for each pair from the inputs.")
+        st.markdown("A neuron's weights belong to single inputs. Attention makes one for each pair, from the inputs.")
         if n > 1:
             _mixed_effect(network, inputs, *map(as_markdown, labels[:2]))
 
@@ -194,11 +210,10 @@ def neuron_panel(problem: Problem) -> None:
 def _mixed_effect(network: core.FeedForward, inputs: np.ndarray, first: str, second: str) -> None:
     whole, without = network.effect(inputs, 0), network.effect(inputs, 0, 1)
     mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if network.bends else "exactly 0"
-    why = (
-        "Now what one input does depends on the others. The weights still do not."
-        if network.bends
-        else "Layers that only add never let one input change what another does."
-    )
+    why = "Layers that only add never let one input change what another does."
+    if network.bends:
+        depends = "may depend" if whole == without else "depends"
+        why = f"Now what one input does {depends} on the others. The weights still do not."
     paragraph(
         f"{first} adds {number(whole, '.3f')} to y, and {number(without, '.3f')} where {second} is gone already. The "
         f"difference is their mixed effect: **{mixed}**. {why}"
