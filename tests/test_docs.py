@@ -66,3 +66,26 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
         if not target.exists() or (head and head not in heads(target)):
             wrong.append(f"{page.relative_to(ROOT)} links to {link}, which is not there.")
     assert not wrong, "\n".join(wrong)
+
+
+NUMBERS = {"eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16}
+
+
+def test_the_readme_counts_pages_steps_and_notebooks_as_they_are() -> None:
+    text = (ROOT / "README.md").read_text()
+    pages = {page.stem: page.read_text() for page in (ROOT / "pages").glob("*.py") if page.stem != "start"}
+    in_steps = [name for name, code in pages.items() if re.search(r"players=\([^)]*STEPS", code)]
+    assert NUMBERS[re.search(r"one of (\w+) pages", text)[1]] == len(pages)
+    assert NUMBERS[re.search(r"(\w+) pages step from query, key and value", text)[1].lower()] == len(in_steps)
+    named = set(re.findall(r"examples/(\w+\.ipynb)", text))
+    assert "eight notebooks" in text
+    assert len(named) == 8
+    assert named == {notebook.name for notebook in (ROOT / "examples").glob("*.ipynb")}
+
+
+def test_the_settings_are_all_those_that_the_code_reads() -> None:
+    told = set(re.findall(r"^\| `(\w+)[=`]", (ROOT / "docs/using.md").read_text(), re.MULTILINE))
+    folders = ("attention_core", "ui", "tests")
+    code = "".join(file.read_text() for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    read = set(re.findall(r"\"(ATTENTION_[A-Z_]+)\"", code))
+    assert told - {"CHROMIUM"} == read

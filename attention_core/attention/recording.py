@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LATEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}  # signs that a backslash alone does not make plain
-CROSS = ("cross", "encoder_attn", "encdec", "enc_dec")  # what models call the attention of a decoder to its encoder
+CROSS = ("cross", "encoder_attn", "encdec", "enc_dec", "src_attn", "context_att")
+"""What models call the attention of a decoder to its encoder, for recordings that do not know where keys come from."""
 
 
 def name_traces(
@@ -219,10 +220,18 @@ class Recording:
         return record
 
     def label(self, tokens: Sequence[str] | Axis, target_tokens: Sequence[str] | Axis = ()) -> None:
-        """Write tokens of the only or the encoder's input, and of a decoder beside it, on all axes of their lengths."""
+        """Write tokens of the only or the encoder's input, and of a decoder beside it, on all axes of their lengths.
+
+        Where both have one length, the keys of cross-attention get the encoder's tokens.
+        """
         source = tokens if isinstance(tokens, Axis) else Axis("source tokens" if target_tokens else "tokens", tokens)
         target = target_tokens if isinstance(target_tokens, Axis) else Axis("target tokens", target_tokens)
-        self.traces[:] = [_with_labels(trace, source, target if target_tokens else source) for trace in self.traces]
+        crossing = [_crosses(trace, self.names) for trace in self.traces]
+        decoders = {_layers(trace) for trace, crosses in zip(self.traces, crossing, strict=True) if crosses} - {None}
+        self.traces[:] = [
+            _with_labels(trace, source, target if target_tokens else source, crosses, decoders)
+            for trace, crosses in zip(self.traces, crossing, strict=True)
+        ]
         lengths = {n for trace in self.traces for n in (trace.n_queries, trace.n_keys)}
         if lengths and not lengths & {len(source), len(target)}:
             known = f"there are {len(tokens)} tokens for {', '.join(map(str, sorted(lengths)))} positions"
@@ -368,10 +377,29 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
         return Recording(traces, **{name: str(about.get(name, "")) for name in METADATA})
 
 
-def _with_labels(trace: AttentionTrace, source: Axis, target: Axis) -> AttentionTrace:
-    parts = trace.story.name.partition(" ")[0].split(".")
-    crosses = any(word in trace.story.name for word in CROSS)
-    of_queries = target if crosses or "decoder" in parts else source
+def _place(trace: AttentionTrace) -> str:
+    return trace.story.name.partition(" ")[0]
+
+
+def _crosses(trace: AttentionTrace, names: Collection[str]) -> bool:
+    """Return whether queries and keys come from two tensors, by the names of the traces where that is not known."""
+    if trace.story.crosses is not None:
+        return trace.story.crosses
+    beside, found, _ = _place(trace).rpartition("multihead_attn")  # of torch's decoder
+    return any(word in trace.story.name for word in CROSS) or (bool(found) and f"{beside}self_attn" in names)
+
+
+def _layers(trace: AttentionTrace) -> str | None:
+    """Return what stands before the layer's number in a name, such as "decoder.layers."; None where it has none."""
+    found = re.match(r"(.*?)\b\d+\.", _place(trace))
+    return found and found[1]
+
+
+def _with_labels(
+    trace: AttentionTrace, source: Axis, target: Axis, crosses: bool, decoders: Collection[str | None]
+) -> AttentionTrace:
+    is_of_decoder = crosses or "decoder" in _place(trace).split(".") or _layers(trace) in decoders
+    of_queries = target if is_of_decoder else source
     of_keys = source if crosses else of_queries
 
     def fitting(axis: Axis, n: int, old: Axis) -> Axis:
@@ -414,6 +442,7 @@ def _entry(trace: AttentionTrace) -> dict[str, Any]:
         raise ValueError(f"trace {story.name!r} was edited: a recording holds traces as the model made them")
     return {
         **{name: getattr(story, name) for name in ("name", "mechanism", "note")},
+        **{name: getattr(story, name) for name in ("crosses", "are_rotated")},
         **{name: getattr(trace, name) for name in ("dropout", "is_causal", "window", "has_softmax")},
         **{name: score[name] for name in ("scale", "softcap")},
         **{name: _axis_entry(getattr(story, name)) for name in ("query_axis", "key_axis")},
@@ -472,6 +501,8 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
             query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
             key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
             shows_vectors=parts["key"].shape[-1] > 0,
+            crosses=None if entry.get("crosses") is None else bool(entry["crosses"]),
+            are_rotated=bool(entry.get("are_rotated")),
         ),
     )
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)

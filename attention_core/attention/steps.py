@@ -148,7 +148,7 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     shared = f" {n_sharing} heads share these." if n_sharing > 1 else ""
     its = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
     single = "" if at_least_float32(trace.query) is trace.query else ".float()"
-    turned = " Rotary positions are already in it."
+    turned = " Rotary positions are already in it." if trace.story.are_rotated else ""
 
     def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
         return at_least_float32(vectors(head)[rows][:, cols])

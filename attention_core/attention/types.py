@@ -182,6 +182,8 @@ class Story:
         shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
         name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
         note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
+        crosses: whether queries and keys come from two tensors, as in cross-attention; None = not known.
+        are_rotated: whether rotary positions are known to be in queries and keys.
     """
 
     mechanism: str
@@ -194,6 +196,8 @@ class Story:
     shows_vectors: bool = False
     name: str = ""
     note: str = ""
+    crosses: bool | None = None
+    are_rotated: bool = False
 
 
 class AttentionOutput(NamedTuple):

@@ -87,7 +87,7 @@ def kind_of(name: str) -> str:
 def is_of_itself(trace: AttentionTrace) -> bool:
     """Return whether queries and keys are the same positions, as in self-attention."""
     queries, keys = trace.story.query_axis, trace.story.key_axis
-    if kind_of(trace.story.name).endswith("cross") or trace.n_queries != trace.n_keys:
+    if trace.story.crosses or kind_of(trace.story.name).endswith("cross") or trace.n_queries != trace.n_keys:
         return False
     return queries is keys or list(queries.labels) == list(keys.labels)
 

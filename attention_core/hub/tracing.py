@@ -41,6 +41,7 @@ from attention_core.hub.attention import (
 )
 from attention_core.hub.inside_transformers import attn_implementation, has_attention_interface, knows_fused_attention
 from attention_core.hub.model import readable
+from attention_core.hub.positions import is_rotated, rotary_holders
 from attention_core.log import log
 
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
@@ -166,11 +167,20 @@ def trace_second_run(
     return result, (now.missed if entries is None else set(missed) & now.missed), output
 
 
-def named(calls: Sequence[Call], again: Collection[int] = ()) -> list[AttentionTrace]:
-    """Return the traces of calls with names, see name_traces; each tells its part of the batch where all are kept."""
-    first = name_traces([(place, module, traces[0]) for place, module, traces in calls], again)
-    pairs = [(own.story.name, trace) for own, (*_, traces) in zip(first, calls, strict=True) for trace in traces]
-    return [trace.with_story(name=f"{name} {Part.named_in(trace.story.name)}".strip()) for name, trace in pairs]
+def named(model: nn.Module, calls: Sequence[Call], again: Collection[int] = ()) -> list[AttentionTrace]:
+    """Return the traces of calls with names, see name_traces, and with what the model says of positions in them.
+
+    Each tells its part of the batch where all are kept.
+    """
+    first, result = name_traces([(place, module, its[0]) for place, module, its in calls], again), []
+    holders = rotary_holders(model)
+    for own, (place, module, traces) in zip(first, calls, strict=True):
+        name = own.story.name
+        rotated = not name.endswith("cross") and is_rotated(holders, place, module)
+        for trace in traces:
+            name_of_part = f"{name} {Part.named_in(trace.story.name)}".strip()
+            result.append(trace.with_story(name=name_of_part, are_rotated=rotated or trace.story.are_rotated))
+    return result
 
 
 def has_same_heads(weights: Tensor) -> bool:
@@ -360,7 +370,7 @@ def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any])
     for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
         calls.insert(number, call)
         again = {repeat + (repeat >= number) for repeat in again}
-    return Recording(named(calls, again), _not_seen(missed))
+    return Recording(named(model, calls, again), _not_seen(missed))
 
 
 def _not_seen(missed: Collection[nn.Module]) -> str:
@@ -504,7 +514,7 @@ def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Ite
         several = [(name, traces_of_weights(weights, **how)) for name, weights in handed_out]
         traces = [one.with_story(name=f"{name} {one.story.name}".strip()) for name, own in several for one in own]
     else:
-        traces = named([call for _, call in calls])
+        traces = named(model, [call for _, call in calls])
         note = f"{name} hands out the same weights for all its heads; these are what was seen." if has_means else ""
     if any(not trace.query.shape[-1] for trace in traces):
         note = f"{name} bypasses the library's attention interface. {WEIGHTS_ONLY}"

@@ -4,7 +4,7 @@ import pytest
 import torch
 import transformers as hf
 
-from attention_core import trace_model
+from attention_core import capture, trace_model
 from tests import tiny_models
 from tests.tiny_models import BYPASSING, FAMILIES, GROUPED, TEXT, D, E, asked, build, check, handed_out, models
 
@@ -17,6 +17,12 @@ def test_families_give_their_own_weights_and_those_that_bypass_the_interface_wha
     check(recording.traces, handed_out(asked(eager, inputs)))
     assert recording.names == names
     assert ("bypasses" in recording.note) if name in BYPASSING else not recording.note
+    with torch.no_grad(), capture() as seen:
+        model(**inputs)
+    for trace, own in zip(recording, seen, strict=False):
+        if trace.query.shape[-1] and own.query.shape[-1]:
+            assert trace.story.are_rotated == own.story.are_rotated
+            assert own.story.crosses in (None, trace.story.name.endswith("cross"))
     for trace in recording:
         assert ("weights only" if name in BYPASSING else "first of 2 items") in trace.story.note
         assert (min(trace.query.shape[-1], trace.key.shape[-1]) == 0) == (name in BYPASSING)

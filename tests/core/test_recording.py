@@ -8,9 +8,10 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import Recording, capture, load_recording, trace_model
+from attention_core.attention.steps import step_of
 from attention_core.attention.types import Axis
 from attention_core.attention.view.page import tiles_of
-from attention_core.explain.heads import summarise
+from attention_core.explain.heads import is_of_itself, summarise
 from tests.tiny_models import GPT, SIZES, STACKS
 from tests.view_samples import made
 
@@ -179,3 +180,127 @@ def test_a_run_is_cited_by_its_model_text_versions_and_a_hash_of_its_numbers():
 )
 def test_only_a_whole_picture_among_words_is_one(labels, found):
     assert tiles_of(labels) == found
+
+
+SRC, TGT = list("abcde"), list("vwxyz")
+
+
+class Looks(torch.nn.Module):
+    """Attention of one tensor to another, fused or written out."""
+
+    def __init__(self, is_fused):
+        super().__init__()
+        self.q, self.k, self.v, self.o = (torch.nn.Linear(8, 8) for _ in range(4))
+        self.is_fused = is_fused
+
+    def forward(self, x, memory, _):
+        made = self.q(x), self.k(memory), self.v(memory)
+        query, key, value = (one.unflatten(-1, (2, 4)).transpose(1, 2) for one in made)
+        if self.is_fused:
+            mixed = torch.nn.functional.scaled_dot_product_attention(query, key, value)
+        else:
+            mixed = (query @ key.mT / 2).softmax(-1) @ value
+        return (self.o(mixed.transpose(1, 2).flatten(2)),)
+
+
+class WithNames(torch.nn.Module):
+    """A decoder layer whose attention to the encoder has any name, computed in one of three ways."""
+
+    def __init__(self, name, way):
+        super().__init__()
+        kinds = {one: self.attention(way) for one in ("own", name)}
+        self.name, self.layers = name, torch.nn.ModuleList([torch.nn.ModuleDict(kinds)])
+        self.norm = torch.nn.LayerNorm(8)
+
+    def attention(self, way):
+        return torch.nn.MultiheadAttention(8, 2, batch_first=True) if way == "module" else Looks(way == "fused")
+
+    def forward(self, x, memory):
+        (layer,) = self.layers
+        x = x + layer["own"](self.norm(x), *[self.norm(x)] * 2)[0]
+        return x + layer[self.name](self.norm(x), memory, memory)[0]
+
+
+@pytest.mark.parametrize("way", ["module", "fused", "written"])
+@pytest.mark.parametrize("name", ["src_attn", "encoder_attn", "context_attention", "looks_there"])
+def test_keys_of_another_tensor_get_the_source_s_words_whatever_the_module_is_called(name, way):
+    torch.manual_seed(0)
+    with capture(tokens=SRC, target_tokens=TGT) as seen:
+        WithNames(name, way)(*torch.randn(2, 1, 5, 8))
+    assert [trace.story.crosses for trace in seen] == [False, True]
+    assert [list(trace.story.key_axis.labels) for trace in seen] == [TGT, SRC]
+    assert [list(trace.story.query_axis.labels) for trace in seen] == [TGT, TGT]
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_torchs_transformer_on_source_and_target_of_one_length(same, tmp_path):
+    torch.manual_seed(0)
+    source, target = torch.randn(2, 1, 5, 8)
+    with capture() as seen:
+        torch.nn.Transformer(8, 2, 2, 2, 16, batch_first=True).eval()(source, source if same else target)
+    seen.save(tmp_path / "run.npz")
+    older = Recording([trace.with_story(crosses=None) for trace in seen])
+    for recording in (seen, load_recording(tmp_path / "run.npz"), older):
+        recording.label(SRC, TGT)
+        words = {
+            name: "".join(trace.story.key_axis.labels) for name, trace in zip(recording.names, recording, strict=True)
+        }
+        assert set(words.values()) == {"abcde", "vwxyz"}
+        for name, keys in words.items():
+            assert keys == ("vwxyz" if name.startswith("decoder") and name.endswith("self_attn") else "abcde")
+            crosses = name.endswith("multihead_attn")
+            assert recording is older or is_of_itself(recording[name]) != crosses
+
+
+class Rotates(torch.nn.Module):
+    """Turns queries and keys by their positions in one of the usual ways, or not at all."""
+
+    def __init__(self, way):
+        super().__init__()
+        self.qkv, self.way = torch.nn.Linear(8, 24), way
+
+    def turned(self, x):
+        angles = torch.arange(x.shape[-2])[:, None] * torch.tensor([1.0, 0.1])
+        if self.way == "halves":
+            cos, sin = (torch.cat([part, part], -1) for part in (angles.cos(), angles.sin()))
+            first, second = x.chunk(2, -1)
+            return x * cos + torch.cat([-second, first], -1) * sin
+        if self.way == "complex":
+            pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+            return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+        if self.way == "pairs":
+            even, odd = x[..., ::2], x[..., 1::2]
+            both = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
+            return torch.stack(both, -1).flatten(-2)
+        return x * 0.5
+
+    def forward(self, x):
+        query, key, value = self.qkv(x).unflatten(-1, (3, 2, 4)).permute(2, 0, 3, 1, 4)
+        return torch.nn.functional.scaled_dot_product_attention(self.turned(query), self.turned(key), value)
+
+
+@pytest.mark.parametrize("way", ["halves", "complex", "pairs", "not at all"])
+def test_rotary_positions_are_told_only_where_they_were_seen(way, tmp_path):
+    with capture() as seen:
+        Rotates(way)(torch.randn(1, 5, 8))
+    seen.save(tmp_path / "run.npz")
+    for recording in (seen, load_recording(tmp_path / "run.npz")):
+        query, key, value = (step_of(recording[0], name).explanation for name in ("query", "key", "value"))
+        assert ("Rotary" in query) == ("Rotary" in key) == (way != "not at all")
+        assert "Rotary" not in value
+
+
+def test_a_file_without_word_of_positions_and_sources_says_nothing_of_them():
+    (trace,) = load_recording("tests/data/recording_of_0_1.npz")
+    assert trace.story.crosses is None
+    assert "Rotary" not in step_of(trace, "query").explanation
+
+
+@pytest.mark.parametrize("grad", [torch.enable_grad, torch.no_grad])
+def test_a_cache_that_is_empty_hides_no_layer(grad):
+    torch.manual_seed(0)
+    model = hf.LlamaModel(hf.LlamaConfig(**SIZES)).eval()
+    with grad(), capture() as seen:
+        model(IDS)
+    assert not seen.note
+    assert [trace.story.crosses for trace in seen] == [False, False]

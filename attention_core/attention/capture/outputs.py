@@ -75,6 +75,8 @@ class Outputs:
     def _put_together(self, place: Callable[..., Tensor], given: Sequence[Tensor], dim: int, result: Tensor) -> None:
         start, pairs = 0, []
         for part in given:
+            if part.shape == (0,):  # as of a cache that is empty still: it may stand beside any shape
+                continue
             size = (part.shape[dim],) if place is Tensor.narrow else ()
             if is_plain(part) and self._of(part):
                 pairs.append((part, place(result, dim, start, *size)))

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 
 from attention_core.attention.capture.layout import Order, Piece, all_items, joined, sizes_of, usual_order, with_note
+from attention_core.attention.capture.sources import Sides
 from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder, precision_note
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
 from attention_core.attention.recording import Recording
@@ -71,6 +72,14 @@ class ModuleStack:
             self._places = {module: _uncompiled(name) for name, module in self._root.named_modules()}
         modules = (call.module for call in reversed(self._stack[:depth]))
         return next((self._places[module] for module in modules if module in self._places), "")
+
+    def name_among(self, modules: Sequence[nn.Module]) -> str:
+        """Return place and class of the innermost running module that is one of these; empty where none is."""
+        depth = max((place for place, call in enumerate(self._stack, 1) if call.module in modules), default=0)
+        if not depth:
+            return ""
+        place, name = self._place(depth), type(self._stack[depth - 1].module).__name__
+        return f"{place} ({name})" if place else name
 
     @property
     def n_items(self) -> int:
@@ -188,7 +197,9 @@ class Recorder:
             reason = (str(error).strip().splitlines() or [""])[0][:200]
             self.note(f"{what or self.stack.place or 'attention'}: not kept, {type(error).__name__}: {reason}")
 
-    def add(self, make: Make, tensor: Any, order: Order, is_folded: bool = False) -> Recorded | None:
+    def add(
+        self, make: Make, tensor: Any, order: Order, is_folded: bool = False, sides: Sides = Sides()
+    ) -> Recorded | None:
         """Record what make returns, of a call with this tensor; a fault becomes a note."""
         self.stack.note_attention()
         place = self.stack.place
@@ -197,6 +208,7 @@ class Recorder:
             self.note(f"{name}: not kept, {missing}.")
             return None
         with self.unwatched(name), torch.autocast(tensor.device.type, enabled=False):
+            make = partial(_changed, sides.told, make)
             traces = make(order)
             self.recording.model = self.recording.model or next(filter(None, map(name_of, self.stack.modules)), "")
             number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
@@ -261,6 +273,7 @@ class Recorder:
         enable_gqa: bool = False,
         *,
         mechanism: str = "scaled dot product attention",
+        sides: Sides = Sides(),
     ) -> Recorded | None:
         short = None if _why_not_kept(query) else _autocast_type(query)
         n_items = self.stack.n_items
@@ -285,12 +298,18 @@ class Recorder:
             how |= {"order": order, "mask": mask, "note": " ".join(filter(None, notes))}
             return [self.builder.trace(*given, part=part, **how) for part in self.builder.parts(order, n_items)]
 
-        return self.add(make, query, usual, query.ndim < 4)
+        return self.add(make, query, usual, query.ndim < 4, sides)
 
     def note_choice(self) -> None:
         self.stack.note_attention()
         what = "a softmax over options that were learned, such as experts or classes, and not over positions"
         self.note(f"{self.stack.place or 'A product'}: left out, {what}.")
+
+    def note_edges(self, modules: Sequence[nn.Module]) -> None:
+        """Note attention over edges, of the innermost module that runs now and was among these."""
+        self.stack.note_attention()
+        what = "a softmax over the edges of a graph, added up by index, cannot be followed"
+        self.note(f"Not seen: {self.stack.name_among(modules) or 'attention'}, {what}.")
 
     def note(self, text: str) -> None:
         self._faults.setdefault(text)

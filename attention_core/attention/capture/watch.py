@@ -170,17 +170,18 @@ class _FunctionMode(TorchFunctionMode):
         call = _MULTI_HEAD_SIGNATURE.bind(*args, **kwargs)
         call.apply_defaults()
         wanted = call.arguments
-        dropout = wanted["dropout_p"] if wanted["training"] else 0.0
+        known = {"dropout_p": wanted["dropout_p"] if wanted["training"] else 0.0}
+        known["sides"] = self._written_out.sources.sides(wanted["query"], wanted["key"])
         if not wanted["need_weights"]:
-            with _ONE_AT_A_TIME, self._fused_attention_seen(dropout):
+            with _ONE_AT_A_TIME, self._fused_attention_seen(**known):
                 return _MULTI_HEAD(*args, **kwargs)
         result = _MULTI_HEAD(*args, **kwargs)
-        with self._recorder.unwatched(), _ONE_AT_A_TIME, self._fused_attention_seen(dropout):
+        with self._recorder.unwatched(), _ONE_AT_A_TIME, self._fused_attention_seen(**known):
             _MULTI_HEAD(**{**wanted, "need_weights": False, "training": False})
         return result
 
     @contextmanager
-    def _fused_attention_seen(self, dropout: float) -> Iterator[None]:
+    def _fused_attention_seen(self, **known: Any) -> Iterator[None]:
         thread = threading.get_ident()
         before = F.scaled_dot_product_attention
 
@@ -188,7 +189,7 @@ class _FunctionMode(TorchFunctionMode):
             result = before(*args, **kwargs)
             if threading.get_ident() == thread:
                 call = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False))
-                call |= {**kwargs, "dropout_p": dropout, "mechanism": "multi-head attention"}
+                call |= {**kwargs, **known, "mechanism": "multi-head attention"}
                 self._recorder.add_fused(**call)
             return result
 

@@ -14,9 +14,11 @@ from torch import Tensor, nn
 
 from attention_core.attention import inside_torch
 from attention_core.attention.capture import operations, provenance
+from attention_core.attention.capture.edges import Edges
 from attention_core.attention.capture.layout import Block, Layout, Order, usual_order
 from attention_core.attention.capture.outputs import Output, Outputs
 from attention_core.attention.capture.recorder import Recorder
+from attention_core.attention.capture.sources import Sides, Sources
 from attention_core.attention.capture.weighted_sum import FLEX, WeightedSum, flex_trace
 from attention_core.attention.trace import AttentionTrace
 
@@ -34,6 +36,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         self._recorder = recorder
         self._origins: dict[int, tuple[inside_torch.StorageWeakRef, provenance.Origin]] = {}
         self.outputs = Outputs(recorder)
+        self.sources = Sources(self.is_learned)
+        self._edges = Edges(recorder)
         self._n_ignoring = 0
         self._dropout: float | None = None
 
@@ -84,7 +88,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
         """Record a call of fused attention that gave this context, and follow that."""
-        recorded = self._recorder.add_fused(*args, **kwargs)
+        given = dict(zip(("query", "key"), args, strict=False)) | kwargs
+        recorded = self._recorder.add_fused(*args, **kwargs, sides=self.sources.sides(given["query"], given["key"]))
         if recorded is not None and operations.is_plain(context):
             with self._recorder.unwatched():
                 self.outputs.follow(context, [Output(recorded, Block.whole(Layout.of(context)))])
@@ -114,6 +119,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self._forget_expired()
             self._remember(result, provenance.LayerOutput(result.shape[-1]))
             self.mix(given, result)
+            self.sources.layer(given, result)
             self.outputs.see(F.linear, [given], result)
 
     def _origin_of(self, tensor: Any) -> provenance.Origin | None:
@@ -135,6 +141,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def _follow(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.outputs.see(func, args, result)
+        self.sources.see(func, args, result)
+        self._edges.see(func, args, result)
         if func in operations.PRODUCTS:
             if not self._n_ignoring and operations.is_plain(result):
                 self._product(args, kwargs, result, operations.PRODUCTS[func])
@@ -160,7 +168,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         def make(order: Order) -> list[AttentionTrace]:
             return [flex_trace(builder, part, context, *args, **kwargs) for part in builder.parts(order, n_items)]
 
-        self._recorder.add(make, args[0], usual_order(context.shape[:2]))
+        self._recorder.add(make, args[0], usual_order(context.shape[:2]), sides=self.sources.sides(*args[:2]))
 
     def _step(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Remember the operation if the origin of an argument is known; the first such argument counts."""
@@ -275,7 +283,10 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         def make(order: Order) -> list[AttentionTrace]:
             return weighted_sum.traces(order, self._recorder.builder, n_items, order is not usual)
 
-        if recorded := self._recorder.add(make, left, usual, weighted_sum.is_folded):
+        product = provenance.steps_to(first.scores)[1]
+        known = isinstance(product, provenance.Product)
+        sides = self.sources.sides(product.left, product.right) if known else Sides()
+        if recorded := self._recorder.add(make, left, usual, weighted_sum.is_folded, sides):
             self.outputs.follow(out, [Output(recorded, layout.context())])
         return True
 

@@ -1,0 +1,107 @@
+"""What queries and keys were made of: one tensor or two, and whether positions turned them.
+
+A layer that was learned, such as a projection, tells of its result which tensor it was given; so do all later results
+until an attention. Where two come together, as in a residual stream, the later one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.capture.operations import PRODUCTS, is_plain
+from attention_core.attention.inside_torch import FUSED, StorageWeakRef, storage_of
+from attention_core.attention.trace import AttentionTrace
+
+aten = torch.ops.aten
+TIMES = {aten.mul.Tensor, aten.mul_.Tensor}
+SUMS = {aten.add.Tensor, aten.add_.Tensor, aten.sub.Tensor, aten.sub_.Tensor}
+SUMS_OF_PRODUCTS = {aten.addcmul.default, aten.addcmul_.default}
+
+
+class Sides(NamedTuple):
+    """What is known of the queries and the keys of a call."""
+
+    crosses: bool | None = None  # whether they come from two tensors; None = not known
+    are_rotated: bool = False  # whether rotary positions were seen to turn both
+
+    def told(self, traces: Sequence[AttentionTrace]) -> list[AttentionTrace]:
+        """Return traces that tell it."""
+        return [trace.with_story(crosses=self.crosses, are_rotated=self.are_rotated) for trace in traces]
+
+
+@dataclass(frozen=True)
+class _Source:
+    number: int  # of the tensor that a learned layer was given; a later one has a higher number
+    is_mixed: bool = False  # whether it is a product of two tensors, such as scores, from which no layer follows
+    is_scaled: bool = False  # whether it was multiplied by numbers that come from elsewhere, such as cosines
+    is_rotated: bool = False  # whether two such products were added, which turns pairs of numbers
+
+    def after(self, func: Any, known: Sequence[_Source], n_given: int, is_complex: bool) -> _Source:
+        """Return the source with what an operation on tensors, of which these sources are known, did to it."""
+        alike = all(one.number == self.number for one in known)
+        scaled = alike and all(one.is_scaled for one in known)
+        rotated = alike and any(one.is_rotated for one in known)
+        if func in TIMES and len(known) == 1 and n_given == 2:
+            return replace(self, is_scaled=True, is_rotated=rotated or is_complex)
+        is_sum = scaled if func in SUMS else func in SUMS_OF_PRODUCTS and alike and known[0].is_scaled
+        if is_sum and len(known) > 1:
+            return replace(self, is_scaled=False, is_rotated=True)
+        return replace(self, is_scaled=scaled, is_rotated=rotated)
+
+
+class Sources:
+    """The sources of tensors, by the storages in which they are."""
+
+    def __init__(self, is_learned: Callable[[Tensor], bool]) -> None:
+        self._is_learned = is_learned
+        self._of: dict[Any, tuple[StorageWeakRef, _Source]] = {}
+        self._numbers = count()
+
+    def sides(self, query: Any, key: Any) -> Sides:
+        if not is_plain(query) or not is_plain(key):
+            return Sides()
+        first, second = self._source(query), self._source(key)
+        crosses = None if first.is_mixed or second.is_mixed else first.number != second.number
+        return Sides(crosses, first.is_rotated and second.is_rotated)
+
+    def see(self, func: Any, args: Sequence[Any], result: Any) -> None:
+        """Follow sources through an operation."""
+        result = result[0] if isinstance(result, tuple) and result else result
+        flat = chain.from_iterable(one if isinstance(one, list | tuple) else (one,) for one in args)
+        given = [one for one in flat if is_plain(one) and (one.is_floating_point() or one.is_complex())]
+        if not given or not is_plain(result):
+            return
+        own = [one for one in given if not self._is_learned(one)]
+        if len(own) > 1 and (func in PRODUCTS or func in FUSED):
+            self._keep(result, storage_of(result), _Source(next(self._numbers), is_mixed=True))
+        elif known := [self._of[number][1] for one in own if (number := storage_of(one)) in self._of]:
+            source = max(known, key=lambda one: one.number).after(func, known, len(own), result.is_complex())
+            self._keep(result, storage_of(result), source)
+        elif len(own) == 1 < len(given):
+            self.layer(own[0], result)
+
+    def layer(self, given: Any, result: Any) -> None:
+        """Note that a learned layer was given a tensor and put out another one."""
+        if is_plain(given) and is_plain(result):
+            for expired in [place for place, (storage, _) in self._of.items() if storage.expired()]:
+                del self._of[expired]
+            self._keep(result, storage_of(result), _Source(self._source(given).number))
+
+    def _source(self, tensor: Tensor) -> _Source:
+        """Return the source of a tensor, which is itself where nothing is known of it."""
+        known = self._of.get(storage_of(tensor)) or self._of.get(place := _place(tensor))
+        return known[1] if known else self._keep(tensor, place, _Source(next(self._numbers)))
+
+    def _keep(self, tensor: Tensor, place: Any, source: _Source) -> _Source:
+        self._of[place] = StorageWeakRef(tensor.untyped_storage()), source  # no other storage gets its number meanwhile
+        return source
+
+
+def _place(tensor: Tensor) -> tuple[int, int, int]:
+    return storage_of(tensor), int(tensor.storage_offset()), tensor.numel()
