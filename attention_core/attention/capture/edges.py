@@ -75,8 +75,9 @@ class Edges:
             return now._replace(stage=WEIGHED)
         return now
 
-    def _found(self, modules: tuple[nn.Module, ...]) -> None:
+    def _found(self, modules: tuple[nn.Module, ...]) -> _Known | None:
         self._recorder.note_edges(modules)
+        return None
 
 
 def _is_part(tensor: Tensor) -> bool:

@@ -284,8 +284,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             return weighted_sum.traces(order, self._recorder.builder, n_items, order is not usual)
 
         product = provenance.steps_to(first.scores)[1]
-        known = isinstance(product, provenance.Product)
-        sides = self.sources.sides(product.left, product.right) if known else Sides()
+        sides = self.sources.sides(product.left, product.right) if isinstance(product, provenance.Product) else Sides()
         if recorded := self._recorder.add(make, left, usual, weighted_sum.is_folded, sides):
             self.outputs.follow(out, [Output(recorded, layout.context())])
         return True
