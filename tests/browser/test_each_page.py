@@ -52,7 +52,9 @@ OVERLAPS = """() => {
       for (const child of node.childNodes) {
         if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
         letters.selectNodeContents(child);
-        for (const box of letters.getClientRects()) if (box.width > 2) lines.push([node, child.data, box]);
+        const end = getComputedStyle(node).overflowX === "visible" ? Infinity : node.getBoundingClientRect().right;
+        for (const { left, right, top, bottom, width, height } of letters.getClientRects())
+          if (width > 2) lines.push([node, child.data, { left, right: Math.min(right, end), top, bottom, height }]);
       }
     }
   };
