@@ -4,7 +4,7 @@ from benchmarks.browser import IDLE
 
 CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
 """The chosen chip of a stepper."""
-FITTED = "(({ on, fits, name, screen } = {}) => on && fits >= 40 && name === screen)(window.lecture)"
+FITTED = "(({ on, fits, name, screen } = {}) => on && fits >= 12 && name === screen)(window.lecture)"
 """The zoom of a lecture's screen, at the window's size, is found."""
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 SIZES = """() => {

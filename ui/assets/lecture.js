@@ -13,7 +13,7 @@ const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list 
 const CORNER = 248, APART = 16;  // of the lower right corner, which stays free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
-const MOST_FITS = 40;  // of a screen whose parts are still to come
+const MOST_FITS = 12;  // of a screen whose parts are still to come
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas:not(.moving)";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
 const SCREENS = '.st-key-lecture_screens [role="radio"]';
