@@ -11,16 +11,16 @@ from starlette.middleware import Middleware
 import ui.chart
 import ui.component
 from ui.faults import show_restart_notice
-from ui.guided.items import follow_lecture
-from ui.hall.routes import routes
-from ui.lecture import LECTURE
-from ui.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
+from ui.hosting.middleware import Health, OldAddresses, PageStyle, SecurityHeaders
+from ui.hosting.uploads import UploadBounds
+from ui.hosting.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
+from ui.lecture.guided.items import follow_lecture
+from ui.lecture.hall.routes import routes
+from ui.lecture.mode import LECTURE
 from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, run_page, show_opened_file
 from ui.skeleton import foot, guarded, page_head, sidebar
 from ui.state import read_address, show_link_faults
 from ui.take_along import go_to_session
-from ui.uploads import UploadBounds
-from ui.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
 
 if __name__ == "__main__":  # a visitor's run; else the server begins
     st.set_page_config(page_title="Attention Explorer", page_icon=ICON, layout="wide")

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from safetensors import SafetensorError
 
-from attention_core.bounds import ARCHIVE_LIST_BYTES, ARRAY_ABOUT_BYTES, ARRAY_DIMENSIONS
+from attention_core.bounds.limits import ARCHIVE_LIST_BYTES, ARRAY_ABOUT_BYTES, ARRAY_DIMENSIONS
 
 Source = str | Path | bytes
 """A file's path, or its bytes."""

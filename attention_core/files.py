@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attention_core.bounds import JSON_BYTES
+from attention_core.bounds.limits import JSON_BYTES
 from attention_core.log import log
 
 HERE = Path(__file__).parent

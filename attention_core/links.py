@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_core import bounds
+from attention_core.bounds import limits as bounds
 from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import read_json
 

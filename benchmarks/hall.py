@@ -1,6 +1,7 @@
 """A hall of phones that poll and answer, beside a lecturer who steps: python -m benchmarks.hall --phones 300.
 
-The phones do what ui/assets/hall_phone.html does, each with a connection of its own; the server is README's. Linux.
+The phones do what ui/lecture/hall/hall_phone.html does, each with a connection of its own; the
+server is README's. Linux.
 """
 
 import argparse
@@ -17,12 +18,13 @@ from typing import NamedTuple
 
 import httpx2
 
-from benchmarks.load import Server, quantiles, served
+from benchmarks.load import quantiles
 from benchmarks.report import publish
-from benchmarks.session import Session
-from benchmarks.visits import STEP, act
-from ui.hall.rooms import FILE, HallQuestion, Rooms
-from ui.hall.routes import KEY_HEADER
+from tests.support.server import Server, served
+from tests.support.session import Session
+from tests.support.visits import STEP, act
+from ui.lecture.hall.rooms import FILE, HallQuestion, Rooms
+from ui.lecture.hall.routes import KEY_HEADER
 
 POLL, CORNER, STEP_EVERY = 2.0, 1.5, 1.0
 WITHIN, OPEN_FOR, N_QUESTIONS = 5.0, 9.0, 4

@@ -9,45 +9,20 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from benchmarks.report import processor_seconds, publish
-from benchmarks.server import free_port, serving, started
-from benchmarks.session import Answer, GoneError, Session
-from benchmarks.visits import FLOOR, VISITS, Action, act
+from benchmarks.report import publish
+from tests.support.server import Server, served
+from tests.support.session import Answer, GoneError, Session
+from tests.support.visits import FLOOR, VISITS, Action, act
 
 PATIENCE = 120.0
 """Seconds after which an action counts as unanswered."""
 FLOOR_PAGE = "(floor)"
-
-
-@dataclass(frozen=True)
-class Server:
-    """Where visitors go: its address, those of its single processes, to warm each, and their ids."""
-
-    address: str
-    doors: tuple[str, ...]
-    pids: tuple[int, ...]
-
-    def seconds(self) -> float:
-        """Return the processor time that its processes have used so far."""
-        return sum(map(processor_seconds, self.pids))
-
-    def megabytes(self, name: str) -> list[int]:
-        """Return VmRSS or VmHWM of each process that runs the app."""
-        found = []
-        for pid in self.pids:
-            with suppress(OSError):
-                if b"streamlit" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-                    found += [int(line.split()[1]) // 1024 for line in lines if line.startswith(name)]
-        return found
 
 
 class Done(NamedTuple):
@@ -222,31 +197,6 @@ def table(figures: dict[str, dict[str, Any]]) -> list[list[str]]:
         cells = [" ".join(f"{value:g}" for value in found.get(name, ())) for name in shown]
         rows.append([page, str(found["n"]), *cells, str(found["n_faults"])])
     return rows
-
-
-def below(pid: int) -> tuple[int, ...]:
-    """Return a process and all that it started."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-    children = [child for child, parent in parents.items() if parent == pid]
-    return (pid, *(one for child in children for one in below(child)))
-
-
-@contextmanager
-def served(app: str, n_processes: int = 1) -> Iterator[Server]:
-    """Run an app in one process, or in several behind nginx (deploy/run.py)."""
-    port = free_port(n_processes + 1)
-    address = f"http://127.0.0.1:{port}"
-    if n_processes == 1:
-        with serving(app, port) as process:
-            yield Server(address, (address,), below(process.pid))
-        return
-    doors = tuple(f"http://127.0.0.1:{port + place + 1}" for place in range(n_processes))
-    given = ["--processes", n_processes, "--port", port, "--app", app]
-    with started([sys.executable, "deploy/run.py", *map(str, given)], address, *doors) as process:
-        yield Server(address, doors, below(process.pid))
 
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:

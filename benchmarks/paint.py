@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playwright
 
-from benchmarks.browser import ARGUMENTS, CHROMIUM, IDLE
-from benchmarks.report import processor_seconds, publish
-from benchmarks.server import command, free_port, started
-from benchmarks.visits import CANVAS, VISITS, Action, stroke
+from benchmarks.report import publish
+from tests.support.browser import ARGUMENTS, CHROMIUM, IDLE
+from tests.support.server import command, free_port, processor_seconds, started
+from tests.support.visits import CANVAS, VISITS, Action, stroke
 
 WATCH = """
 const seen = window.paint = { last: 0, event: 0, long: [], roots: [] };

@@ -32,12 +32,3 @@ def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any]) -
         **figures,
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=2) + "\n")
-
-
-def processor_seconds(process: int) -> float:
-    """Return the processor time that a process has had; 0 of one that has ended (Linux)."""
-    try:
-        ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
-    except OSError:
-        return 0.0
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")

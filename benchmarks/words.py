@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from benchmarks.server import running
-from benchmarks.session import Drawn, Session
+from tests.support.server import running
+from tests.support.session import Drawn, Session
 
 SECTIONS = ("expandable", "popover")
 SILENT = ("bidi_component", "code", "dataframe", "exception", "json", "table", "vega_lite_chart")

@@ -15,10 +15,30 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each server that tests sta
 import hypothesis
 import pytest
 
+pytest_plugins = ("tests.support.app_fixtures", "tests.support.browser_fixtures")
+
 ROOT = Path(__file__).parents[1]
-LONG = {"test_pretend_gpu", "test_hostile", "test_image", "test_uploads", "test_deploy", "test_strangers", "test_links"}
-LONG |= {"test_installed", "test_live_training", "test_export", "test_train", "test_picture_bombs", "test_shown_code"}
-LONG |= {"test_page_memory", "test_page_transformer", "test_figures", "test_queue", "test_package"}
+LONG = {
+    "attention_core/attention/test_export",
+    "attention_core/attention/test_shown_code",
+    "attention_core/live_training/test_live_run",
+    "attention_core/test_picture_bombs",
+    "attention_core/test_pretend_gpu",
+    "attention_core/train/test_train",
+    "deploy/test_deploy",
+    "deploy/test_image",
+    "pages/memory/test_page",
+    "pages/test_figures",
+    "pages/test_hostile",
+    "pages/test_links",
+    "pages/transformer/test_page",
+    "test_installed",
+    "test_package",
+    "ui/hosting/test_strangers",
+    "ui/hosting/test_uploads",
+    "ui/test_job_queue",
+}
+"""The files that take longest, below tests/."""
 NO_DATA = "the variable ATTENTION_DATA does not name a folder of data sets"
 
 hypothesis.settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True, database=None)
@@ -33,7 +53,28 @@ def data_folder_or_none() -> Path | None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, so that no process works on one of them alone at the end."""
-    items.sort(key=lambda item: (item.path.parent.name != "browser", item.path.stem not in LONG))
+
+    def comes_late(item: pytest.Item) -> tuple[bool, bool]:
+        path = item.path.relative_to(ROOT / "tests").with_suffix("").as_posix()
+        return not path.endswith("_browser"), path not in LONG
+
+    items.sort(key=comes_late)
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest):
+    """The module's page on arrival without a browser; in a file of browser tests a fresh visitor."""
+    return request.getfixturevalue(f"{_kind(request)}_page")
+
+
+@pytest.fixture
+def visit(request: pytest.FixtureRequest):
+    """A function that opens the app at an address, without a browser or in one."""
+    return request.getfixturevalue(f"{_kind(request)}_visit")
+
+
+def _kind(request: pytest.FixtureRequest) -> str:
+    return "browser" if request.path.stem.endswith("_browser") else "app"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -70,14 +111,14 @@ def start_app(monkeypatch: pytest.MonkeyPatch):
     """A function that runs app.py without a browser, for tests that prepare something first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Streamlit's own imports; the app's runs are as strict as any test
-        from tests.app.tools import App
+        from tests.support.app import App
     monkeypatch.chdir(ROOT)
     return lambda: App(ROOT / "app.py", default_timeout=60).run()
 
 
 @pytest.fixture
 def app(start_app):
-    """app.py, run once without a browser: `app.switch_page("pages/pixels.py").run()` goes to a page."""
+    """app.py, run once without a browser: `app.switch_page("pages/pixels/page.py").run()` goes to a page."""
     return start_app()
 
 
@@ -93,7 +134,7 @@ def minilm():
 @pytest.fixture(scope="session")
 def stored(tmp_path_factory):
     """Folders of tiny models, as a directory of the owner's; one holds files, too, that nobody asks a hub for."""
-    from tests import tiny_hub
+    from tests.support import tiny_hub
 
     root = tmp_path_factory.mktemp("stored")
     tiny_hub.write_encoder(root / "masked")
@@ -108,7 +149,7 @@ def stored(tmp_path_factory):
 @pytest.fixture
 def hub(stored, tmp_path, monkeypatch):
     """A hub with a tiny decoder, and an empty cache."""
-    from tests import tiny_hub
+    from tests.support import tiny_hub
 
     with tiny_hub.serving() as served:
         served.repositories["someone/tiny"] = stored / "decoder"

@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from tests.test_layers import FORBIDDEN, module_name, nodes_of, package_of
+from tests.support.modules import FORBIDDEN, module_name, nodes_of, package_of
 
 
 def test_every_name_that_another_package_imports_says_what_it_is_for(root: Path) -> None:

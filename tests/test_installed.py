@@ -13,9 +13,9 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 import attention_core
-from benchmarks.server import free_port
-from benchmarks.session import Session
-from tests import tiny_hub
+from tests.support import tiny_hub
+from tests.support.server import free_port
+from tests.support.session import Session
 from ui.faults import RESTART_WORDS
 
 RECORD = """

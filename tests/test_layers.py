@@ -13,19 +13,16 @@ from pathlib import Path
 import pytest
 
 from attention_core.concurrency import LOCK_ORDER
+from tests.support.modules import (
+    FORBIDDEN,
+    module_name,
+    nodes_of,
+    package_of,
+)
+from ui.navigation import PAGES
 
-FORBIDDEN = {
-    "attention_core": {"streamlit", "streamlit_drawable_canvas", "ui", "pages", "app"},
-    "ui": {"pages", "app"},
-    "pages": {"app", "pages"},
-}
+MADE_OF_MODELS = {"models", "inference", "train", "live_training", "evaluate", "hub", "study", "serve"}
 STDLIB_AND_OURS = {*sys.stdlib_module_names, "attention_core", "ui", "pages"}
-
-
-@cache
-def nodes_of(path: Path) -> list[ast.AST]:
-    """Return everything in a file, which is read once for all tests."""
-    return list(ast.walk(ast.parse(path.read_text())))
 
 
 def imported(path: Path) -> set[str]:
@@ -48,8 +45,100 @@ def test_layer_imports_only_downwards(root, layer):
         assert not FORBIDDEN[layer] & imported(path), path
 
 
+LOWEST = {"arrays", "bounds", "concurrency", "device", "files", "links", "log", "weights"}
+MAY_IMPORT = {
+    "attention": LOWEST,
+    "data": LOWEST | {"attention"},
+    "explain": LOWEST | {"attention"},
+    "hub": LOWEST | {"attention", "explain"},
+    "models": LOWEST | {"attention", "data", "hub"},
+    "study": LOWEST | {"attention", "data", "explain", "hub"},
+    "inference": LOWEST | {"attention", "data", "explain", "hub", "models"},
+}
+"""What packages of the library stand on; in no other one do they know anything of what is above them."""
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_package_of_the_library_stands_on_those_below_it_alone(root, package):
+    graph = module_graph(root)
+    wanted = {one for module in graph if module.startswith(f"attention_core.{package}.") for one in graph[module]}
+    assert wanted
+    assert {one.split(".")[1] for one in wanted} - {package} <= MAY_IMPORT[package]
+
+
+def test_the_app_knows_no_page_by_name(root):
+    assert "pages" not in imported(root / "app.py")
+    assert not [module for module in module_graph(root)["ui.navigation"] if module.startswith("pages")]
+
+
+def test_one_file_of_the_app_loads_models(root):
+    users = set()
+    for path in (*(root / "ui").rglob("*.py"), *(root / "pages").rglob("*.py")):
+        for node in nodes_of(path):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("attention_core.models"):
+                users |= {path for alias in node.names if alias.name in ("load", "build")}
+    assert users == {root / "ui/computed.py"}
+
+
+def test_models_keep_nothing_on_their_modules(root):
+    """All visitors share them: what a method but __init__ sets on itself would be another visitor's."""
+    kept, n_methods = [], 0
+    for path in (root / "attention_core/models").glob("*.py"):
+        classes = [node for node in nodes_of(path) if isinstance(node, ast.ClassDef)]
+        methods = [node for kind in classes for node in kind.body if isinstance(node, ast.FunctionDef)]
+        for method in (one for one in methods if one.name != "__init__"):
+            n_methods += 1
+            stored = [
+                one for one in ast.walk(method) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
+            ]
+            kept += [
+                f"{path}: {one.attr}" for one in stored if isinstance(one.value, ast.Name) and one.value.id == "self"
+            ]
+    assert n_methods > 50
+    assert not kept
+
+
+def test_a_page_imports_no_other_page(root):
+    graph = {module: wanted for module, wanted in module_graph(root).items() if module.startswith("pages.")}
+    assert {module.split(".")[1] for module in graph} == {entry.name for entry in PAGES}
+    for module, wanted in graph.items():
+        assert {one.split(".")[1] for one in wanted if one.startswith("pages.")} <= {module.split(".")[1]}, module
+
+
+def test_a_page_read_from_top_to_bottom_has_no_maths(root):
+    files = list((root / "pages").glob("*/page.py"))
+    assert len(files) == len(PAGES)
+    for path in files:
+        assert not {"torch", "numpy"} & imported(path), path
+
+
+def test_packages_hold_what_their_modules_have_and_nothing_of_their_own(root):
+    files = {path for layer in FORBIDDEN for path in (root / layer).rglob("__init__.py")}
+    assert files
+    for path in files - {root / "attention_core/__init__.py"}:  # which imports a module when its name is first used
+        own = [node for node in nodes_of(path) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        assert not own, path
+
+
+def test_a_test_imports_no_other_test_and_of_the_benchmarks_their_own_alone(root):
+    files = sorted((root / "tests").rglob("*.py"))
+    assert len(files) > 100
+    for path in files:
+        wanted = [str(node.module) for node in nodes_of(path) if isinstance(node, ast.ImportFrom)]
+        others = [name for name in wanted if name.startswith("tests.") and name.rpartition(".")[2].startswith("test_")]
+        assert not others, path
+        is_their_own = path.is_relative_to(root / "tests/benchmarks")
+        assert is_their_own or not [name for name in wanted if name.startswith("benchmarks")], path
+
+
+def test_the_tests_folders_are_those_of_the_code(root):
+    folders = {path.parent.relative_to(root / "tests") for path in (root / "tests").rglob("test_*.py")}
+    assert len(folders) > 30
+    assert not [folder for folder in folders if not (root / folder).is_dir()]
+
+
 def test_one_file_reads_and_writes_the_session(root):
-    files = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "ui").rglob("*.py")]
+    files = [root / "app.py", *(root / "pages").rglob("*.py"), *(root / "ui").rglob("*.py")]
     users = {path.relative_to(root).as_posix() for path in files if "st.session_state" in path.read_text()}
     assert users == {"ui/state.py"}
 
@@ -95,12 +184,7 @@ def test_every_lock_has_a_place_in_the_order_and_a_line_in_its_page(root):
     named = set(re.findall(r'(?:Lock|entering|in_order)\("([a-z ]+)"', "".join(path.read_text() for path in users)))
     assert named | {"compute", "heavy run"} == set(LOCK_ORDER)
     plain = {path for path in users if re.search(r"threading\.R?Lock\(", path.read_text())}
-    assert plain == {root / "attention_core/concurrency/__init__.py", root / "ui/computed.py"}
-
-
-def module_name(path: Path, root: Path) -> str:
-    """Return "attention_core.data.mnist" for its file; a package is named by its __init__.py."""
-    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+    assert plain == {root / "attention_core/concurrency/locks.py", root / "ui/computed.py"}
 
 
 @cache
@@ -120,13 +204,6 @@ def module_graph(root: Path) -> dict[str, set[str]]:
     return graph
 
 
-def package_of(module: str) -> str:
-    """Return a module's package: each folder is one, each of those below topics/ too; loose modules stand alone."""
-    parts = module.split(".")
-    depth = 3 if parts[:2] == ["attention_core", "topics"] else 2
-    return ".".join(parts[:depth])
-
-
 def test_no_circle_between_files(root):
     graph = module_graph(root)
     assert len(graph) > 200
@@ -143,12 +220,13 @@ def test_no_circle_between_packages(root):
     graphlib.TopologicalSorter(packages).prepare()
 
 
-def test_charts_know_no_topic(root):
+def test_charts_know_no_model_and_nothing_that_is_made_of_models(root):
     graph = module_graph(root)
     charts = [module for module in graph if package_of(module) == "attention_core.charts"]
     assert charts
     for module in charts:
-        assert not [one for one in graph[module] if one.startswith("attention_core.topics")], module
+        above = [one for one in graph[module] if package_of(one).removeprefix("attention_core.") in MADE_OF_MODELS]
+        assert not above, module
 
 
 def test_at_most_six_loose_modules_in_the_core(root):
@@ -183,7 +261,6 @@ def test_what_is_drawn_leaves_tensors_through_to_array_alone(root):
     """`.numpy()` and numpy's own conversions fail on a tensor of a GPU; to_array does not."""
     folders = (root / "ui", root / "pages", root / "attention_core" / "charts")
     files = [path for folder in folders for path in folder.rglob("*.py")]
-    files += [path for path in (root / "attention_core" / "topics").rglob("*.py") if "charts.vega" in path.read_text()]
     assert any("to_array(" in path.read_text() for path in files), "the test would pass on nothing"
     for path in files:
         for node in nodes_of(path):
@@ -204,7 +281,7 @@ trace = load("pixel-classifier", "cpu").trace(np.eye(28))
 from attention_core.charts import step_chart
 assert step_chart(step_of(trace, "weights"), size=480).to_dict()["layer"]
 for module in pkgutil.walk_packages(attention_core.__path__, "attention_core."):
-    if not module.name.endswith("__main__"):
+    if not module.name.endswith(("__main__", "topics.translate.translation")):
         importlib.import_module(module.name)
 sys.argv = ["x", "--help"]
 for command in ("train", "evaluate"):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.server import command, free_port, started
-from benchmarks.session import Session
+from tests.support.server import command, free_port, started
+from tests.support.session import Session
 from ui.faults import RESTART_WORDS
 
 ADDED = {"--server.port", "--server.address", "--server.headless"}
@@ -60,7 +60,7 @@ async def test_an_app_whose_files_change_goes_on_and_says_that_it_has_to_be_rest
     address = f"http://127.0.0.1:{port}"
     with started(command("app.py", port), address, folder=copied, ATTENTION_WARM="0"):
         assert await visit("lookup") == []
-        for name in ("app.py", "pages/lookup.py", "pages/vectors.py"):
+        for name in ("app.py", "pages/lookup/page.py", "pages/vectors/page.py"):
             text, line = (copied / name).read_text(), "import streamlit as st"
             (copied / name).write_text(text.replace(line, f"{line}\nfrom ui.skeleton import new_thing", 1))
         assert await visit("lookup") == [RESTART_WORDS]

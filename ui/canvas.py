@@ -19,7 +19,7 @@ from attention_core.data.presets import preset_paths
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
 from ui.component import component
 from ui.computed import cached_computation
-from ui.lecture import LECTURE
+from ui.lecture.mode import LECTURE
 from ui.state import Field, is_mounted, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}

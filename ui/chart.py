@@ -22,7 +22,7 @@ from attention_core.concurrency import BoundedCache
 from ui import served
 from ui.component import component
 from ui.inside_streamlit import MAIN
-from ui.lecture import LECTURE
+from ui.lecture.mode import LECTURE
 from ui.state import APP, Field, chart_selection, component_message
 from ui.vary import with_row
 

@@ -1,9 +1,9 @@
-"""Components of our own: NAME.js and NAME.css of ui/assets or of the core's view become something that a page draws.
+"""Components of our own: NAME.js and NAME.css, of ui/components, a page or the core's view, become what a page draws.
 
 Their scripts are files: Streamlit would send them again with every message.
 """
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -14,21 +14,28 @@ from attention_core.attention.view import assets
 from attention_core.files import find_file
 from ui import served
 
-ASSETS = find_file("ui/assets")
+HERE = "ui/components"
 FOLDER = "scripts"
 LOAD = """const { default: show } = await import(new URL("%s", document.baseURI));
 export default show;"""  # of a single line Streamlit believes that it names a file
 SCRIPTS: dict[str, str] = {}
-script_of = partial(assets.script_of, folder=ASSETS)
 
 
 @lru_cache
-def component(name: str, script: str | None = None, *, after: tuple[str, ...] = ()) -> ComponentRenderer:
-    """Register a component: a root, the rules of prelude.css and NAME.css, and its script, NAME.js if none is given.
+def component(
+    name: str, *, folder: str = HERE, scripts: tuple[str, ...] = (), after: tuple[str, ...] = ()
+) -> ComponentRenderer:
+    """Register a component: a root, the rules of prelude.css and NAME.css, and its script, NAME.js.
 
-    Files named `after`, which it shares with others, go before its own.
+    Args:
+        name: of its files, without ending.
+        folder: where they lie in the repository; those that are not there are shared or the view's.
+        scripts: the files of its script in their order, if NAME.js is not the only one.
+        after: names of files, rules and scripts, that it shares with others and that go before its own.
     """
-    rules, script = assets.rules_of(*after, name, folder=ASSETS), script or script_of(*after, name)
+    folders = [find_file(place) for place in (folder, HERE)]
+    rules = assets.rules_of(*after, name, folders=folders)
+    script = assets.script_of(*after, *(scripts or (name,)), folders=folders)
     file = f"{name}-{served.content_name(script.encode())}.js"
     SCRIPTS[file] = script
 

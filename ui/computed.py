@@ -21,7 +21,7 @@ import streamlit as st
 import torch
 from torch import Tensor, nn
 
-from attention_core.bounds import VALUE_BYTES, strip_folders
+from attention_core.bounds.harmless import strip_folders
 from attention_core.concurrency import BoundedCache, ComputedValue, note_released, note_requested
 from attention_core.device import choose_device, describe_device, to_array
 from attention_core.log import log
@@ -29,6 +29,7 @@ from attention_core.models import load
 from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
 from attention_core.serve.wire import PACKAGES, function_name, is_ours
 from attention_core.weights import WeightsError, read_card, read_weights
+from ui.hosting.bounds import VALUE_BYTES
 from ui.labels import error_markdown
 from ui.layout import end_here
 from ui.state import APP, Field

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.data.drawing import CanvasRemark, prepare
-from attention_core.topics import pixels
+from attention_core.inference import digits as pixels
 from ui.canvas import Pad, render_strokes
 from ui.computed import by_model, cached_computation
 from ui.layout import ink_ramp

@@ -30,7 +30,7 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Axis, Role
 from attention_core.attention import edits as core
-from attention_core.bounds import EDIT_LETTERS, EDITS
+from attention_core.bounds.limits import EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import BEFORE_AFTER, bar_table
 from attention_core.charts.heads import masked_weights
@@ -39,9 +39,10 @@ from attention_core.charts.vega import Ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack
 from ui.chart import note_picture
+from ui.hosting.bounds import EDIT_LETTERS
 from ui.labels import as_percent, distinct, error_markdown, number
 from ui.layout import bar_rows, figures_table
-from ui.lecture import LECTURE
+from ui.lecture.mode import LECTURE
 from ui.player import StepLook, show_numbers
 from ui.state import Field, following, set_widget, widget_value
 

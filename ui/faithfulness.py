@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 import torch
+from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts import vega as vl
 from attention_core.charts.bars import bars, curves_chart, two_weights_chart
-from attention_core.device import to_array
+from attention_core.device import device_of, to_array
 from attention_core.faithfulness import assessment
 from attention_core.faithfulness.attribution import Subject, mean_weights
 from attention_core.faithfulness.stacks import LENGTH, ROLLOUT, SLOPE, ZEROING
@@ -19,7 +20,7 @@ from attention_core.hub.model import ModelError
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.models import MODELS
 from ui.chart import draw_chart, draw_map
-from ui.computed import card_or_empty
+from ui.computed import card_or_empty, model_or_stop
 from ui.job_queue import queued_result, result_on_demand
 from ui.labels import as_percent, error_markdown, number
 from ui.layout import figures_table
@@ -27,6 +28,7 @@ from ui.navigation import PAGES
 from ui.skeleton import Tab
 from ui.state import Field, single_choice
 
+AS_LEARNED = "This is about the network as learned, without your changes."
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
 SAYS = {
     ERASED: "The smaller the area, the better the order; the model never saw such inputs. *Integrated gradients* adds "
@@ -50,6 +52,12 @@ class KeysInPicture(NamedTuple):
     size: int = 190  # screen pixels across
     smooth: bool = True  # False = a region is a pixel
     high: float | None = None  # the weight of the strongest pink, None = the largest of the maps that are compared
+
+
+def subject_of(make: Callable[..., Subject], name: str, values: np.ndarray | Tensor, *more: Any) -> Subject:
+    """Return the subject of a model and of numbers, put where it computes."""
+    model = model_or_stop(name)
+    return make(model, torch.as_tensor(values, dtype=torch.float32, device=device_of(model)), *more)
 
 
 def faithfulness_tab(

@@ -11,7 +11,7 @@ import streamlit as st
 from attention_core.files import find_file
 from attention_core.log import log
 from ui.labels import error_markdown
-from ui.lecture import LECTURE
+from ui.lecture.mode import LECTURE
 from ui.state import APP, Field
 
 OWN = ("app.py", "pages", "ui", "attention_core")

@@ -1,4 +1,4 @@
-"""What the app needs of Streamlit's inside; tests/test_inside_streamlit.py says what an upgrade has moved."""
+"""What the app needs of Streamlit's inside; tests/ui/test_inside_streamlit.py says what an upgrade has moved."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from attention_core.bounds import JSON_BYTES
+from attention_core.bounds.limits import JSON_BYTES
 
 MAIN = st._main
 """The body of the page, in the container that is open."""

@@ -11,10 +11,10 @@ from typing import TypeVar
 import streamlit as st
 import torch
 
-from attention_core.bounds import QUEUE
 from attention_core.concurrency import BoundedCache, ComputedValue, holding
 from attention_core.device import choose_device
 from ui.computed import result_cache
+from ui.hosting.bounds import QUEUE
 from ui.inside_streamlit import running_session
 from ui.layout import end_here
 from ui.state import APP, Field, widget_value

@@ -17,20 +17,26 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from attention_core.attention.edits import Edits
-from attention_core.bounds import DOWNLOADS, HOSTED, MODELS, RECORDING_BYTES, RECORDINGS, RUNS, is_hosted
+from attention_core.bounds.limits import HOSTED, MODELS, is_hosted
 from attention_core.concurrency import BoundedCache, Lock
 from attention_core.hub import catalogue
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
-from attention_core.topics.model import load_model, prepare, run_input
+from attention_core.inference.pretrained import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
+from ui.hosting.bounds import (
+    DOWNLOADS,
+    RECORDING_BYTES,
+    RECORDINGS,
+    RUNS,
+)
+from ui.hosting.uploads import most_megabytes
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
 from ui.skeleton import live
 from ui.state import APP, Field
-from ui.uploads import most_megabytes
 
 LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
 ALSO_FORGOTTEN: list[Callable[[], None]] = []

@@ -1,11 +1,15 @@
 """The pages, their order and their addresses; which one shows the file that the app was started with."""
 
 import sys
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
+from attention_core.files import find_file
 from ui.state import APP, OPENED_SESSION, Field
 
 CAME_THROUGH_APP = Field(APP, "came_through_app", False)
@@ -14,14 +18,18 @@ ICON = str(Path(__file__).with_name("icon.png"))
 
 @dataclass(frozen=True)
 class PageEntry:
-    """One page."""
+    """One page, as its entry.toml has it."""
 
+    name: str  # of its folder below pages/, and of its address
     group: str  # heading in the sidebar; "" = none
-    name: str  # of its file below pages/, of its folder below ui/, and of its address
+    position: int  # pages with a smaller one stand before it
     title: str
     question: str
     promise: str  # what surprises there, in a few words on its card, Markdown
     leads_on: str  # one sentence at the page's foot, before the link to the next page
+    card: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what of it is photographed for Start, see benchmarks/start_page.py
 
     @property
     def url_path(self) -> str:
@@ -33,136 +41,14 @@ class PageEntry:
         return "Attention Explorer" if self.name == "start" else self.title
 
 
-PAGES = (
-    PageEntry(
-        "",
-        "start",
-        "Start",
-        "What is attention, in one live example, and where do I go?",
-        "",
-        "The idea is older than networks: it begins with looking something up.",
-    ),
-    PageEntry(
-        "Idea",
-        "lookup",
-        "Look up softly",
-        "What if a dictionary could almost match?",
-        "*Automobile* finds *car*.",
-        "Where do queries, keys and values come from, if nobody types them?",
-    ),
-    PageEntry(
-        "Idea",
-        "vectors",
-        "Three vectors, nine pairs",
-        "How do inputs interact, and what do Q, K, V add?",
-        "Drag one input, and nine weights change.",
-        "Here a dot product compared them. Other scores reward other things.",
-    ),
-    PageEntry(
-        "Idea",
-        "scoring",
-        "What a score measures",
-        "Eight ways to compare a query with a key: what does each one reward?",
-        "Two scores disagree about the best key.",
-        "Why did anybody need it? See how a network without it forgets.",
-    ),
-    PageEntry(
-        "Words",
-        "memory",
-        "What a recurrent network forgets",
-        "Why was attention needed?",
-        "“My aunt bought a red car” becomes “My car bought a red newspaper”.",
-        "With attention, one learned question picks the words that count.",
-    ),
-    PageEntry(
-        "Words",
-        "matter",
-        "Which words matter",
-        "Which words of a sentence decide a judgement?",
-        "The word with the most attention is not the one that decides.",
-        "A translator asks anew at every word.",
-    ),
-    PageEntry(
-        "Words",
-        "translate",
-        "Translate and align",
-        "What does a decoder look at, word by word?",
-        "Without attention, the red car loses its red.",
-        "These translators still read word after word. Take that away, and a transformer is left.",
-    ),
-    PageEntry(
-        "Words",
-        "transformer",
-        "Inside a transformer",
-        "What remains when the recurrent network is removed?",
-        "Shuffle the words: nothing changes, until places are added.",
-        "Attention does not need words: the 784 pixels of a drawing ask one another.",
-    ),
-    PageEntry(
-        "Pictures",
-        "pixels",
-        "Draw a digit",
-        "Which pixels does a pixel take from?",
-        "What you draw becomes the map.",
-        "In a picture full of clutter, one question can find the digit.",
-    ),
-    PageEntry(
-        "Pictures",
-        "find",
-        "Find the digit",
-        "Where does a network look in clutter?",
-        "Where is the digit? The weights show it.",
-        "To read a whole number, the attention has to move.",
-    ),
-    PageEntry(
-        "Pictures",
-        "read",
-        "Read a number",
-        "How does attention move from step to step?",
-        "The gaze moves from digit to digit.",
-        "Now a question in words chooses where to look.",
-    ),
-    PageEntry(
-        "Pictures",
-        "ask",
-        "Ask about a drawing",
-        "How does a question choose where to look?",
-        "To answer “left of the blue one”, it looks twice.",
-        "What if one could ask two others at a time?",
-    ),
-    PageEntry(
-        "Further",
-        "groups",
-        "Beyond pairs",
-        "Why only pairs, and what can three do?",
-        "A lock that opens only when two turn their keys together.",
-        "These networks had been trained before you came. Train one yourself.",
-    ),
-    PageEntry(
-        "Further",
-        "train",
-        "Train it yourself",
-        "How does a network find out where to look?",
-        "In about 45 seconds it learns where to look, on your own digit.",
-        "Now look into the heads of other people's models.",
-    ),
-    PageEntry(
-        "Further",
-        "model",
-        "Your own model",
-        "What do the heads of any transformer, yours too, look at?",
-        "*it* looks at *animal*: which head does that?",
-        "When the text is as long as a book, its attention becomes a map.",
-    ),
-    PageEntry(
-        "Further",
-        "atlas",
-        "The atlas",
-        "What does attention look like over two thousand sentences?",
-        "Thousands of sentences on one map. Fly in.",
-        "This is the last page. Start has the whole path.",
-    ),
-)
+def discover_pages() -> tuple[PageEntry, ...]:
+    """Return a page for each folder of pages/ with an entry.toml, in their order."""
+    files = find_file("pages").glob("*/entry.toml")
+    pages = [PageEntry(file.parent.name, **tomllib.loads(file.read_text(encoding="utf-8"))) for file in files]
+    return tuple(sorted(pages, key=lambda page: (page.position, page.name)))
+
+
+PAGES = discover_pages()
 
 
 def entry_of(name: str) -> PageEntry:
@@ -172,13 +58,13 @@ def entry_of(name: str) -> PageEntry:
 
 def path_of(entry: PageEntry) -> str:
     """Return the page's file as Streamlit wants it, relative to app.py."""
-    return f"pages/{entry.name}.py"
+    return f"pages/{entry.name}/page.py"
 
 
 def through_app() -> None:
     """Begin again with app.py when Streamlit ran a page's file alone; pages call this first.
 
-    It does so with a pages/ beside app.py until app.py has declared the pages, see ui.warm_up for servers.
+    It does so with a pages/ beside app.py until app.py has declared the pages, see ui.hosting.warm_up for servers.
     """
     if not CAME_THROUGH_APP.value:
         navigation()

@@ -23,7 +23,7 @@ from attention_core.attention.steps import cell_formula, row_table, step_of, ste
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
-from attention_core.bounds import as_cell, as_markdown
+from attention_core.bounds.harmless import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.bars import SERIES
 from attention_core.charts.overlay import glow_ramp, image_png, overlay, strongest_weight
@@ -31,12 +31,12 @@ from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
 from ui.chart import address, draw_map, file_name, note_picture, picture_address, say_subject
-from ui.component import component, script_of
-from ui.hall.corner import ITEM_ASKS
-from ui.hall.questions import ask_hall_about, show_hall_about, where_in_picture
+from ui.component import component
 from ui.labels import distinct, error_markdown, explain, literal
 from ui.layout import bar_rows, figures_table, ink_ramp, role_colour, section
-from ui.lecture import LECTURE
+from ui.lecture.hall.corner import ITEM_ASKS
+from ui.lecture.hall.questions import ask_hall_about, show_hall_about, where_in_picture
+from ui.lecture.mode import LECTURE
 from ui.state import (
     APP,
     PLAYING,
@@ -392,7 +392,7 @@ def counted(n: int, name: str) -> str:
     return f"{n:,} {one if n == 1 else name}"
 
 
-_moving_step = component("moving_step", script_of("packed_heads", "matrix_view", "film", "moving_step", "moving_start"))
+_moving_step = component("moving_step", scripts=("packed_heads", "matrix_view", "film", "moving_step", "moving_start"))
 MOST_AHEAD, MOST_BESIDE = 3000, 30_000
 """Numbers of a step, and of the next or the last, that a browser has before anybody goes to it."""
 LARGEST_PART, LARGEST_SHOWN = 2000, 24_000

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from attention_core.data.sentence_presets import FAITHFUL, READ_BACK
-from attention_core.topics.memory.read_back import KEPT, LOST, compare_words
+from attention_core.inference.read_back import KEPT, LOST, compare_words
 
 IN_ENGLISH = READ_BACK | FAITHFUL
 

@@ -11,16 +11,16 @@ import streamlit as st
 
 from ui.chart import forget_pictures, new_part, noted_in
 from ui.faults import show_faults, show_lost_gpu
-from ui.guided.items import lecture_controls, page_question
-from ui.hall.corner import end_of_page, hall_corner
+from ui.hosting.uploads import show_refusal
+from ui.hosting.warm_up import is_warm
 from ui.inside_streamlit import StopException, runs_alone
-from ui.lecture import LECTURE, SCREENS, lecture_mode
+from ui.lecture.guided.items import lecture_controls, page_question
+from ui.lecture.hall.corner import end_of_page, hall_corner
+from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
 from ui.try_this import take_back
-from ui.uploads import show_refusal
-from ui.warm_up import is_warm
 
 if TYPE_CHECKING:
     from ui.player import Player
@@ -103,7 +103,7 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
     """Draw the tabs below the first screen. Only the open one is computed; the address tells which, as `?tab=`.
 
     A click in a tab runs that tab alone. The first one is open on arrival; the last one holds `more`, closed sections.
-    In lecture mode the first screen, each tab and each section stand alone, see ui.lecture.
+    In lecture mode the first screen, each tab and each section stand alone, see ui.lecture.mode.
     """
     opened = OPEN_TAB[name]
     if more:

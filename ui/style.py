@@ -1,4 +1,4 @@
-"""Rules of CSS that the server alone can write; all others stand in ui/assets/pages."""
+"""Rules of CSS that the server alone can write; all others stand in ui/styles and the pages' folders."""
 
 import streamlit as st
 

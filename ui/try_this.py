@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from ui.component import component
-from ui.hall.corner import ITEM_ASKS
-from ui.lecture import LECTURE
+from ui.lecture.hall.corner import ITEM_ASKS
+from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
 from ui.style import page_style
@@ -97,7 +97,7 @@ def _close(page: str, takes_back: bool) -> None:
 
 
 def _ask(page: str, surprise: TryThis) -> None:
-    from ui.hall.questions import ask_hall  # brings libraries that a first paint does without
+    from ui.lecture.hall.questions import ask_hall
 
     def take(option: int | None) -> None:
         if option is not None:
@@ -113,7 +113,7 @@ def _ask(page: str, surprise: TryThis) -> None:
 
 
 def _answer(page: str, surprise: TryThis) -> None:
-    from ui.hall.questions import hall_verdict
+    from ui.lecture.hall.questions import hall_verdict
 
     right, outcome = surprise.outcome()
     outcome = f"{outcome} {hall_verdict(right)}"

@@ -12,15 +12,15 @@ from typing import Any
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.bounds import SENTENCE_LETTERS
 from attention_core.charts.bars import bar_table, bars
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import word_weights
 from attention_core.data.pieces import MAX_WORDS, SPACE, english_words, strip_space_mark
 from attention_core.device import to_array
-from attention_core.topics.translate.translation import END_LABEL, SourceSentence, WordView
+from attention_core.inference.translation import END_LABEL, SourceSentence, WordView
 from ui.chart import note_picture
 from ui.component import component
+from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.labels import literal
 from ui.layout import grey_out
 from ui.state import Field, component_message, plain_text

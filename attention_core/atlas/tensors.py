@@ -14,7 +14,13 @@ from attention_core.attention.recording import FORMAT
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
-from attention_core.bounds import TENSOR_BYTES, TENSOR_HEADS, TENSOR_LABEL_BYTES, TENSOR_LABELS, escape_hidden
+from attention_core.bounds.harmless import escape_hidden
+from attention_core.bounds.limits import (
+    TENSOR_BYTES,
+    TENSOR_HEADS,
+    TENSOR_LABEL_BYTES,
+    TENSOR_LABELS,
+)
 
 ROLES, LABELS = ("query", "key", "value"), "labels"
 KINDS = ("float16", "bfloat16", "float32", "float64")

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Rows, Step
-from attention_core.bounds import as_markdown
+from attention_core.bounds.harmless import as_markdown
 from attention_core.device import to_array
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the project needs of torch's inside; tests/test_inside_torch.py says what an upgrade has moved."""
+"""What the project needs of torch's inside; its test says what an upgrade has moved."""
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from copy import copy

@@ -27,7 +27,8 @@ from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
 from attention_core.attention.view.page import Opening, View, head_places, view_of
-from attention_core.bounds import JSON_BYTES, escape_hidden
+from attention_core.bounds.harmless import escape_hidden
+from attention_core.bounds.limits import JSON_BYTES
 from attention_core.files import atomic_write, read_json
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
 TEXT_COLOUR, LABEL_COLOUR = "#7d8794", "#747b86"
-"""Greys between a light and a dark page; ui/assets/pages/readable.css makes words in them readable on both."""
+"""Greys between a light and a dark page; ui/styles/readable.css makes words in them readable on both."""
 DARK_COLOUR, MASKED_GREY = "#050607", "#9aa1aa"
 """DARK_COLOUR: numbers on bright cells and frames of selected ones. MASKED_GREY: cells without a value."""
 

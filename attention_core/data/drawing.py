@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw
 from PIL.ImageColor import getrgb
 from tqdm import tqdm
 
-from attention_core.bounds import DRAWING_DOTS, DRAWING_WAY
+from attention_core.bounds.limits import DRAWING_DOTS, DRAWING_WAY
 from attention_core.data.mnist import FOLDER, DataError, Digits, data_folder
 from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import atomic_write

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
-from attention_core.bounds import LECTURE_ITEMS, LECTURE_LETTERS
+from attention_core.bounds.limits import LECTURE_ITEMS, LECTURE_LETTERS
 
 MOST_ANSWERS, MOST_MINUTES = 4, 60
 FIELD = re.compile(r"(page|minutes|ask):\s*(.*)", re.IGNORECASE)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from attention_core.bounds import QUESTION_LETTERS
+from attention_core.bounds.limits import QUESTION_LETTERS
 from attention_core.data.colours import COLOURS
 
 DIGITS = tuple("0123456789")

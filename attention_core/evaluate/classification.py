@@ -16,8 +16,8 @@ from attention_core.data.match3 import read_sequences
 from attention_core.data.mnist import DataError, Digits, read_digits
 from attention_core.data.review_pieces import Review, read_reviews
 from attention_core.device import device_of
+from attention_core.inference.sentiment import judge_all, read_sentence
 from attention_core.models.scoring_functions import ScoringFunctions
-from attention_core.topics.matter.sentences import judge_all, read_sentence
 
 BATCH = 250
 

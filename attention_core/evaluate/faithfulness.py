@@ -31,11 +31,11 @@ from attention_core.faithfulness.model_subject import model_subject
 from attention_core.faithfulness.variation import shuffled
 from attention_core.hub.model import ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs, text_inputs
+from attention_core.inference.sentiment import read_sentence
+from attention_core.inference.translation import read_source, translate
+from attention_core.inference.word_influence import last_state_shares
 from attention_core.models import MODELS, load
 from attention_core.models.digit_vit import GRID
-from attention_core.topics.matter.sentences import read_sentence
-from attention_core.topics.memory.influence import last_state_shares
-from attention_core.topics.translate.translation import read_source, translate
 from attention_core.weights import read_card, weights_folder
 
 N_INPUTS = 500

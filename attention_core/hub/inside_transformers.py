@@ -1,4 +1,4 @@
-"""The hub's way into transformers' inside; tests/test_inside_transformers.py says what an upgrade has moved."""
+"""The hub's way into transformers' inside; its test says what an upgrade has moved."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from attention_core.bounds import (
+from attention_core.bounds.limits import (
     HUB_CACHE_BYTES,
     MODEL_LABELS,
     MODEL_LAYERS,

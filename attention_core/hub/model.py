@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from attention_core.bounds import MODEL_BYTES, escape_hidden
+from attention_core.bounds.harmless import escape_hidden
+from attention_core.bounds.limits import MODEL_BYTES
 from attention_core.device import choose_device, lacks_memory
 from attention_core.log import log
 

@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from attention_core.arrays import BROKEN, FileError
-from attention_core.bounds import (
+from attention_core.bounds.limits import (
     JPEG_PIXELS,
     MODEL_PATCHES,
     MODEL_PICTURE_SIDE,

@@ -14,7 +14,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
-from attention_core.bounds import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
+from attention_core.bounds.limits import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.explain.heads import PatchGrid, groups, is_of_itself, kind_of
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, no_panic, readable
 from attention_core.hub.tracing import UnsupportedError, run_model

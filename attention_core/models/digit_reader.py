@@ -12,7 +12,6 @@ from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
-from attention_core.models import register
 from attention_core.models.features import (
     Layer,
     RegionEncoder,
@@ -21,6 +20,7 @@ from attention_core.models.features import (
     check_size,
     picture_step,
 )
+from attention_core.models.registry import register
 
 FEATURES = Text(
     "key",

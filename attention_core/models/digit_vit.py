@@ -13,7 +13,7 @@ from attention_core.attention.trace import AttentionTrace, Prediction
 from attention_core.attention.types import Axis
 from attention_core.device import device_of
 from attention_core.hub.tracing import run_model
-from attention_core.models import register
+from attention_core.models.registry import register
 
 NAME = "digit-vit"
 GRID = (7, 7)

@@ -11,8 +11,8 @@ from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Story, Text
-from attention_core.models import register
 from attention_core.models.features import FeatureMap, Layer, VisionOutput, check_size, picture_step, regions
+from attention_core.models.registry import register
 
 FEATURES = Text(
     "key",

@@ -12,7 +12,7 @@ from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text
 from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
-from attention_core.models import register
+from attention_core.models.registry import register
 
 STATES = Text(
     "value",

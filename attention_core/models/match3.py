@@ -14,7 +14,7 @@ from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Story, Text, always
 from attention_core.data.match3 import FEWEST, MODULUS, MOST
-from attention_core.models import register
+from attention_core.models.registry import register
 
 VECTORS = Text(
     "vectors",

@@ -16,7 +16,7 @@ from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Step, Story, Text, always
-from attention_core.models import register
+from attention_core.models.registry import register
 
 PIXELS = Text(
     "pixels",

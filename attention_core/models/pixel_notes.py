@@ -16,8 +16,8 @@ from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story
-from attention_core.models import register
 from attention_core.models.pixel_classifier import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
+from attention_core.models.registry import register
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text
 from attention_core.data.scene_captions import END, START, WORDS, decode_caption
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models import register
 from attention_core.models.features import Layer, VisionOutput
+from attention_core.models.registry import register
 from attention_core.models.scene_question import LAYERS, SceneEncoder, encoder_steps, mlp_of
 
 QUERY = Text(

@@ -17,7 +17,6 @@ from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS, numbers_of
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.models import register
 from attention_core.models.features import (
     Layer,
     RegionEncoder,
@@ -26,6 +25,7 @@ from attention_core.models.features import (
     check_size,
     picture_step,
 )
+from attention_core.models.registry import register
 
 EMPTY = "nothing"
 """Label of the empty key, after the regions'."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.scores import SCORES, Score, all_scores
-from attention_core.models import register
+from attention_core.models.registry import register
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.review_pieces import N_VECTORS, NEGATED, PAD, UNKNOWN
-from attention_core.models import register
 from attention_core.models.features import additive_parameters
+from attention_core.models.registry import register
 
 MECHANISMS = {
     "attention": "additive attention with one learned query",

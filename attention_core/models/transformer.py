@@ -18,7 +18,7 @@ from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, always
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
-from attention_core.models import register
+from attention_core.models.registry import register
 from attention_core.models.translator import CanTranslate, DecoderState, Labels, TiedTranslator, Translator
 
 MECHANISMS = {

@@ -16,7 +16,7 @@ from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, load_vocabulary, strip_space_mark
-from attention_core.models import register
+from attention_core.models.registry import register
 
 MECHANISMS = {
     "none": "one fixed vector, no attention",

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from torch import nn
 
-from attention_core.bounds import CLUSTER_SECONDS
+from attention_core.bounds.limits import CLUSTER_SECONDS
 from attention_core.serve.wire import function_name, pack, unpack
 
 ADDRESS = "ATTENTION_RAY_ADDRESS"

@@ -8,7 +8,7 @@ import torch
 from starlette.requests import Request
 from starlette.responses import Response
 
-from attention_core.bounds import CLUSTER_BYTES
+from attention_core.bounds.limits import CLUSTER_BYTES
 from attention_core.device import choose_device, describe_device
 from attention_core.serve import calls
 from attention_core.serve.client import ray_token

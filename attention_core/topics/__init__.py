@@ -1,1 +1,1 @@
-"""What single pages compute, named after them: a module or a package for each."""
+"""Old places of public names, for one version: see attention_core.inference."""

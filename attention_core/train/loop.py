@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from attention_core.bounds import TRAINING_PARAMETERS, TRAINING_STEPS
+from attention_core.bounds.limits import TRAINING_PARAMETERS, TRAINING_STEPS
 from attention_core.device import choose_device, describe_device, device_of
 from attention_core.models import build
 from attention_core.weights import fill, read_weights, weights_folder, write_weights

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from attention_core.data import review_pieces
 from attention_core.evaluate.classification import figures
+from attention_core.inference.sentiment import batch_of, read_sentence, sentence_of
 from attention_core.models.sentence_attention import SentenceClassifier, TwoPhaseClassifier
-from attention_core.topics.matter.sentences import batch_of, read_sentence, sentence_of
 from attention_core.train.loop import RECIPES, Recipe, ShuffledBatches, TrainingProgress
 from attention_core.weights import fill, read_weights
 

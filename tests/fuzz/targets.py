@@ -29,8 +29,8 @@ from attention_core.hub.load import config_of, kind_of
 from attention_core.hub.model import ModelError
 from attention_core.hub.pictures import read_picture
 from attention_core.links import pack, read_session, unpack, unpack_strokes, write_session
-from attention_core.topics.lookup.records import read_queries, read_records
-from attention_core.topics.vectors.problem import linked_tables
+from pages.lookup.records import read_queries, read_records
+from pages.vectors.problem import linked_tables
 
 UNSOUND = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
 """What a field of a page takes for "no value", see ui/state.py."""

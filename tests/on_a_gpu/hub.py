@@ -18,8 +18,8 @@ from attention_core.hub.model import ModelKind
 from attention_core.hub.outputs import expected, log_probabilities
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import patches_of, run, special_keys, text_inputs
-from tests import tiny_hub
-from tests.tiny_models import GPT, GROUPED, SIZES, STACKS, T5
+from tests.support import tiny_hub
+from tests.support.tiny_models import GPT, GROUPED, SIZES, STACKS, T5
 
 TEXT = "The animal didn't cross the street."
 WRITERS = (ModelKind.DECODER, ModelKind.ENCODER_DECODER)

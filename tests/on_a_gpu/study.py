@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attention_core.study import Study
-from tests.study_models import inputs_of, metric_of, model_of
+from tests.support.study_models import inputs_of, metric_of, model_of
 
 
 @pytest.mark.parametrize("name", ["llama", "bert", "vit"])

@@ -11,16 +11,16 @@ from attention_core.atlas import Atlas
 from attention_core.attention.export import trace_to_code, trace_to_frame, trace_to_npz
 from attention_core.attention.steps import row_table, steps_of
 from attention_core.device import choose_device
-from attention_core.hub.catalogue import OWN
+from attention_core.hub.catalogue import BUNDLED
 from attention_core.hub.pictures import picture_inputs
 from attention_core.hub.run import run, text_inputs
+from attention_core.inference import sentiment as sentences
+from attention_core.inference import translation
+from attention_core.inference.feature_channels import order_of
+from attention_core.inference.pretrained import own_model
+from attention_core.inference.word_influence import last_state_shares
+from attention_core.live_training.score_comparison import compare, comparison_frame, favourites
 from attention_core.models import MODELS, load
-from attention_core.topics.find import order_of
-from attention_core.topics.matter import sentences
-from attention_core.topics.memory.influence import last_state_shares
-from attention_core.topics.model import own_model
-from attention_core.topics.scoring.compare import compare, comparison_frame, favourites
-from attention_core.topics.translate import translation
 
 SENTENCE = "the man sees the dog"
 EDITS = {
@@ -41,7 +41,7 @@ ATTENTIVE = sorted(set(MODELS) - WITHOUT_ATTENTION)
 
 @cache
 def model_of(name):
-    return own_model(name) if name in OWN else load(name)
+    return own_model(name) if name in BUNDLED else load(name)
 
 
 @cache
@@ -67,7 +67,7 @@ def ran(name, family, model, edit):
     if family == "scene":
         answered = model.explain(torch.rand(4, 64, 64), ["how", "many", "reds"], edits=edit)
         return [*answered.looks, *answered.words]
-    if name in OWN:
+    if name in BUNDLED:
         is_text = family == "tatoeba"
         inputs = text_inputs(model, SENTENCE) if is_text else picture_inputs(model, np.full((40, 40, 4), 255, np.uint8))
         return run(model, inputs, edits=dict.fromkeys(range(4), edit)).recording.traces

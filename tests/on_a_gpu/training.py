@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from attention_core.device import choose_device, device_of, to_array
+from attention_core.live_training.score_comparison import QK, ScoreSetup, W, X, train_score
+from attention_core.live_training.series import BOTH, answers, draw_curves, train_series
 from attention_core.models import build
-from attention_core.topics.lookup.series import BOTH, answers, draw_curves, train_series
-from attention_core.topics.scoring.compare import QK, ScoreSetup, W, X, train_score
 from attention_core.train import RECIPES, sentiment, synthetic, vision
 from attention_core.train.loop import Options, TrainingProgress, train
-from tests import tiny_data
+from tests.support import tiny_data
 
 SETTINGS = {
     vision: {"N_SCENES": 4, "N_DRAWINGS": 4, "N_CAPTIONS": 4, "POOL": 40},

@@ -5,8 +5,13 @@ from dataclasses import fields
 from typing import Any, get_type_hints
 
 from attention_core.attention.edits.edit import EDITS, Edit, EditError, Edits, RunHead
-from attention_core.bounds import EDIT_CELLS, EDIT_POSITION, MODEL_NAME_LETTERS, MODEL_TEXT_LETTERS
-from attention_core.bounds import EDITS as MAX_EDITS
+from attention_core.bounds.limits import (
+    EDIT_CELLS,
+    EDIT_POSITION,
+    MODEL_NAME_LETTERS,
+    MODEL_TEXT_LETTERS,
+)
+from attention_core.bounds.limits import EDITS as MAX_EDITS
 
 
 def edits_from_plain(plain: Any) -> Edits:

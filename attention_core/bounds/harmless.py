@@ -1,0 +1,51 @@
+"""Texts of strangers, made harmless for the place where they are shown; nothing else knows how."""
+
+import re
+import unicodedata
+
+from attention_core.bounds.limits import is_hosted
+
+SHOWN = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
+"""Signs for control characters, which would break a line or take no room."""
+JOINERS = "\u200c\u200d"  # hidden signs that letters of Persian and parts of emoji need between them
+MAX_MARKS = 8  # accents on one letter: the most that any script takes are fewer
+MARKDOWN = "\\`*_{}[]()<>#+-.!|~:$&"
+IN_SENTENCES = "\\`*[]<>$"  # of these, what makes a link, a picture, a formula or bold type in the middle of a sentence
+FOLDERS = re.compile(r"(?<![\w.:/<~-])~?(/[^\s/'\"<>|:;,()]+)+/(?=[^\s/])")  # those before the name of a file
+FORMULA = re.compile(r"[=+\-@\t\r].")
+
+
+def strip_folders(text: str) -> str:
+    """Return a text in which files have their names but not their places; on an own machine it stays as it is."""
+    return FOLDERS.sub("", text) if is_hosted() else text
+
+
+def escape_hidden(text: str) -> str:
+    """Return a text with all characters visible: controls as signs, those that reverse or hide letters as numbers.
+
+    Of accents piled on one letter, so many are kept that they stay in their line.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    parts, n_marks = [], 0
+    for sign in text:
+        kind = unicodedata.category(sign)
+        n_marks = n_marks + 1 if kind in ("Mn", "Me") else 0
+        is_hidden = kind in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in JOINERS
+        if n_marks <= MAX_MARKS:
+            parts.append(SHOWN.get(sign, f"\u27e8{ord(sign):04X}\u27e9" if is_hidden else sign))
+    return "".join(parts)
+
+
+def as_markdown(text: str, signs: str = MARKDOWN) -> str:
+    """Return Markdown that shows a text as it is: no link, picture, formula, list or heading comes of these signs."""
+    return "".join(f"\\{sign}" if sign in signs else sign for sign in escape_hidden(text))
+
+
+def as_cell(text: str) -> str:
+    """Return a text for a table that a spreadsheet may open: what it would take for a formula begins with '."""
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}" if FORMULA.match(text) else text
+    return text

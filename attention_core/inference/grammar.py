@@ -1,0 +1,81 @@
+"""Is grammar caught? What the gender of a French article hangs on, tried by barring English words from attention."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from attention_core.attention.edits import BlockEdge
+from attention_core.data.pieces import SPACE, load_vocabulary
+from attention_core.files import find_file, read_figures
+from attention_core.inference.translation import SourceSentence, Translation, WordView, piece_probabilities
+from attention_core.models.transformer import EditedTranslator
+from attention_core.models.translator import Translator
+
+COMMITTED = find_file("benchmarks/results/grammar.json")
+GENDERS = ("le", "la"), ("un", "une"), ("mon", "ma"), ("ton", "ta"), ("son", "sa"), ("ce", "cette")
+OTHER = {form: pair[1 - place] for pair in GENDERS for place, form in enumerate(pair)}
+"""Each masculine form -> the feminine one, and back."""
+DETERMINERS = frozenset(["the", "a", "an", "my", "your", "his", "her", "its", "this", "that"])
+FORE = frozenset(
+    form
+    for both in (
+        "petit petite", "grand grande", "bon bonne", "beau belle", "nouveau nouvelle", "vieux vieille", "gros grosse",
+        "joli jolie", "mauvais mauvaise", "premier première", "dernier dernière", "jeune même autre",
+    )
+    for form in both.split()
+)  # fmt: skip
+"""French adjectives that stand before their noun."""
+
+
+class GenderedWord(NamedTuple):
+    """A French article, or the like, whose gender is that of a noun after it."""
+
+    row: int  # its place in the translation
+    form: str  # "la"
+    other: str  # the same in the other gender: "le"
+    noun: int  # the English word at which its noun looks most
+    heaviest: int  # the English word at which it looks most itself, the noun not counted
+
+
+class GenderProbability(NamedTuple):
+    """How likely a translator finds the form that is said, of the two; with English words barred from this look."""
+
+    learned: float
+    without_noun: float
+    without_heaviest: float
+    alone: float  # with nothing barred, but each English piece read by itself, as if there were no others
+
+
+def gendered_words(view: WordView) -> Iterator[GenderedWord]:
+    """Yield the articles and the like of a translation whose noun looks at an English word with one before it."""
+    said, english = ([word.lower() for word in words] for words in (view.target, view.source))
+    for row, form in enumerate(said[:-2]):
+        of = row + 1 + (said[row + 1] in FORE)
+        if form not in OTHER or of >= len(said) - 1 or not said[of].isalpha():
+            continue
+        noun, looks = int(view.weights[of, :-1].argmax()), view.weights[row, :-1].clone()
+        if not DETERMINERS.isdisjoint(english[max(0, noun - 2) : noun]) and english[noun] not in DETERMINERS:
+            looks[noun] = -1
+            yield GenderedWord(row, form, OTHER[form], noun, int(looks.argmax()))
+
+
+def gender_probability(
+    model: Translator, source: SourceSentence, made: Translation, view: WordView, word: GenderedWord
+) -> GenderProbability:
+    """Ask a recurrent translator with attention for both forms, as learned and changed; see GenderProbability."""
+    query = view.first_piece[word.row]
+
+    def asked(barred: Sequence[int] = (), *, alone: bool = False) -> float:
+        edits = tuple(BlockEdge(query, key) for key, of in enumerate(source.word_of) if of in barred)
+        changed = EditedTranslator(model, edits, reads_alone=alone)
+        said, other = (
+            piece_probabilities(changed, source, [*made.ids[:query], *load_vocabulary().cut([SPACE + form]).ids])[query]
+            for form in (word.form, word.other)
+        )
+        return said / max(said + other, 1e-12)
+
+    return GenderProbability(asked(), asked([word.noun]), asked([word.heaviest]), asked(alone=True))
+
+
+def committed_grammar(translator: str) -> dict[str, Any]:
+    """Return the committed figures of a translator, see benchmarks/README.md; {} where there are none."""
+    return read_figures(COMMITTED).get("by_score", {}).get(translator, {})

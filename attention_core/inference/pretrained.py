@@ -1,0 +1,88 @@
+"""Any model by its key, and what it does with a visitor's input: what a cluster runs of the page of models."""
+
+import gc
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from attention_core.attention.edits import Edits
+from attention_core.bounds.limits import MODELS
+from attention_core.data.language_pieces import NAME, WINDOW, tokenizer
+from attention_core.hub.catalogue import bundle, find_local
+from attention_core.hub.load import load_pretrained
+from attention_core.hub.model import ModelError, ModelKind, NoMemory, Pretrained
+from attention_core.hub.pictures import picture_inputs, picture_text_inputs
+from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, run, text_inputs
+from attention_core.models import load
+from attention_core.weights import WeightsError
+
+bundle(NAME, "A small Llama, which writes English")
+bundle("digit-vit", "A small ViT, which reads digits")
+
+
+def own_model(name: str, device: str = "auto") -> Pretrained:
+    """Return one of those that are bundled here, a language model ModelError where its files are missing or damaged."""
+    try:
+        model = load(name, device)
+        vocabulary = tokenizer() if name == NAME else None
+    except WeightsError as error:
+        raise ModelError(str(error)) from None
+    if vocabulary is None:
+        return Pretrained(name, ModelKind.VISION, model.vit)
+    return Pretrained(name, ModelKind.DECODER, model, vocabulary, most_tokens=WINDOW)
+
+
+def load_model(key: str) -> Pretrained:
+    """Return a model of this machine by its name, or that of an absolute folder.
+
+    Raises:
+        NoMemory: there is no room for it now.
+        ModelError: it is not there, or cannot be loaded.
+    """
+    from transformers.utils import logging
+
+    found = find_local(key)
+    if found is not None and found.source == "own":
+        return own_model(key)
+    folder, name = (found.folder, key) if found is not None else (Path(key), Path(key).name)
+    if found is None and not (folder.is_absolute() and folder.is_dir()):
+        raise ModelError(f"{key} is not on this machine.")
+    logging.set_verbosity_error()  # what the library remarks on other people's models fills no server's log
+    return load_pretrained(folder, name=name)
+
+
+def prepare(pretrained: Pretrained, given: ModelInput) -> ModelInputs:
+    """Return what a model is called with for a visitor's input; ModelError = the model does not take it."""
+    if isinstance(given, PictureInput):
+        return picture_inputs(pretrained, _pixels(given.png))
+    if given.png is not None:
+        return picture_text_inputs(pretrained, _pixels(given.png), given.text)
+    return text_inputs(pretrained, given.text, pair=given.pair, target=given.target)
+
+
+def _pixels(png: bytes) -> np.ndarray:
+    return np.asarray(Image.open(BytesIO(png)).convert("RGBA"))
+
+
+@lru_cache(MODELS.most)
+def _loaded(key: str) -> Pretrained:
+    return load_model(key)
+
+
+def run_input(key: str, given: ModelInput, edits: tuple[tuple[int, Edits], ...] = ()) -> ModelRun:
+    """Return what a model did with an input while traces, by their numbers, were edited; it stays loaded.
+
+    Raises:
+        NoMemory: there is no room for the model, or for the run.
+        ModelError: the model is not there, or cannot be run with this input.
+    """
+    try:
+        pretrained = _loaded(key)
+    except NoMemory:
+        _loaded.cache_clear()
+        gc.collect()
+        pretrained = _loaded(key)
+    return run(pretrained, prepare(pretrained, given), edits=dict(edits))

@@ -1,0 +1,348 @@
+"""A typed English sentence through a translator: read, translated, explained, and seen word by word."""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from attention_core.attention.edits import Edits, for_queries
+from attention_core.attention.trace import AttentionTrace
+from attention_core.data import pieces as subwords
+from attention_core.device import device_of
+from attention_core.explain.alignment import merge_to_words
+from attention_core.explain.heads import mean_over_heads
+from attention_core.models.transformer import UNEDITED, EditsByAttention, Transformer, edited, last_cross
+from attention_core.models.translator import CanTranslate, Labels, TiedTranslator, Translator, beam_search
+
+END_LABEL = "end"
+NEXT_LABEL = "?"  # stands for the word with which an unfinished translation would go on
+MAX_CHARACTERS = 1000
+"""Characters of a sentence that are looked at, so that a single endless word costs nothing."""
+
+MAX_SOURCE_PIECES = 99  # pieces of a sentence that are read, before the end piece
+_NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
+"""Beginnings of French sentences that the vocabulary has with a capital too."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceSentence:
+    """An English sentence as a translator reads it."""
+
+    words: list[str]  # as typed, for people
+    ids: Tensor  # int64 (n_pieces + 1,), pieces of the words in lower case, the end piece last
+    labels: list[str]  # one text per piece, and "end"
+    word_of: list[int]  # which word each piece belongs to; len(words) for the end
+    n_dropped: int  # words beyond the bound that were not read
+
+    @property
+    def word_labels(self) -> list[str]:
+        return [*self.words, END_LABEL]
+
+    @property
+    def known(self) -> list[bool]:
+        """For each word, whether the vocabulary has it as one piece."""
+        unknown = self.unknown
+        return [self.word_of.count(place) == 1 and word not in unknown for place, word in enumerate(self.words)]
+
+    @property
+    def cut(self) -> list[tuple[str, list[str]]]:
+        """The words that are cut into several pieces, each with its pieces."""
+        pieces: list[list[str]] = [[] for _ in range(len(self.words) + 1)]
+        for label, word in zip(self.labels, self.word_of, strict=True):
+            pieces[word].append(label)
+        return [(word, its_pieces) for word, its_pieces in zip(self.words, pieces, strict=False) if len(its_pieces) > 1]
+
+    @property
+    def unknown(self) -> list[str]:
+        """Words of which the vocabulary lacks a letter or sign: the model cannot tell them apart."""
+        marked = {
+            word for piece, word in zip(self.ids.tolist(), self.word_of, strict=True) if piece == subwords.UNKNOWN
+        }
+        return [self.words[word] for word in sorted(marked)]
+
+
+class Translation(NamedTuple):
+    """A French sentence that a translator made, or the beginning of one."""
+
+    ids: list[int]  # its pieces, END last if it is finished
+    labels: list[str]  # one text per piece, "end" for END
+    words: list[str]  # for people; the first with a capital
+    word_of: list[int]  # which word each piece belongs to; len(words) for the end
+    text: str  # the sentence
+    probabilities: list[float]  # of each piece, forced or not, given those before it; none if no search found them
+    finished: bool  # whether the model said that it ends here
+
+    @property
+    def word_labels(self) -> list[str]:
+        return [*self.words, END_LABEL] if self.finished else self.words
+
+
+class NextPiece(NamedTuple):
+    """A possible next piece: its number, its text, its probability."""
+
+    piece: int
+    text: str
+    probability: float
+
+
+@lru_cache(maxsize=200)
+def read_source(text: str) -> SourceSentence:
+    """Cut an English sentence into words and pieces; what lies beyond the bounds is counted in words, not read.
+
+    ValueError where nothing in it can be read.
+    """
+    spoken = subwords.english_words(text[:MAX_CHARACTERS])
+    if not spoken:
+        raise ValueError("There is nothing to read yet: type an English sentence.")
+    n_all = len(spoken) + len(text[MAX_CHARACTERS:].split())
+    cut = subwords.load_vocabulary().cut([word.lower() for word in spoken[: subwords.MAX_WORDS]])
+    n_pieces = min(len(cut.ids), MAX_SOURCE_PIECES)
+    cut = subwords.Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
+    spoken = spoken[: cut.word_of[-1] + 1]
+    with torch.inference_mode(False):  # the result is cached, and the next caller may need gradients
+        ids = torch.tensor([*cut.ids, subwords.END])
+    return SourceSentence(
+        words=[subwords.strip_space_mark(word) for word in spoken],
+        ids=ids,
+        labels=[*(subwords.strip_space_mark(piece) or subwords.SPACE for piece in cut.texts), END_LABEL],
+        word_of=[*cut.word_of, len(spoken)],
+        n_dropped=n_all - len(spoken),
+    )
+
+
+def french_prefix(text: str) -> list[int]:
+    """Return the pieces of typed French words with which a translation is to begin.
+
+    The first word loses its capital unless it is a name, as in the sentences that the models learned from.
+    """
+    words = subwords.french_words(text[:MAX_CHARACTERS])[: subwords.MAX_WORDS]
+    if not words:
+        return []
+    vocabulary = subwords.load_vocabulary()
+    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and subwords.strip_space_mark(words[0]).lower() not in _NO_NAMES
+    if not is_name:
+        words[0] = words[0].lower()
+    return vocabulary.cut(words).ids
+
+
+def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> Translation:
+    """Return pieces as a sentence: which word each piece belongs to, and the text for people."""
+    vocabulary = subwords.load_vocabulary()
+    finished = bool(ids) and ids[-1] == subwords.END
+    texts = [vocabulary.text(piece) for piece in ids[: len(ids) - finished]]
+    joined = "".join(texts).replace(subwords.SPACE, " ")
+    spans = subwords.french_spans(joined)
+    starts = [start for start, _ in spans]
+    word_of, place = [], 0
+    for text in texts:
+        first = place + (len(text) > 1 and text.startswith(subwords.SPACE))
+        word_of.append(max(0, bisect_right(starts, first) - 1))
+        place += len(text)
+    words = [joined[start:end] for start, end in spans]
+    if words:
+        words[0] = words[0][:1].upper() + words[0][1:]
+    return Translation(
+        ids=list(ids),
+        labels=[
+            *(subwords.strip_space_mark(text) or subwords.SPACE for text in texts),
+            *([END_LABEL] if finished else []),
+        ],
+        words=words,
+        word_of=[*word_of, *([len(words)] if finished else [])],
+        text=subwords.join_words(texts),
+        probabilities=list(probabilities),
+        finished=finished,
+    )
+
+
+def translate(model: CanTranslate, source: SourceSentence, width: int = 5, prefix: Sequence[int] = ()) -> Translation:
+    """Return the best translation that begins with the prefix, by beam search; a width of 1 is greedy."""
+    return translate_together(model, [source], width, prefix)[0]
+
+
+def translate_together(
+    model: CanTranslate, sources: Sequence[SourceSentence], width: int = 5, prefix: Sequence[int] = ()
+) -> list[Translation]:
+    """Return the best translations of sentences with the same number of pieces, in one beam search."""
+    ids = torch.stack([source.ids for source in sources]).to(device_of(model))
+    best = [hypotheses[0] for hypotheses in beam_search(model, ids, width, prefix)]
+    return [translation_of(one.ids, [math.exp(log) for log in one.logs]) for one in best]
+
+
+def forced_translation(
+    model: CanTranslate, source: SourceSentence, forced: Sequence[int], edits: Edits | EditsByAttention = ()
+) -> Translation:
+    """Return the best translation that begins with the forced pieces, or those alone if END is the last of them."""
+    model = edited(model, edits)
+    if forced and forced[-1] == subwords.END:
+        return translation_of(forced, piece_probabilities(model, source, forced))
+    return translate(model, source, prefix=forced)
+
+
+@torch.inference_mode()
+def next_pieces(
+    model: CanTranslate,
+    source: SourceSentence,
+    prefix: Sequence[int],
+    n: int = 10,
+    edits: Edits | EditsByAttention = (),
+) -> list[NextPiece]:
+    """Return the n likeliest pieces after a prefix, best first."""
+    model, device = edited(model, edits), device_of(model)
+    logits, _ = model.step(
+        model.begin(source.ids[None].to(device)), torch.tensor([[subwords.START, *prefix]], device=device)
+    )
+    best = logits[0, -1].softmax(-1).topk(n)
+    vocabulary = subwords.load_vocabulary()
+    return [
+        NextPiece(piece, END_LABEL if piece == subwords.END else vocabulary.text(piece), probability)
+        for piece, probability in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    ]
+
+
+def explain(model: Translator, source: SourceSentence, translation: Translation, edits: Edits = ()) -> AttentionTrace:
+    """Return the attention trace of a recurrent translator that is made to write a given translation.
+
+    Row t of the weights is where the decoder looks to write piece t. An unfinished translation has one more row,
+    labelled NEXT_LABEL, for the piece that would come next.
+    """
+    source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
+    return model.trace(source_ids, decoder_ids, labels, edits)
+
+
+def explain_layers(
+    model: Transformer, source: SourceSentence, translation: Translation, edits: EditsByAttention = UNEDITED
+) -> dict[tuple[str, int], AttentionTrace]:
+    """Return the attention traces of a transformer that is made to write a given translation, by (kind, layer)."""
+    source_ids, decoder_ids, labels = _model_inputs(model, source, translation)
+    return model.trace(source_ids, decoder_ids, labels, edits)
+
+
+def _model_inputs(
+    model: CanTranslate, source: SourceSentence, translation: Translation
+) -> tuple[Tensor, Tensor, Labels]:
+    """Return the ids that the encoder reads, the ids that the decoder reads, and the labels."""
+    device = device_of(model)
+    read = translation.ids[:-1] if translation.finished else translation.ids
+    predicted = translation.labels if translation.finished else [*translation.labels, NEXT_LABEL]
+    labels = Labels(source.labels, predicted, ["start", *translation.labels[: len(read)]])
+    return source.ids.to(device), torch.tensor([subwords.START, *read], device=device), labels
+
+
+@dataclass(frozen=True, eq=False)
+class WordView:
+    """Weights and probabilities of one translation, by word."""
+
+    target: list[str]  # labels of the rows: what is said, "end" or "?" last
+    source: list[str]  # labels of the source, "end" last
+    keys: list[str]  # labels of the columns: `source`, or the single vector of a translator without attention
+    weights: Tensor  # (n_rows, n_columns), each row sums to 1
+    probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
+    first_piece: list[int]  # piece at which each row begins, from 0
+    first_key: list[int]  # the same of the source's words
+    pieces_of: list[list[str]]  # texts of each row's pieces
+
+    def pieces(self, row: int) -> range:
+        """Return the places of a row's pieces."""
+        return range(self.first_piece[row], self.first_piece[row] + len(self.pieces_of[row]))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the decoder has one vector for the whole sentence, and nothing to choose from."""
+        return len(self.keys) == 1 and len(self.source) > 1
+
+
+def word_view(trace: AttentionTrace, source: SourceSentence, translation: Translation) -> WordView:
+    """Return the weights of a trace by word, averaged over all heads.
+
+    The trace is that of a recurrent translator, or of one cross-attention layer, on this translation, whose
+    probabilities are known.
+    """
+    n_unwritten = trace.n_queries - len(translation.ids)
+    labels = [*translation.labels, *[NEXT_LABEL] * n_unwritten]
+    of_pieces = [*translation.probabilities, *[math.nan] * n_unwritten]
+    is_single = trace.n_keys == 1 and len(source.labels) > 1
+    word_of = [*translation.word_of, *[len(translation.words)] * n_unwritten]
+    row_of = {word: row for row, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
+    rows = [row_of[word] for word in word_of]
+    members: list[list[int]] = [[] for _ in row_of]
+    for piece, row in enumerate(rows):
+        members[row].append(piece)
+    names = [*translation.words, labels[-1]]
+    return WordView(
+        target=[names[word_of[pieces[0]]] for pieces in members],
+        source=source.word_labels,
+        keys=list(trace.story.key_axis.labels) if is_single else source.word_labels,
+        weights=merge_to_words(mean_over_heads(trace), rows, [0] if is_single else source.word_of),
+        probabilities=[math.prod(of_pieces[piece] for piece in pieces) for pieces in members],
+        first_piece=[pieces[0] for pieces in members],
+        first_key=[bisect_left(source.word_of, word) for word in range(len(source.word_labels))],
+        pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTranslation:
+    """A translation with its attention, by piece and by word."""
+
+    translator: str  # its name
+    forced: tuple[int, ...]  # the pieces that it had to begin with
+    translation: Translation
+    trace: AttentionTrace  # its attention, over pieces; a transformer's is the last layer's cross-attention
+    view: WordView  # the same by word
+
+
+def show_translation(
+    model: Translator | Transformer,
+    translator: str,
+    source: SourceSentence,
+    forced: tuple[int, ...],
+    translation: Translation,
+    edits: Edits = (),
+) -> ShownTranslation:
+    """Return a translation with its attention, with those edits of the attention that is shown that its words have."""
+    edits = for_queries(edits, 0, len(translation.ids) + (not translation.finished))
+    if isinstance(model, Transformer):
+        cross = last_cross(model)
+        trace = explain_layers(model, source, translation, {cross: edits})[cross]
+    else:
+        trace = explain(model, source, translation, edits)
+    return ShownTranslation(translator, forced, translation, trace, word_view(trace, source, translation))
+
+
+@torch.inference_mode()
+def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> list[float]:
+    """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
+    if not ids:
+        return []
+    device = device_of(model)
+    read, predicted = (torch.tensor(pieces, device=device) for pieces in ([subwords.START, *ids[:-1]], ids))
+    logits, _ = model.step(model.begin(source.ids[None].to(device)), read[None])
+    return logits[0].softmax(-1).gather(1, predicted[:, None])[:, 0].tolist()
+
+
+def probability_per_word(probabilities: Sequence[float], n_words: int) -> float:
+    """Return the n-th root of the probability of a sentence of n words (the geometric mean); the end counts."""
+    return math.prod(probabilities) ** (1 / max(n_words, 1))
+
+
+def word_likeness(model: TiedTranslator, source: SourceSentence, translation: Translation, view: WordView) -> Tensor:
+    """Return the cosine of the word vectors for every row and English word of a view, (n_rows, n_words).
+
+    A word of several pieces counts with the mean of their vectors; the row of what is not said yet is NaN.
+    """
+    table = model.embedding.weight
+    english, groups = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
+    words = torch.stack([english[groups == word].mean(0) for word in range(source.word_of[-1] + 1)])
+    ends = [*view.first_piece[1:], len(translation.ids)]
+    french = torch.stack([
+        table[translation.ids[first:end]].mean(0) if first < end else table.new_full(table.shape[1:], torch.nan)
+        for first, end in zip(view.first_piece, ends, strict=True)
+    ])  # fmt: skip
+    return cosine_similarity(french[:, None], words[None], dim=-1).cpu()

@@ -1,0 +1,163 @@
+"""What a recurrent encoder remembers: how much each word of a sentence still matters to its last state.
+
+How much word s still matters at the end is the Frobenius norm of d h_n / d x_s, where x_s is the word's vector and h_n
+the last state, by automatic differentiation. What attention gives back is told alike: how much of each English word the
+context knows at a French word, through the states, their weights, and the query that asks for them.
+Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attention_core.data.pieces import START
+from attention_core.device import device_of, to_array
+from attention_core.inference.translation import SourceSentence
+from attention_core.models.translator import Translator
+
+FORMULAS = {
+    "GRU": r"h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t",
+    "plain RNN": r"h_t = \tanh(W_x x_t + W_h h_{t-1} + b)",
+}
+CODE = {
+    "GRU": "reset, update = torch.sigmoid(W_x[:2] @ x + W_h[:2] @ h + b[:2])\n"
+    "proposal = torch.tanh(W_x[2] @ x + b_x + reset * (W_h[2] @ h + b_h))\n"
+    "h = update * h + (1 - update) * proposal",
+    "plain RNN": "h = torch.tanh(W_x @ x + W_h @ h + b)",
+}
+
+
+class RecurrentPass(NamedTuple):
+    """A recurrent network's run over n inputs."""
+
+    states: Tensor  # (n, d), h_t
+    # (n, d), the share of each dimension of the old state that was kept, in [0, 1]; None without gates
+    update: Tensor | None = None
+
+
+DIRECTIONS = ("forward", "backward")
+
+
+@torch.inference_mode()
+def read_both_ways(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
+    """Run the encoder over a sentence in both directions; states and gates stand in the order of the sentence."""
+    network, inputs = model.encoder, model.embedding(ids.to(device_of(model)))
+    halves = network(inputs[None])[0][0].chunk(2, -1)
+    if not isinstance(network, nn.GRU):
+        return dict(zip(DIRECTIONS, map(RecurrentPass, halves), strict=True))
+    readings = {}
+    for way, states, suffix in zip(DIRECTIONS, halves, ("", "_reverse"), strict=True):
+        none = torch.zeros_like(states[:1])
+        before = torch.cat((states[1:], none) if suffix else (none, states[:-1]))
+        of_input, of_state, bias_input, bias_state = (
+            getattr(network, f"{kind}_l0{suffix}").chunk(3)[1]
+            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        update = (inputs @ of_input.T + bias_input + before @ of_state.T + bias_state).sigmoid()
+        readings[way] = RecurrentPass(states, update)
+    return readings
+
+
+def _norms(of: Callable[[Tensor], Tensor], model: Translator, source: SourceSentence) -> Tensor:
+    """Return how much each word, (n_words + 1,), moves what is computed of the pieces' vectors (batch, n, d_x).
+
+    That is (batch, d), d the width of a state of the decoder. A word's vector is that of its pieces end to end, and the
+    norm that of its part of the Jacobian.
+    """
+    with torch.inference_mode(False), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+        # cuDNN differentiates no recurrent network in eval mode
+        vectors = model.embedding(source.ids.to(device_of(model))).detach()
+        copies = vectors.repeat(model.config.d_state, 1, 1).requires_grad_()  # each for one number of what is computed
+        slopes = torch.autograd.grad(of(copies).diagonal().sum(), copies)[0]
+    squares = slopes.square().sum((0, 2)).cpu()
+    return squares.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), squares).sqrt()
+
+
+def shares(norms: Tensor) -> Tensor:
+    """Return each row's norms divided by their sum: what share of the state's sensitivity is to which word."""
+    return norms / norms.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def similar_dimensions_first(states: Tensor) -> list[int]:
+    """Return an order of the dimensions of states (n, d) in which similar ones are neighbours.
+
+    They are sorted by their angle in the plane of the two leading principal components.
+    Source: Friendly 2002, "Corrgrams".
+    """
+    states = states.cpu().double()  # MPS has no float64
+    centred = states - states.mean(0)
+    _, _, components = torch.linalg.svd(centred, full_matrices=False)
+    return torch.atan2(components[1], components[0]).argsort(stable=True).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryOverview:
+    """A sentence as a recurrent encoder read it, word by word."""
+
+    labels: list[str]  # one per word, the end last
+    states: dict[str, np.ndarray]  # direction -> float (d, n); dimensions that behave alike are neighbours
+    # direction -> float (d, n) in [0, 1], in the same order; empty for a network without gates
+    update: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def share_kept(self, direction: str, place: int) -> float | None:
+        """Return the mean of the update gate while a word was read; None without gates."""
+        return float(self.update[direction][:, place].mean()) if direction in self.update else None
+
+
+def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview:
+    """Read a sentence in both directions; a word's state is the one after its last piece that was read."""
+    n, ends = source.word_of[-1] + 1, {word: piece for piece, word in enumerate(source.word_of)}
+    last = {"forward": [ends[word] for word in range(n)], "backward": [source.word_of.index(word) for word in range(n)]}
+    readings = read_both_ways(model, source.ids)
+    orders = {direction: similar_dimensions_first(one.states) for direction, one in readings.items()}
+
+    def in_order(direction: str, rows: Tensor) -> np.ndarray:
+        return to_array(rows[last[direction]][:, orders[direction]].T)
+
+    return MemoryOverview(
+        labels=source.word_labels,
+        states={way: in_order(way, one.states) for way, one in readings.items()},
+        update={way: in_order(way, one.update) for way, one in readings.items() if one.update is not None},
+    )
+
+
+class WordKnowledge(NamedTuple):
+    """What is known of each English word, the end included: shares, each sums to 1, (n_words + 1,)."""
+
+    last: Tensor  # by the encoder's two last states end to end, all that a decoder without attention gets
+    context: Tensor  # by the context when a French piece is said
+    weights: Tensor  # the attention of that moment
+
+
+def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int]) -> WordKnowledge:
+    """Return what the last states know of each English word, and the context after some French pieces were said.
+
+    The model is a recurrent translator whose decoder attends to all states.
+    """
+    with torch.inference_mode(False):
+        target = model.embedding(torch.tensor([[START, *said]], device=device_of(model))).detach()
+
+    def attended(vectors: Tensor) -> tuple[Tensor, Tensor]:
+        states, ends = model.encoder(vectors)
+        first = model.start(ends.transpose(0, 1).flatten(1)).tanh()
+        query = model.decoder(target.expand(len(vectors), -1, -1), first[None])[0][:, -1:]
+        weights = model.score()(query, states).softmax(-1)
+        return weights[:, 0], (weights @ states)[:, 0]
+
+    with torch.no_grad():
+        weights = attended(model.embedding(source.ids.to(target.device))[None])[0][0].cpu()
+    by_word = weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
+    context = _norms(lambda vectors: attended(vectors)[1], model, source)
+    return WordKnowledge(last_state_shares(model, source), shares(context), by_word)
+
+
+def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:
+    """Return what the encoder's two last states, end to end, know of each English word: shares, (n_words + 1,)."""
+    return shares(_norms(lambda vectors: model.encoder(vectors)[1].transpose(0, 1).flatten(1), model, source))

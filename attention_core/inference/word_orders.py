@@ -1,0 +1,96 @@
+"""A sentence and the same words in another order, as a transformer's encoder reads them."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.edits import Edit
+from attention_core.device import device_of
+from attention_core.inference.translation import SourceSentence
+from attention_core.models.transformer import EditedTranslator, EditsByAttention
+
+
+class OrderComparison(NamedTuple):
+    order: Tensor  # int64 (n,), place in the original of each piece of the shuffled sentence
+    states: Tensor  # (n, d_model) of the original
+    shuffled_states: Tensor  # (n, d_model) of the shuffled sentence
+
+    @property
+    def changed(self) -> Tensor:
+        """How far each piece of the shuffled sentence moved, (n,), as a share of the length that its state had."""
+        before = self.states[self.order]
+        return (self.shuffled_states - before).norm(dim=-1) / before.norm(dim=-1)
+
+
+def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
+    """Return an order, "reversed" or "shuffled" (never as it was, if possible)."""
+    if how == "reversed":
+        return list(range(n_words))[::-1]
+    order = torch.randperm(n_words, generator=torch.Generator().manual_seed(seed)).tolist()
+    if n_words > 1 and order == list(range(n_words)):
+        order = [*order[1:], order[0]]
+    return order
+
+
+def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence, Tensor]:
+    """Return the sentence with its words in another order, and the place that each of its pieces had, int64 (n,).
+
+    The order is one of the words that may move, see movable_words. Pieces of a word stay together.
+    """
+    whole = [*order, *range(len(order), len(source.words) + 1)]
+    places = [place for word in whole for place, owner in enumerate(source.word_of) if owner == word]
+    new_number = {word: number for number, word in enumerate(whole)}
+    new = SourceSentence(
+        words=[source.word_labels[word] for word in whole[:-1]],
+        ids=source.ids[places],
+        labels=[source.labels[place] for place in places],
+        word_of=[new_number[source.word_of[place]] for place in places],
+        n_dropped=source.n_dropped,
+    )
+    return new, torch.tensor(places)
+
+
+def reordered_edits(edits: EditsByAttention, places: Tensor) -> EditsByAttention:
+    """Return the edits of a sentence for the same words in another order: they follow the words to their new places.
+
+    The places are those that `reordered` returns.
+    """
+    now = places.argsort().tolist()
+
+    def moved(kind: str, edit: Edit) -> Edit:
+        edit = edit if kind == "decoder" else edit.with_keys(now.__getitem__)[0]
+        query = getattr(edit, "query", None)
+        return edit if query is None or kind != "encoder" else replace(edit, query=now[query])  # type: ignore[call-arg]
+
+    return {(kind, layer): tuple(moved(kind, edit) for edit in its) for (kind, layer), its in edits.items()}
+
+
+def movable_words(source: SourceSentence) -> int:
+    """Return how many of the first words change places: all, but for a mark that ends the sentence."""
+    n_words = len(source.words)
+    return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
+
+
+@torch.inference_mode()
+def compare_orders(edited: EditedTranslator, source: SourceSentence, order: list[int]) -> OrderComparison:
+    """Encode a sentence and the same words in another order, and compare the states piece by piece.
+
+    Source: permutation equivariance of self-attention, Yun et al. 2020, claim 1; positions: Vaswani et al. 2017,
+    section 3.5.
+    """
+    device = device_of(edited.model)
+    other, places = reordered(source, order)
+
+    def states(ids: Tensor, edits: EditsByAttention) -> Tensor:
+        return edited.network.encode(ids[None].to(device), edits).states[0].cpu()
+
+    moved = reordered_edits(edited.edits, places)
+    return OrderComparison(places, states(source.ids, edited.edits), states(other.ids, moved))
+
+
+def as_bytes(states: list[Tensor]) -> list[bytes]:
+    """Return numbers for a picture, one byte each, 0 to 255 with 0 in the middle, all on one scale."""
+    most = torch.cat([one.flatten() for one in states]).abs().quantile(0.98)
+    return [((one / most).clamp(-1, 1) * 127.5 + 127.5).round().to(torch.uint8).numpy().tobytes() for one in states]

@@ -1,0 +1,76 @@
+"""Read a digit of 14 x 14 pixels from what the four quarters of the picture take from all pixels on average."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_core.attention.types import Axis
+from attention_core.data.lessons import SIDE, small_digits
+from attention_core.device import choose_device, device_of, to_array
+from attention_core.live_training import lesson
+from attention_core.live_training.lesson import LiveSettings, Look, Offer
+from attention_core.models.pixel_notes import NotesConfig, PixelControl, PixelNotes
+from attention_core.train.loop import TrainingProgress
+
+BATCH_SIZE = 32
+PIXELS = Axis.picture("pixels", SIDE, SIDE)
+LOOKS = ("ink", "position", "query", "key")
+"""Names that the parameters begin with on which the weights depend."""
+
+
+class DigitLesson(lesson.Lesson):
+    """A layer of plain self-attention over pixels; its contexts are averaged over the quarters of the picture.
+
+    So a quarter cannot pass on where its ink lies: attention has to bring it. Controls: every weight equal, and every
+    pixel taking from itself alone.
+    """
+
+    n_steps, seconds = 1200, 45
+
+    def __init__(self, settings: LiveSettings) -> None:
+        super().__init__(settings, OFFER.rate[settings.rate])
+        device = choose_device()
+        self._learned, self._held_out = (
+            (torch.from_numpy(part.images).to(device), torch.from_numpy(part.labels).to(device).long())
+            for part in small_digits()
+        )
+        n, order = self.part(len(self._learned[1]))
+        self._learned = self._learned[0][:n], self._learned[1][order]
+
+    def models(self) -> dict[str, nn.Module]:
+        broken = self.settings.broken
+        d_k = {lesson.SCALE: 64, lesson.BEFOREHAND: OFFER.size["medium"]}.get(broken, OFFER.size[self.settings.size])
+        plain = NotesConfig(side=SIDE, pool=SIDE // 2, d_k=d_k, d_v=min(d_k, 16), hidden=64, dropout=0.0)
+        config = replace(plain, has_positions=broken != lesson.POSITION, is_scaled=broken != lesson.SCALE)
+        controls = {lesson.UNIFORM: "uniform", lesson.WITHOUT: "identity"}
+        made = {name: PixelControl(replace(config, attention=kind)) for name, kind in controls.items()}
+        return {lesson.ATTENTION: PixelNotes(config), **made}
+
+    def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
+        images, labels = self._learned
+        chosen = torch.randint(len(labels), (BATCH_SIZE,), generator=generator, device=generator.device)
+        return F.cross_entropy(model(images[chosen].float() / 255).logits, labels[chosen])
+
+    def accuracy(self, model: nn.Module) -> float:
+        images, labels = self._held_out
+        return float((model(images.float() / 255).logits.argmax(-1) == labels).float().mean())
+
+    def look(self, model: Any, given: np.ndarray) -> Look:
+        """Return where the pixels of a drawing, float (14, 14), look, and what is read."""
+        image = torch.from_numpy(given.astype(np.float32)).to(device_of(model))[None]
+        query, key, _ = model.project(image)
+        weights = (query[0, 0] @ key[0, 0].T * model.factor).softmax(-1)
+        share, digit = model(image).logits[0].softmax(-1).max(0)
+        return Look(to_array(weights), PIXELS, PIXELS, f"Reads {int(digit)} ({float(share):.0%})")
+
+
+OFFER = Offer(
+    DigitLesson,
+    size={"small": 8, "medium": 16, "large": 32},  # d_k
+    rate={"low": 0.005, "usual": 0.02, "high": 0.05},
+    broken=("", lesson.LABELS, lesson.POSITION, lesson.SCALE, lesson.BEFOREHAND),
+)

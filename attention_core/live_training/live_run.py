@@ -1,0 +1,241 @@
+"""A training that is gone through step by step, kept as a film, and put into a file and taken out of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from dataclasses import asdict, fields
+from typing import Any, NamedTuple
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+
+from attention_core.bounds.limits import CHECKPOINT_BYTES
+from attention_core.data.mnist import DataError
+from attention_core.device import choose_device
+from attention_core.files import find_file, read_json
+from attention_core.live_training import digits, graphs, lookup, triples
+from attention_core.live_training.lesson import ATTENTION, BEFOREHAND, Lesson, LiveSettings, Look, Offer
+from attention_core.live_training.sentences import OFFERS
+from attention_core.train.loop import TrainingSteps
+
+LESSONS: dict[str, Offer] = {
+    "digits": digits.OFFER,
+    "lookup": lookup.OFFER,
+    **OFFERS,
+    "triples": triples.OFFER,
+    "graph": graphs.OFFER,
+}
+RECORDED = find_file("lessons") / "training.safetensors"
+"""A training as it usually is, gone through beforehand: python -m attention_core.live_training.live_run."""
+N_FRAMES = 32
+"""Pictures of a film; the first steps have more of them, because more is learned there."""
+WORTH = 0.05
+"""Difference of two shares of right answers that is worth a word."""
+SCRIPT = '''"""The training that you watched: prints the same numbers. Run it in the folder of Attention Explorer."""
+
+from attention_core.live_training.lesson import LiveSettings
+from attention_core.live_training.live_run import LiveRun
+
+run = LiveRun({settings})
+while not run.is_done:
+    run.advance()
+for frame in run.frames:
+    print(frame.step, frame.accuracies, frame.losses)
+'''
+"""Of a training with these settings."""
+
+
+class Frame(NamedTuple):
+    step: int
+    losses: dict[str, float]  # of each model, the mean since the frame before; none before the first step
+    accuracies: dict[str, float]  # on examples that are never learned from
+    state: dict[str, Tensor]  # parameters of the model that is watched, in two bytes each
+
+
+def checked(settings: LiveSettings) -> LiveSettings:
+    """Return settings; ValueError where the lesson does not offer one of them."""
+    if settings.lesson not in LESSONS:
+        raise ValueError(f"lesson must be one of {', '.join(LESSONS)}, got {settings.lesson!r}")
+    for name in ("size", "rate", "score", "broken", "share", "seed"):
+        value, offered = getattr(settings, name), getattr(LESSONS[settings.lesson], name)
+        if value not in offered:
+            raise ValueError(f"{name} must be one of {offered}, got {value!r}")
+    return settings
+
+
+class LiveRun:
+    """A model and its controls on their way through a training; goes on by `advance`, one batch for all of them.
+
+    Raises:
+        ValueError: settings that there are not.
+        DataError: what is to be learned is missing.
+    """
+
+    def __init__(self, settings: LiveSettings) -> None:
+        self.settings = checked(settings)
+        with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.settings.seed)
+            self.lesson: Lesson = LESSONS[self.settings.lesson].make(self.settings)
+            self.models = {name: model.to(choose_device()) for name, model in self.lesson.models().items()}
+            if self.settings.broken == BEFOREHAND:
+                self._keep_looks()
+        self._viewer = copy.deepcopy(self.watched).requires_grad_(False).eval()
+        self.n_steps, self.step = self.lesson.n_steps, 0
+        self._trainings = {
+            name: TrainingSteps(model, self.lesson, self.lesson.recipe, self.n_steps, self.settings.seed)
+            for name, model in self.models.items()
+        }
+        self._due = sorted({round(self.n_steps * (place / (N_FRAMES - 1)) ** 2) for place in range(N_FRAMES)})
+        self._losses = dict.fromkeys(self.models, 0.0)
+        self._since, self.frames = 0, list[Frame]()
+        self._keep()
+
+    def _keep_looks(self) -> None:
+        """Take over where the recorded training looks in the end, and learn it no further."""
+        if not RECORDED.exists():
+            raise DataError("The recorded training is missing, whose looks are to be kept.")
+        state = LiveRun.from_checkpoint(RECORDED.read_bytes()).frames[-1].state
+        for name, parameter in self.watched.named_parameters():
+            if name.startswith(digits.LOOKS):
+                parameter.requires_grad_(False).copy_(state[name])
+
+    @property
+    def is_done(self) -> bool:
+        return self.step >= self.n_steps
+
+    @property
+    def watched(self) -> nn.Module:
+        return next(iter(self.models.values()))
+
+    def advance(self) -> None:
+        """Learn from one batch, the same for all models."""
+        for name, training in self._trainings.items():
+            self._losses[name] += next(training)
+        self.step, self._since = self.step + 1, self._since + 1
+        if self.step in self._due:
+            self._keep()
+
+    @torch.no_grad()
+    def _keep(self) -> None:
+        losses = {name: loss / self._since for name, loss in self._losses.items()} if self._since else {}
+        accuracies = {}
+        for name, model in self.models.items():
+            model.eval()
+            accuracies[name] = self.lesson.accuracy(model)
+            model.train()
+        self.frames.append(Frame(self.step, losses, accuracies, _half(self.watched.state_dict())))
+        self._losses, self._since = dict.fromkeys(self.models, 0.0), 0
+
+    @torch.no_grad()
+    def look(self, frame: Frame, given: Any) -> Look:
+        """Return what the watched model looked at in an input of the lesson's kind; one thread at a time."""
+        self._viewer.load_state_dict({name: one.float() for name, one in frame.state.items()})
+        return self.lesson.look(self._viewer, given)
+
+    def checkpoint(self) -> bytes:
+        """Return the training so far as a file of safetensors, from which it goes on with the same numbers."""
+        tensors = {
+            f"frame.{place}.{name}": one for place, frame in enumerate(self.frames) for name, one in frame.state.items()
+        }
+        for number, training in enumerate(self._trainings.values()):
+            tensors |= {f"{number}.{name}": one for name, one in training.tensors().items()}
+        told = [[frame.step, frame.losses, frame.accuracies] for frame in self.frames]
+        about = {"settings": json.dumps(asdict(self.settings)), "step": str(self.step), "frames": json.dumps(told)}
+        about |= {"losses": json.dumps([self._losses, self._since])}
+        return safetensors.torch.save({name: one.cpu().contiguous() for name, one in tensors.items()}, about)
+
+    @classmethod
+    def from_checkpoint(cls, content: bytes) -> LiveRun:
+        """Return the training that a file holds, whoever sent it; ValueError, with the reason, where it holds none."""
+        if len(content) > CHECKPOINT_BYTES.most:
+            raise ValueError(
+                f"This file has more than {CHECKPOINT_BYTES.millions} MB: no training here makes such a one."
+            )
+        try:
+            about = read_json(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
+            run = cls(_settings(about["settings"]))
+            run._go_on_from(about, safetensors.torch.load(content))
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, SafetensorError) as error:
+            raise ValueError("This is no training that was saved here.") from error
+        return run
+
+    def _go_on_from(self, about: dict[str, str], tensors: dict[str, Tensor]) -> None:
+        step, told = int(about["step"]), read_json(about["frames"])
+        steps = [place for place in self._due if place <= step]
+        if not 0 <= step <= self.n_steps or [place for place, _, _ in told] != steps:
+            raise ValueError("steps must be those of this training")
+        for number, training in enumerate(self._trainings.values()):
+            training.go_on_from(step, _below(tensors, f"{number}."))
+        shapes = {name: one.shape for name, one in self.watched.state_dict().items()}
+        self.frames.clear()
+        for place, (at, losses, accuracies) in enumerate(told):
+            state = _below(tensors, f"frame.{place}.")
+            if {name: one.shape for name, one in state.items()} != shapes:
+                raise ValueError("frames must be of this model")
+            self.frames.append(Frame(at, self._figures(losses), self._figures(accuracies), _half(state)))
+        losses, since = read_json(about["losses"])
+        self.step, self._since, self._losses = step, min(int(since), step), self._figures(losses)
+
+    def _figures(self, given: dict[str, Any]) -> dict[str, float]:
+        figures = {name: float(value) for name, value in given.items()}
+        if figures and (figures.keys() != self.models.keys() or not all(map(math.isfinite, figures.values()))):
+            raise ValueError("figures must be numbers of all models")
+        return figures
+
+
+def _half(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: one.detach().half().cpu() for name, one in state.items()}
+
+
+def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
+
+
+def _settings(text: str) -> LiveSettings:
+    given, kinds = read_json(text), {field.name: type(field.default) for field in fields(LiveSettings)}
+    if {name: type(value) for name, value in given.items()} != kinds:
+        raise ValueError("settings must be those of a training")
+    return checked(LiveSettings(**given))
+
+
+def beforehand(settings: LiveSettings) -> LiveRun:
+    """Return what stands there before anybody trains: the recorded training if it is of these settings, or none yet."""
+    is_usual = settings == LiveSettings() and RECORDED.exists()
+    return LiveRun.from_checkpoint(RECORDED.read_bytes()) if is_usual else LiveRun(settings)
+
+
+def verdict(run: LiveRun) -> str:
+    """Return in a sentence or two whether attention did any work."""
+    names, controls = [*run.models], dict(run.frames[-1].accuracies)
+    right = controls.pop(ATTENTION)
+    best = max(controls, key=controls.__getitem__)
+    never = run.n_steps + 1
+    ninety = {
+        name: next((frame.step for frame in run.frames if frame.accuracies[name] >= 0.9), never) for name in names
+    }
+    first = ninety.pop(ATTENTION)
+    yet = "" if run.is_done else " so far"
+    close = f"A control comes within {100 * WORTH:.0f} points{yet}"
+    if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
+        told = "It is too early to tell"
+    elif right > controls[best] + WORTH:
+        told = f"Attention did the work{yet}"
+    elif right < controls[best] - WORTH:
+        told = f"Attention did worse than a control{yet}"
+    elif first < min(ninety.values()):
+        told = f"{close}, but attention was there first: 90% after {first:,} batches"
+    else:
+        told = close
+    so_far = "" if run.is_done else f"After {run.frames[-1].step:,} batches: "
+    return f"{so_far}**{told}**. {right:.0%} right, {controls[best]:.0%} with {best}."
+
+
+if __name__ == "__main__":
+    usual = LiveRun(LiveSettings())
+    while not usual.is_done:
+        usual.advance()
+    RECORDED.write_bytes(usual.checkpoint())

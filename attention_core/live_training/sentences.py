@@ -1,0 +1,114 @@
+"""Translate short sentences word by word: the project's translator, a hundredth of its size."""
+
+from functools import partial
+from textwrap import shorten
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.attend import attend
+from attention_core.attention.types import Axis
+from attention_core.bounds.harmless import as_markdown
+from attention_core.data.lessons import grammar, short_pairs
+from attention_core.data.pieces import END, PAD, START, UNKNOWN, english_words, strip_space_mark
+from attention_core.device import choose_device, device_of, to_array
+from attention_core.live_training import lesson
+from attention_core.live_training.lesson import LiveSettings, Look, Offer
+from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
+from attention_core.train.loop import ShuffledBatches
+from attention_core.train.translation import Batch, TranslationTask, epoch_of_batches
+
+MAX_WORDS = 12
+"""Words of a sentence that is read, and of what is said."""
+CORPORA = {"grammar": grammar, "pairs": short_pairs}
+LENGTHS = {"grammar": (32, 500, 35), "pairs": (64, 1500, 140)}  # sentences of a batch, batches, seconds
+DROPOUT = {"grammar": 0.0, "pairs": 0.15}
+
+
+class WordByWord(Translator):
+    """A translator that reads each English word alone, so that none knows its place or its neighbours."""
+
+    def encode_vectors(self, vectors: Tensor) -> SourceEncoding:
+        alone = super().encode_vectors(vectors.reshape(-1, 1, vectors.shape[-1]))
+        states = alone.states.reshape(*vectors.shape[:2], -1)
+        return SourceEncoding(vectors, states, states.mean(1))
+
+
+class SentenceLesson(lesson.Lesson, TranslationTask):
+    """The next French word, given an English sentence; controls: the plain mean of the states, and the last state."""
+
+    def __init__(self, settings: LiveSettings) -> None:
+        (self.batch_size, self.n_steps, self.seconds), self.device = LENGTHS[settings.lesson], choose_device()
+        super().__init__(settings, OFFERS[settings.lesson].rate[settings.rate])
+        self.corpus = CORPORA[settings.lesson]()
+        self._numbers = {word: number for number, word in enumerate(self.corpus.words)}
+        n, order = self.part(len(self.corpus.train))
+        train, held_out = map(self._in_numbers, (self.corpus.train[:n], self.corpus.held_out))
+        self._met = {word for english, _ in self.corpus.train[:n] for word in english}
+        self.pairs = [(source, train[place][1]) for (source, _), place in zip(train, order, strict=True)]
+        cut = partial(epoch_of_batches, size=self.batch_size)
+        self.batches = ShuffledBatches(lambda generator: cut(self.pairs, generator), settings.seed)
+        places = cut(held_out, torch.Generator().manual_seed(0))
+        self._held_out = [Batch([held_out[place] for place in batch], self.device) for batch in places]
+
+    def _in_numbers(self, pairs: list[tuple[list[str], list[str]]]) -> list[tuple[list[int], list[int]]]:
+        sides = [[[self._numbers[word] for word in side] for side in pair] for pair in pairs]
+        return [([*source, END], target) for source, target in sides]
+
+    def models(self) -> dict[str, nn.Module]:
+        d = OFFERS[self.settings.lesson].size[self.settings.size]
+        scorings = {lesson.ATTENTION: self.settings.score, lesson.UNIFORM: "mean", lesson.WITHOUT: "none"}
+        size = partial(TranslatorConfig, d_embedding=d, d_state=2 * d, d_additive=d, n_pieces=len(self._numbers))
+        kind = WordByWord if self.settings.broken == lesson.POSITION else Translator
+        dropout = DROPOUT[self.settings.lesson]
+        return {name: kind(size(scoring, dropout=dropout)) for name, scoring in scorings.items()}
+
+    def accuracy(self, model: Any) -> float:
+        right = total = 0
+        for batch in self._held_out:
+            there = batch.wanted != PAD
+            right += int((model(batch.source, batch.fed).logits.argmax(-1) == batch.wanted)[there].sum())
+            total += int(there.sum())
+        return right / total
+
+    def remark(self, given: str) -> str:
+        words, remarks = english_words(given.lower()), []
+        if unknown := [strip_space_mark(word) for word in words[:MAX_WORDS] if word not in self._met]:
+            known = sorted(map(strip_space_mark, self._met))
+            learns = ", ".join(known) if len(known) < 50 else f"{len(known):,} common English words"
+            names = ", ".join(f"*{as_markdown(word)}*" for word in unknown[:5])
+            remarks = [f"It never meets {names}. It learns {learns}."]
+        return " ".join(remarks + [f"The first {MAX_WORDS} words are read."] * (len(words) > MAX_WORDS))
+
+    def look(self, model: Translator, given: str) -> Look:
+        """Return the likeliest French words, one after the other, and where each looks."""
+        words, device = english_words(given.lower())[:MAX_WORDS], device_of(model)
+        source = torch.tensor([[*(self._numbers.get(word, UNKNOWN) for word in words), END]], device=device)
+        state, said = model.begin(source), [START]
+        while len(said) <= MAX_WORDS and said[-1] != END:
+            logits, state = model.step(state, torch.tensor([[said[-1]]], device=device))
+            said.append(int(logits[0, -1, END:].argmax()) + END)
+        encoding = model.encode(source)
+        _, states, _ = model.decode(encoding, torch.tensor([said[:-1]], device=device))
+        keys = model.keys(encoding)[:, None]
+        weights = attend(states[:, None], keys, keys, score=model.score(), with_weights=True).weights
+        assert weights is not None, "they were asked for"
+        french = [strip_space_mark(self.corpus.words[word]) if word != END else "end" for word in said[1:]]
+        english, answer = [*map(strip_space_mark, words), "end"], " ".join(word for word in french if word != "end")
+        return Look(
+            to_array(weights[0, 0]),
+            Axis("French", french),
+            Axis("English", english),
+            shorten(answer, 60, placeholder=" …").capitalize(),
+        )
+
+
+BROKEN = ("", lesson.LABELS, lesson.POSITION)
+RATES, SCORES = {"low": 0.003, "usual": 0.01, "high": 0.03}, ("additive", "dot", "general")
+OFFERS = {
+    "grammar": Offer(SentenceLesson, {"small": 16, "medium": 32, "large": 64}, RATES, SCORES, BROKEN),
+    "pairs": Offer(
+        SentenceLesson, {"small": 24, "medium": 48}, {"low": 0.005, "usual": 0.015, "high": 0.05}, SCORES, BROKEN
+    ),
+}

@@ -1,0 +1,300 @@
+"""A model, and the questions that can be put to it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
+from itertools import chain, count
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from attention_core.attention.edits import Edits
+from attention_core.attention.recording import Recording
+from attention_core.attention.view.page import View
+from attention_core.data.phrase_book import phrase_book
+from attention_core.device import device_of
+from attention_core.hub.model import readable
+from attention_core.hub.outputs import items_at_once
+from attention_core.hub.tracing import run_model
+from attention_core.study.attribution import Attribution, Lens, attribute, lens
+from attention_core.study.effects import Effects, Runner, carried, changes_at, cut_edges, dropped, foretold, joined
+from attention_core.study.heads import CorpusText, Heads, head_map, heads_over
+from attention_core.study.output import Metric, ModelOutput, number
+from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement, streams
+from attention_core.study.sources import Stream
+from attention_core.study.why import Against, Why, explain_score
+
+Input = str | Mapping[str, Any]
+N_SENTENCES = 500
+"""Of those that come along, in a corpus."""
+N_REFERENCES = 100
+"""Sentences of the corpus that comes along from which means and other inputs are taken."""
+
+
+class Study:
+    """A model, and the questions that can be put to it.
+
+    Args:
+        model: a transformers model, in any precision and on any device; it is left as it was.
+        tokenizer: of the model, for texts; of a vision model its image processor. Not needed where inputs are tensors.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any = None) -> None:
+        self.model, self.tokenizer = model, tokenizer
+
+    def inputs(self, given: Input, **settings: Any) -> dict[str, Any]:
+        """Return what the model is called with, on its device: of a text what the tokenizer makes of it, with settings.
+
+        Raises:
+            ValueError: more than one item, or a text without a tokenizer.
+        """
+        if isinstance(given, str) or not isinstance(given, Mapping):
+            if self.tokenizer is None:
+                raise ValueError("without a tokenizer an input is a mapping of tensors, such as input_ids")
+            kind = "text" if isinstance(given, str) else "images"
+            given = dict(self.tokenizer(**{kind: given}, return_tensors="pt", **settings))
+        device, known = device_of(self.model), signature(self.model.forward).parameters
+        inputs = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in given.items()}
+        if "token_type_ids" not in known:  # some tokenizers make more than their models take
+            inputs.pop("token_type_ids", None)
+        several = {"pixel_values"} if "image_grid_thw" in inputs else set()  # patches of one picture, below each other
+        tensors = [inputs[name] for name in inputs.keys() - several if isinstance(inputs[name], Tensor)]
+        if any(tensor.ndim and len(tensor) != 1 for tensor in tensors):
+            raise ValueError("a study looks at one item at a time: give tensors whose first dimension is 1")
+        return inputs
+
+    def run(self, given: Input, edits: Mapping[int, Edits] | None = None) -> tuple[Recording, ModelOutput]:
+        """Run the model once, perhaps with edits by layer; return every attention, and what came out."""
+        inputs = self.inputs(given)
+        recording, output = run_model(self.model, inputs, edits=edits)
+        if tokens := self.tokens(inputs):
+            recording.label(tokens)
+        return recording, ModelOutput.of_batch(output, self.tokenizer)[0]
+
+    def tokens(self, given: Input) -> tuple[str, ...]:
+        """Return the tokens of an input as people read them; empty where nobody knows."""
+        ids = self.inputs(given).get("input_ids")
+        if ids is None or not hasattr(self.tokenizer, "convert_ids_to_tokens"):
+            return ()
+        return readable(self.tokenizer, ids[0].tolist())
+
+    def heads(self, corpus: Iterable[Input] | None = None, *, progress: Callable[[int], Any] | None = None) -> Heads:
+        """Return what every head does over a corpus, in memory that grows with the number of heads alone.
+
+        Args:
+            corpus: texts, or inputs of one item each, as a stream; too long a text is cut. None = sentences that come
+                along.
+            progress: is given how many texts are done.
+
+        Raises:
+            ValueError: the corpus is empty.
+            UnsupportedError: the model shows no attention.
+        """
+        corpus = phrase_book()[:: len(phrase_book()) // N_SENTENCES] if corpus is None else corpus
+        return heads_over(self.model, self.tokenizer, map(self._text, count(), corpus), progress)
+
+    def ablate(
+        self,
+        clean: Input,
+        *,
+        metric: Metric,
+        at: Site = "head_out",
+        how: Literal["zero", "mean", "resample"] = "zero",
+        reference: Iterable[Input] | None = None,
+        positions: Sequence[int] | None = None,
+        heads: Sequence[tuple[int, int]] | None = None,
+        query: int = -1,
+        window: int = 1,
+        seed: int = 0,
+        progress: Callable[[float], Any] | None = None,
+    ) -> Effects:
+        """Return the metric without each part of the run, one part at a time and many in a batch.
+
+        Args:
+            clean: the input.
+            metric: what is measured.
+            at: "head_out", what a head hands over, a map of layers and heads; "layer", all heads of a layer;
+                "position", all heads of a layer at one position, layers and positions; "edge", that one query may not
+                look at one key, layers and keys; "mlp" and "residual", what an MLP adds to the residual stream and the
+                stream after a layer, layers and positions.
+            how: what takes its place: nothing, the mean over a corpus, or what another text of the corpus has there.
+            reference: the corpus; None = sentences that come along.
+            positions: at which alone the part is exchanged; None = at all.
+            heads: (layer, head), of "head_out" those that are tried, of "edge" those in which the edge is cut; None =
+                all.
+            query: of "edge", from whose row the edge is cut.
+            window: of "edge", in how many layers around each it is cut.
+            seed: of "resample".
+            progress: is given the share that is done.
+
+        Raises:
+            UnsupportedError: nothing in this model can be exchanged there, with the reason.
+            ValueError: no such `at` or `how`, or an empty corpus.
+            IndexError: no such head or position.
+        """
+        _check("at", at, ("head_out", "layer", "position", "edge", "residual", "mlp"))
+        _check("how", how, ("zero", "mean", "resample"))
+        inputs = self.inputs(clean)
+        runner, before = self._runner(inputs, metric, at, progress)
+        if at == "edge":
+            changes = cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
+        elif at in ("head_out", "layer") and how == "zero" and positions is None:
+            changes = dropped(run_model(self.model, inputs)[0].traces, at)
+        else:
+
+            def read(given: Mapping[str, Any]) -> list[Tensor]:
+                return activations(self.model, given, at, runner.projections)[0][0]
+
+            own = read(inputs)
+            if how == "zero":
+                other = [torch.zeros_like(one) for one in own]
+            else:
+                texts = phrase_book()[:: len(phrase_book()) // N_REFERENCES] if reference is None else reference
+                other = replacement(read, map(self.inputs, texts), own, how, seed)
+            changes = changes_at(at, own, other, self.model, positions)
+        values = runner.measured(changes, metric, heads if at == "head_out" else None)
+        return Effects(values, before, site=at, tokens=self.tokens(inputs))
+
+    def patch(
+        self,
+        clean: Input,
+        corrupt: Input,
+        *,
+        metric: Metric,
+        at: Site = "head_out",
+        positions: Sequence[int] | None = None,
+        gradient: bool = True,
+        progress: Callable[[float], Any] | None = None,
+    ) -> Effects:
+        """Return the metric of the corrupt run after each of its parts is given what it has in the clean run.
+
+        Args:
+            clean: the run from which parts are taken.
+            corrupt: the run in which they are put, of as many tokens.
+            metric: what is measured; Effects.before is that of the corrupt run, goal that of the clean one.
+            at: as for ablate, and "pattern": a head has the clean run's weights, and its own values.
+            positions: at which alone parts are exchanged, of a pattern its rows; None = at all.
+            gradient: whether one gradient foretells the effects, too, see Effects.estimate and correlation.
+            progress: is given the share that is done.
+        """
+        _check("at", at, ("head_out", "layer", "position", "pattern", "residual", "mlp"))
+        pair, inputs = joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
+        runner, before = self._runner(inputs, metric, at, progress)
+        (other, own), output = activations(self.model, pair, at, runner.projections)
+        goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
+        values = runner.measured(changes_at(at, own, other, self.model, positions), metric)
+        estimate = None
+        if gradient and at != "pattern":
+            estimate = before + foretold(runner, at, own, other, metric, positions)
+        return Effects(values, before, goal, at, self.tokens(inputs), estimate)
+
+    def carry(self, clean: Input, corrupt: Input, states: Sequence[tuple[int, int, int]]) -> ModelOutput:
+        """Return what comes out of the corrupt run after states of the clean one were carried into it, all at once.
+
+        Args:
+            clean: the run from which states are taken; it may have another number of tokens.
+            corrupt: the run in which they are put.
+            states: (layer, position in clean, position in corrupt), of the residual stream after a layer.
+
+        Raises:
+            UnsupportedError: the model has no layers that are modules.
+            IndexError: there is no such layer or position.
+        """
+        (other,), _ = activations(self.model, self.inputs(clean), "residual", [])
+        inputs = self.inputs(corrupt)
+        return Runner(self.model, inputs, self.tokenizer).outputs([carried(self.model, other, states)])[0]
+
+    def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
+        """Return how much each head, MLP and the embedding add to a metric that is linear in the logits.
+
+        Norms keep the scales that they had. Of a model without logits the metric reads ModelOutput.hidden.
+
+        Raises:
+            UnsupportedError: the architecture or its head is not described, see families.py.
+            ValueError: the metric is not linear.
+        """
+        return attribute(self.stream(clean), metric, self.tokenizer)
+
+    def lens(self, clean: Input, *, position: int = -1, n: int = 5) -> Lens:
+        """Return the n likeliest tokens (or classes) after each layer, at a position.
+
+        Raises:
+            UnsupportedError: the architecture is not described, or has no head.
+        """
+        return lens(self.stream(clean), self.tokenizer, position, n)
+
+    def why(self, clean: Input, *, layer: int, head: int, query: int, key: int, against: Against = "mean") -> Why:
+        """Return one score as a table, sources of its query by sources of its key.
+
+        Args:
+            clean: the input.
+            layer: whose head it is.
+            head: of the layer.
+            query: position, from 0 or, below it, from the end.
+            key: position.
+            against: with what the key is compared: "mean", the mean of the other keys that the query may see; another
+                key's position, the table is of this one *rather than* that one; None, with nothing.
+
+        Raises:
+            UnsupportedError: the architecture is not described, see families.py.
+            IndexError: there is no such head or position.
+            ValueError: the query may not see the key.
+        """
+        return explain_score(self.stream(clean), layer, head, query, key, against)
+
+    def show(
+        self, clean: Input, *, colour: Any = None, beside: Sequence[Any] | Mapping[str, Any] = (), **options: Any
+    ) -> View:
+        """Return every layer and head as a page, its small pictures coloured by one result, others told beside it.
+
+        Args:
+            clean: the input.
+            colour: what ablate, patch or attribute returned, or any numbers (n_layers, n_heads); the page opens on the
+                largest.
+            beside: more of them; by name, if they are a mapping.
+            options: as for Recording.show.
+
+        Raises:
+            ValueError: a result that has no number for each head.
+        """
+        named = beside.items() if isinstance(beside, Mapping) else (("", result) for result in beside)
+        measures: dict[str, Tensor] = {}
+        for own, result in chain([] if colour is None else [("", colour)], named):
+            name, values = head_map(result)
+            name = own or name
+            measures[name if name not in measures else f"{name} ({len(measures) + 1})"] = values
+        if colour is not None:
+            values = next(iter(measures.values()))
+            layer, head = divmod(int(values.abs().nan_to_num(-1).argmax()), values.shape[1])
+            options = {"layer": layer, "head": head} | options
+        return self.run(clean)[0].show(measures={name: values.tolist() for name, values in measures.items()}, **options)
+
+    def stream(self, clean: Input) -> Stream:
+        """Return the run of an input as sums over sources; of a model in half precision that of a copy in float32."""
+        inputs = self.inputs(clean)
+        return Stream(self.model, inputs, self.tokens(inputs))
+
+    def _text(self, number: int, given: Input) -> CorpusText:
+        inputs = self.inputs(given, **({"truncation": True} if isinstance(given, str) else {}))
+        ids = inputs.get("input_ids")
+        if ids is None:
+            return CorpusText(number, inputs, torch.zeros(1, 1, dtype=torch.bool, device=device_of(self.model)))
+        special = torch.tensor(getattr(self.tokenizer, "all_special_ids", ()), dtype=ids.dtype, device=ids.device)
+        return CorpusText(number, inputs, torch.isin(ids, special))
+
+    def _runner(
+        self, inputs: Mapping[str, Any], metric: Metric, site: Site, progress: Callable[[float], Any] | None
+    ) -> tuple[Runner, float]:
+        """Return what runs an input with changes at a site, and the metric without any."""
+        with torch.no_grad():
+            output = ModelOutput.of_batch(evaluated(self.model, inputs), self.tokenizer)[0]
+        projections: list[Projection] = []
+        if site in ("head_out", "layer", "position") and not streams(self.model, inputs):
+            projections = projections_of(self.model, inputs)
+        n_at_once = items_at_once(output.logits)
+        return Runner(self.model, inputs, self.tokenizer, projections, n_at_once, progress), number(metric(output))
+
+
+def _check(what: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{what} must be one of {', '.join(known)}, got {value!r}")

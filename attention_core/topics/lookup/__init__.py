@@ -1,1 +1,0 @@
-"""Look up softly: records, their vectors, exact and soft look-up."""

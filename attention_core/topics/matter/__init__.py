@@ -1,1 +1,0 @@
-"""Which words matter: sentences read, judged and explained, and the space of their words."""

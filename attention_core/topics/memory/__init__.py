@@ -1,1 +1,0 @@
-"""What a recurrent network forgets: states, gates, how much each word still matters."""

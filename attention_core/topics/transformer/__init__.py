@@ -1,1 +1,0 @@
-"""Inside a transformer: inputs shuffled, positions, cost."""

@@ -1,1 +1,0 @@
-"""Translate and align: sentences read, translated and explained, and shown by words."""

@@ -1,0 +1,73 @@
+"""The atlas: what does attention look like over two thousand sentences?"""
+
+import streamlit as st
+
+from attention_core.hub.model import in_units
+from pages.atlas.flight import flight, follow_view, framed_words, most_looked_at, surprise
+from pages.atlas.map import TICK, atlas_map, follow_address, search_part, survey_part
+from pages.atlas.shared_atlas import NAME, SharedAtlas, shared_atlas
+from pages.atlas.sources import MatrixSource, choose_head, choose_source
+from ui.layout import last_on_phone
+from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.try_this import try_this
+
+
+def how_to_read_it() -> None:
+    move, read = st.columns(2, gap="large")
+    move.markdown("Rows look at columns. Drag, wheel, pinch, double-click; arrow keys, +, − and 0.")
+    read.markdown("Pinker is larger, each step multiplies. Far out, a point shows the largest weight of many.")
+
+
+def moving_map(source: MatrixSource, shared: SharedAtlas) -> None:
+    follow_view(source, shared)
+    atlas_map(shared, source.title, not shared.atlas.is_surveyed)
+
+
+def why_it_fits(shared: SharedAtlas) -> None:
+    atlas = shared.atlas
+    words, formula = st.columns(2, gap="large")
+    words.markdown(
+        f"All weights: **{in_units(atlas.matrix_bytes)}**. Queries, keys and one sum per row: "
+        f"**{in_units(atlas.kept_bytes)}**. What you look at is computed from these, exactly."
+    )
+    formula.latex(
+        r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
+        r"\ell_i &= \log \textstyle\sum_m \exp(s\, q_i \cdot k_m) \end{aligned}"
+    )
+
+
+page_frame(
+    NAME, "One attention head reads. Each row is a position, such as a piece of a word; pink cells are where it looks."
+)
+last_on_phone("atlas_screen", "atlas_story")
+in_words = st.container(key="atlas_words")
+with st.container(key="atlas_screen"):
+    told, mapped = st.columns([1, 3.1], gap="medium")
+story, stage = told.container(key="atlas_story"), mapped.container(key="atlas_stage")
+tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
+deeper = ()
+with tools, st.popover("Another map", icon=":material/map:"):
+    source = choose_source()
+    head = choose_head(source) if source else 0
+if source:
+    shared = shared_atlas(source.key, head, source.trace)
+    follow_address(shared.atlas)
+    with tools:
+        search_part(shared, most_looked_at(source, shared))
+    with story:
+        flight(source, shared)
+        if guess := surprise(source, shared):
+            try_this(NAME, guess)
+    with in_words:
+        framed_words(source, shared)  # after the flight, which moves the map
+    is_surveyed = shared.atlas.is_surveyed
+    with stage:
+        live(moving_map, source, shared)
+    if not is_surveyed:
+        with story:
+            live(survey_part, shared, beat=TICK)
+    if shared.atlas.is_made_of_products:
+        deeper = (Tab("why", "Why it fits", lambda: why_it_fits(shared)),)
+else:
+    stage.info("Choose under *Another map* what to show.")
+page_tabs(NAME, Tab("read", "How to read it", how_to_read_it), more=deeper)

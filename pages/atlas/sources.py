@@ -1,0 +1,241 @@
+"""Whose attention the atlas shows: a phrase book, a text of one's own, a test chart, tensors, a recorded run."""
+
+import hashlib
+import itertools
+import re
+from functools import partial
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+from streamlit.typing import UploadedFile
+
+from attention_core.atlas import Tensors, read_tensors, trace_of_tensors
+from attention_core.atlas.synthetic import passage, synthetic_trace
+from attention_core.bounds.limits import TENSOR_BYTES, WINDOWED_PIECES
+from attention_core.concurrency import BoundedCache
+from attention_core.data.phrase_book import phrase_book
+from attention_core.data.sentence_presets import THE_LIGHTHOUSE
+from attention_core.hub.model import ModelError
+from attention_core.hub.run import ModelRun
+from attention_core.inference.long_text import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
+from pages.atlas.shared_atlas import NAME, MatrixSource
+from ui.hosting.bounds import LONG_TEXT_LETTERS, TENSOR_FILES
+from ui.hosting.uploads import most_megabytes
+from ui.job_queue import run_once
+from ui.labels import error_markdown, literal
+from ui.model_runs import latest, opened_run, run_of, uploaded_run
+from ui.navigation import opened_file, opened_recording
+from ui.state import Field, between, named, whole_number
+
+LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
+RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
+"""A key for each opened recording, which is one object for all visitors."""
+NUMBERS = itertools.count()
+_TRACES = BoundedCache(max_items=4)
+SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
+
+OWN_TEXT = Field(NAME, "text", THE_LIGHTHOUSE, address="text")
+WHICH_RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FROM_FILE))
+ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
+LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
+
+
+def book_source() -> MatrixSource:
+    return _read_source("book", _book())
+
+
+def text_source() -> MatrixSource | None:
+    """Take a text and return it as the small language model reads it; None where there is nothing to read."""
+    OWN_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
+    text = OWN_TEXT.value[: LONG_TEXT_LETTERS.most]
+    if len(text) < len(OWN_TEXT.value):
+        st.caption(f"The first {LONG_TEXT_LETTERS} of {len(OWN_TEXT.value):,} characters are read.")
+    cut = in_pieces(filter(None, map(str.strip, SENTENCE_END.split(text))))
+    if cut.is_cut:
+        st.caption(f"The first {WINDOWED_PIECES} pieces of words are read.")
+    if len(cut.ids) == 1:
+        st.info("The text is empty. Write or paste one.")
+        return None
+    return _read_source(f"text/{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}", cut)
+
+
+def _read_source(key: str, text: LongText) -> MatrixSource:
+    LAYER.clamp(0, N_LAYERS - 1)
+    LAYER.widget(st.selectbox, "Layer", range(N_LAYERS), format_func=lambda layer: f"{layer + 1}")
+    layer = LAYER.value
+    trace = run_once(_TRACES, (key, layer), lambda: read_in_windows(text, layer), "Reading the text")
+    title = f"{SOURCES[SOURCE.value]}, layer {layer + 1}"
+    return MatrixSource(f"{key}/{layer}", title, trace.n_heads, lambda: trace, text, ECHO[1])
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _book() -> LongText:
+    return in_pieces(phrase_book())
+
+
+def run_source() -> MatrixSource | None:
+    shown = latest()
+    if shown is not None:
+        WHICH_RUN.clamp_to_options([LATEST, FROM_FILE])
+        WHICH_RUN.widget(st.radio, "Run", [LATEST, FROM_FILE], label_visibility="collapsed")
+    if shown is None or WHICH_RUN.value == FROM_FILE:
+        run = uploaded_run(NAME) or opened_run()
+        return None if run is None else _attention_of(run, f"run/{RECORDINGS.setdefault(run, f'file-{next(NUMBERS)}')}")
+    try:
+        run = run_of(*shown)
+    except ModelError as error:
+        st.error(f"**The run cannot be shown.** {error_markdown(error)}", icon=":material/error:")
+        return None
+    return _attention_of(run, f"run/{hashlib.sha256(repr(shown).encode()).hexdigest()[:16]}")
+
+
+def _attention_of(run: ModelRun, key: str) -> MatrixSource:
+    for note in (*run.notes, run.recording.note):
+        if note:
+            st.caption(error_markdown(note))
+    traces = run.recording.traces
+    places = range(len(traces))
+    ATTENTION.clamp_to_options(places)
+    ATTENTION.widget(
+        st.selectbox, "Attention", places, format_func=lambda place: traces[place].story.name or f"number {place}"
+    )
+    trace = traces[ATTENTION.value]
+    if trace.story.note:
+        st.caption(error_markdown(trace.story.note))
+    title = f"{run.model}, {trace.story.name or ATTENTION.value}"
+    return MatrixSource(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)
+
+
+File = tuple[str, str, UploadedFile | Path]  # its name, what tells it from others, what is in it or where it is
+
+FILE: Field[File | None] = Field(NAME, "tensors_file", None)
+"""The last one that could be used; the upload widget forgets its own."""
+CAUSAL = Field(NAME, "causal", False, address="causal")
+SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
+
+
+def tensor_source() -> MatrixSource | None:
+    """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
+    upload = st.file_uploader("A .npz file", "npz", key="atlas_tensors", max_upload_size=most_megabytes())
+    st.caption(
+        "`np.savez('mine.npz', query=q, key=k)`, each (heads, n, d); `mask` and `labels` if there are any. "
+        f"Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB."
+    )
+    if upload is not None:
+        brought = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
+        source = _source_or_complaint(brought)
+        if source is not None:
+            FILE.value = brought
+            return source
+    file = FILE.value or _named_on_the_command_line()
+    if file is None:
+        return None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Shown: {literal(file[0], 48)}")
+        if isinstance(file[2], UploadedFile):
+            st.button("Forget", key="atlas_forget", on_click=FILE.reset)
+    return _source_or_complaint(file)
+
+
+def _source_or_complaint(file: File) -> MatrixSource | None:
+    try:
+        return _source(file)
+    except (ValueError, OSError) as error:
+        st.error(f"**The file cannot be used.** {error_markdown(error)}", icon=":material/error:")
+        return None
+
+
+def _named_on_the_command_line() -> File | None:
+    file = opened_file()
+    if file is None or opened_recording():
+        return None
+    changed = file.stat().st_mtime if file.exists() else 0
+    return file.name, f"{file}/{changed}", file
+
+
+def _source(file: File) -> MatrixSource:
+    name, digest, brought = file
+    content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
+    tensors = _tensors(digest, name, content)
+    causal = CAUSAL.widget(st.toggle, "Causal", help="Query i sees keys 0 to i only.")
+    scale = SCALE.widget(
+        st.number_input,
+        "Scale",
+        value=None,
+        format="%.6g",
+        placeholder=f"1/√{tensors.query.shape[-1]} = {tensors.query.shape[-1] ** -0.5:.4g}",
+        help="The factor on the dot products before the softmax.",
+    )
+    if scale == 0:
+        raise ValueError("The scale is 0: every weight would be alike. Leave the field empty for 1/√d.")
+    trace = partial(trace_of_tensors, **vars(tensors), scale=scale, is_causal=causal, name=name)
+    return MatrixSource(f"tensors/{digest}/{causal}/{scale}", name, tensors.query.shape[0], trace)
+
+
+@st.cache_resource(max_entries=TENSOR_FILES.most, show_spinner="Reading the tensors")
+def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
+    return read_tensors(_content, name)
+
+
+BOOK, TEXT, MADE, TENSORS, RUN = "book", "text", "made", "tensors", "run"
+SOURCES = {
+    BOOK: "A phrase book",
+    TEXT: "My own text",
+    TENSORS: "My queries and keys",
+    RUN: "A run of a model",
+    MADE: "A made-up test chart",
+}
+LENGTHS = (2_048, 16_384, 65_536, 131_072)  # words of the test chart; a link may name another than the first one shown
+FIRST_LENGTH = 16_384
+
+
+def _shown_first() -> str:
+    if opened_file() is None:
+        return BOOK
+    return RUN if opened_recording() else TENSORS
+
+
+def _known(text: str) -> str:
+    return text if text.split("-")[0] in SOURCES else BOOK  # older links name sources that are no more
+
+
+SHOWN = Field(NAME, "show", _shown_first, address="show", parse=_known)
+"""The source with what is chosen of it, as in "made-echo-16384"."""
+FOLLOWED = Field(NAME, "followed_show", "")
+"""What the choices below are set to; SHOWN differs when it comes from the address."""
+SOURCE, LENGTH = Field(NAME, "source", BOOK), Field(NAME, "length", FIRST_LENGTH)
+HEAD = Field[int | None](NAME, "head", None, address="head", parse=whole_number)
+
+
+def choose_source() -> MatrixSource | None:
+    """Draw the choice and the chosen source's own input; return None where there is nothing to show yet."""
+    if SHOWN.value != FOLLOWED.value:
+        SOURCE.value, _, chosen = SHOWN.value.partition("-")
+        length = chosen.rpartition("-")[2]  # older links name one of several heads before it
+        LENGTH.value = int(length) if length in map(str, LENGTHS) else FIRST_LENGTH
+    SOURCE.widget(st.selectbox, "Map", list(SOURCES), format_func=SOURCES.__getitem__)
+    draws = {BOOK: book_source, TEXT: text_source, MADE: _made_source, TENSORS: tensor_source, RUN: run_source}
+    source = draws[SOURCE.value]()
+    SHOWN.value = SOURCE.value + (f"-echo-{LENGTH.value}" if SOURCE.value == MADE else "")
+    FOLLOWED.value = SHOWN.value
+    return source
+
+
+def choose_head(source: MatrixSource) -> int:
+    """Return which head is shown, from 0; a choice is offered where there is one."""
+    heads = range(source.n_heads)
+    head = HEAD.clamp_to_options(heads, source.first_head) or 0
+    if len(heads) > 1:
+        HEAD.widget(st.selectbox, "Head", heads, format_func=lambda head: f"{head + 1:,}")
+    return head
+
+
+def _made_source() -> MatrixSource:
+    n = LENGTH.value
+    first, again, length = passage(n)
+    st.caption(
+        f"Words and vectors by a formula, to test the map: the {length:,} words from {first + 1:,} on return at "
+        f"{again + 1:,} and make a line."
+    )
+    return MatrixSource(f"{MADE}/{n}", f"A test chart of {n:,} words", 1, lambda: synthetic_trace(n))

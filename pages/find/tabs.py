@@ -1,0 +1,89 @@
+"""The tabs: the steps from a drawing to its mask and answer, and the mask changed by hand."""
+
+from collections import defaultdict
+from functools import partial
+
+import streamlit as st
+
+from attention_core.explain.guess import KeyPicture
+from attention_core.faithfulness import subjects
+from attention_core.hub.catalogue import SUGGESTIONS
+from attention_core.hub.model import ModelKind
+from attention_core.inference.feature_channels import order_of, score_formula
+from pages.find.first_screen import EDITS, MODEL, NAME, REGION, FindReading, mask_of
+from ui.chart import draw_map
+from ui.digits import inked
+from ui.edits import show_outcome
+from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
+from ui.player import StepLook, Stepper, show_step_chart, show_words
+from ui.region import Region
+from ui.skeleton import Tab
+
+STEPS = Stepper(NAME)
+SHOWN = 18
+SAID = {
+    "key": "The channels that move the mask most.",
+    "masked": "The same channels under the mask; the sum of each is one number of the context.",
+}
+PHOTOGRAPHS = next(model for model in SUGGESTIONS if model.kind is ModelKind.VISION)
+DIGITS = [str(digit) for digit in range(10)]
+REGIONS = Region(NAME, EDITS, "regions", copies=DIGITS)
+
+
+def find_steps(reading: FindReading) -> None:
+    """Step from the drawing to the answer, the mask over the drawing, with the chosen region, always beside it."""
+    trace, region = reading.trace, reading.region
+    keys = KeyPicture(inked(reading.picture), trace.story.key_axis.grid)  # type: ignore[arg-type]
+    if not (step := STEPS.draw(trace, picture=keys)):
+        return
+    words, numbers = st.columns([0.8, 1], gap="large")
+    with words:
+        small, hint = st.columns([1, 1.1], vertical_alignment="center")
+        with small:
+            words, chosen = "The mask, small; click a region", {"chosen": region, "take": REGION.take}
+            draw_map(mask_of(trace), reading.canvas, "find_small", words, size=168, **chosen)
+        with hint:
+            st.caption(f"Region {region + 1} is framed; click another.")
+        show_words(trace, step, 0, 0, region, score_formula(trace, region) if step.name == "scores" else None)
+    with numbers:
+        keys, shown = trace.story.key_axis, order_of(trace)[:SHOWN]
+        look = defaultdict(
+            StepLook,
+            key=StepLook(region, shown=shown),
+            scores=StepLook(column=region),
+            weights=StepLook(column=region, over=reading.canvas),
+            masked=StepLook(shown=shown),
+        )
+
+        def take(row: int, column: int) -> None:
+            if keys in (step.row_axis, step.col_axis):
+                REGION.take(row if keys is step.row_axis else column)
+
+        show_step_chart(trace, step, 0, lambda one: look[one.name], NAME, stepper=STEPS, on_choose=take)
+        if said := SAID.get(step.name):
+            st.caption(said)
+    with st.container(key="desk_find_photograph"):
+        st.caption(f"Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:")
+        st.page_link(
+            "pages/model/page.py",
+            label="Look at a photograph with another model",
+            query_params={"model": "digit-vit", "picture": "upload"},
+            icon=":material/arrow_forward:",
+        )
+
+
+def change_section(reading: FindReading) -> None:
+    """Let a person brush a region and change the mask there, and draw what the answer becomes."""
+    left, right = st.columns([1.65, 1], gap="large")
+    with left:
+        hint = "Brush over the digit, then let it look away."
+        REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], reading.trace, hint=hint, size=280)
+    with right:
+        show_outcome(NAME, DIGITS, reading.probabilities[0], reading.probabilities[2])
+
+
+def find_doubts(reading: FindReading) -> Tab:
+    """Return the section on a digit in clutter: regions of the feature map are erased."""
+    subject = partial(subject_of, subjects.mask_subject, MODEL, reading.picture)
+    over = KeysInPicture(reading.canvas, reading.masks.shape[1:])
+    return faithfulness_tab(NAME, MODEL, reading.picture.tobytes(), subject, "regions", over)

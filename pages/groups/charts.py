@@ -1,0 +1,75 @@
+"""The guests of a party in a circle, their locks, and whom one of them looks at."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention_core.attention.types import Role
+from attention_core.charts import vega as vl
+from pages.groups.guests import MISSED, WRONG, Guest
+
+WIDTH, HEIGHT, UNIT = 500, 372, 128  # screen pixels of the chart, and of the radius of the circle
+RIGHT, SHUT, RING = "#009E73", "#6B7785", "#3D9AD9"
+LUCK = "luck"
+"""What a lock says that opens although its head looks at single guests alone."""
+COLOURS = {MISSED: "#D55E00", WRONG: "#9A6BDB", LUCK: "#4F8A78"}
+BODY = "M-.6 -.1 H.6 V.8 H-.6 Z M-.45 -.1 "
+SHACKLE = "V{0} A.45 .45 0 0 1 .45 {0} V{1} H.27 V{0} A.27 .27 0 0 0 -.27 {0} V-.1 Z"
+SHUT_LOCK, OPEN_LOCK = BODY + SHACKLE.format(-0.4, -0.1), BODY + SHACKLE.format(-0.65, -0.45)
+HOLE = "M-.68 0 A.18 .18 0 1 1 -.32 0 A.18 .18 0 1 1 -.68 0 Z"
+KEY = "M-.1 -.1 A.42 .42 0 1 0 -.1 .1 H.5 V.38 H.68 V.1 H.8 V.32 H.98 V-.1 Z " + HOLE
+KEY_AT = 0.36  # of the way from who has a key to whose lock it is tried in
+MIN_WEIGHT = 0.02  # weights below this get no line
+
+
+def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool) -> vl.Chart:
+    """Draw the guests with their locks, lines from the one who looks to single others, or triangles, and keys.
+
+    Looks are (n, n), see looks_of, without nobody; `tried` are those whose keys are tried; `is_luck` says that a lock
+    which opens does so by luck. The point selection `guest` has the field guest.
+    """
+    turn = 2 * np.pi * np.arange(len(guests)) / len(guests)
+    places = {"x": np.sin(turn), "y": np.cos(turn)}
+    data = places | {
+        "guest": range(len(guests)),
+        "name": [guest.name for guest in guests],
+        "mark": (marks := [guest.fault or LUCK * (is_luck and guest.is_opened) for guest in guests]),
+        "lock": [OPEN_LOCK if guest.is_opened else SHUT_LOCK for guest in guests],
+        "fill": [
+            COLOURS.get(mark, RIGHT if guest.is_opened else SHUT) for guest, mark in zip(guests, marks, strict=True)
+        ],
+    }
+    x = vl.field("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
+    y = vl.field("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
+    space, whole = {"x": x, "y": y}, {"filled": True, "opacity": 1}
+    lengths = np.array([len(guest.name) for guest in guests])
+    out = 1.27 + 0.035 * lengths * np.abs(places["x"])  # as far from the circle however long a name lies
+    names = data | {"x": out * places["x"], "y": out * places["y"]}
+    marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.24, -0.24)}  # not over the lock
+    keys = {axis: place[[*tried]] + KEY_AT * (place[query] - place[[*tried]]) for axis, place in places.items()}
+    chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
+    circles = vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole)
+    bold, fill = {"fontSize": 16, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
+    lock = {**space, "shape": vl.field("lock:N", scale=None)}
+    layers = [
+        _lines(places, query, looks, space),
+        vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=RING),
+        vl.clickable(circles, "guest", "guest"),
+        vl.mark("point", data, lock, size=480, color="white", **whole),
+        vl.mark(
+            "point", keys, space, shape=KEY, size=1500, color=vl.ROLE_COLOURS[Role.KEY], stroke=vl.DARK_COLOUR, **whole
+        ),
+        vl.texts(names, space, fontSize=16, color=vl.TEXT_COLOUR, column="name"),
+        vl.mark("text", marks_below, {**space, "text": vl.field("mark:N"), "color": fill}, **bold),
+    ]
+    return vl.fixed_size(layers, WIDTH, HEIGHT)
+
+
+def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray, space: dict) -> vl.Chart:
+    weights = looks.copy()
+    weights[query] = weights[:, query] = looks.sum(0)
+    first, last = np.nonzero(np.triu(weights, 1) > MIN_WEIGHT)
+    data = {f"{axis}{end}": place[at] for axis, place in places.items() for end, at in (("", first), ("2", last))}
+    width = vl.field("weight:Q", scale=dict(domain=[0, 1], range=[0, 8]), legend=None)
+    ends = {**space, "x2": vl.field("x2"), "y2": vl.field("y2"), "strokeWidth": width}
+    return vl.mark("rule", data | {"weight": weights[first, last]}, ends, color=vl.ROLE_COLOURS[Role.WEIGHTS])

@@ -1,0 +1,156 @@
+"""Below the first screen: one query step by step, word by word, in numbers and letters."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+
+import numpy as np
+import streamlit as st
+import torch
+from streamlit.delta_generator import DeltaGenerator
+
+from attention_core import AttentionTrace, Axis, Role
+from attention_core.charts import matrix_chart
+from attention_core.data.drawing import Stroke
+from attention_core.device import device_of, to_array
+from attention_core.hub.model import readable
+from attention_core.inference.soft_lookup import MAX_WORDS, SPELLING, Encoder, shared_runs, weigh_words
+from attention_core.live_training import series
+from pages.lookup.charts import SERIES_SIZE, series_chart
+from pages.lookup.table import NAME, QUERY, LookupRequest
+from ui.canvas import Pad, drawing_pad, ink_of, last_drawn
+from ui.chart import draw_chart
+from ui.computed import compute_turn
+from ui.job_queue import result_on_demand
+from ui.labels import literal, paragraph
+from ui.layout import figures_table, section, shaded_word
+from ui.player import Stepper, at_query, query_row, show_step_chart, show_words, told_key
+from ui.state import Field, named, single_choice
+
+STEPS = Stepper(NAME)
+
+
+def lookup_steps(trace: AttentionTrace, query: int) -> None:
+    """Step through the look-up of one query."""
+    if not (step := STEPS.draw(trace, query)):
+        return
+    words, matrix = st.columns([0.82, 1], gap="large")
+    with words:
+        key = told_key(trace, 0, query, NAME)
+        show_words(trace, step, 0, query, key, folds_formula=step.role in (Role.QUERY, Role.KEY))
+    with matrix:
+        show_step_chart(trace, step, 0, at_query(trace, query, key), NAME, stepper=STEPS, asks=QUERY)
+
+
+def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
+    """Draw the words of the keys, each as dark as the weight that the query gives it."""
+    words = weigh_words(asked.records, asked.queries[query], temperature, encoder)
+    if not words:
+        st.info("The keys have no words.")
+        return
+    most, asks = max(word.weight for word in words), literal(asked.queries[query])
+    which = f"Each of the first {MAX_WORDS} words" if len(words) == MAX_WORDS else "Every word"
+    paragraph(f"{asks}  \n{which} is a key of its own, whatever stands around it:")
+    sentences = (sentence for _, sentence in groupby(words, key=attrgetter("key")))
+    lines = (" ".join(shaded_word(word.text, word.weight, most) for word in sentence) for sentence in sentences)
+    st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
+    first = [f"{literal(word.text)} {word.weight:.0%}" for word in sorted(words, key=attrgetter("weight"))[::-1][:3]]
+    st.caption(f"Most weight: {', '.join(first)}.")
+
+
+def in_numbers(asked: LookupRequest, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
+    """Draw one query's row, and what a text has in common with the key that gets most weight."""
+    records = asked.records
+    numbers, spelling = st.columns([1.5, 1], gap="large")
+    with numbers:
+        query_row(trace, 0, query, 8, records.key_name)
+    with spelling:
+        section("How a text becomes a vector")
+        text, key = asked.queries[query], records.keys[int(trace.weights(0, [query])[0].argmax())]
+        if encoder is SPELLING:
+            _runs(text, key)
+        else:
+            _pieces(encoder, text)
+
+
+def _runs(text: str, key: str) -> None:
+    both = shared_runs(text, key)
+    st.markdown(
+        f"{literal(text)} and {literal(key)} share **{len(both)}** runs of two or three letters: "
+        + (" ".join(f"`{run}`" for run in both[:24]) or "none")
+        + " …" * (len(both) > 24)
+        + ". _ marks where a word begins or ends. Each run adds to one of 512 numbers, chosen by its letters."
+    )
+
+
+def _pieces(encoder: Encoder, text: str) -> None:
+    tokenizer = encoder.named["tokenizer"]
+    pieces = readable(tokenizer, tokenizer(text)["input_ids"])
+    st.markdown(" ".join(literal(piece) for piece in pieces))
+    paragraph("[CLS] and [SEP] mark the ends. In six layers every piece asks all others.")
+    st.page_link("pages/model/page.py", label="See where its heads look", icon=":material/arrow_forward:")
+
+
+MAP_HEIGHT = 170
+SIZE, PEN = (150, 280), 5  # height and width of the pad, width of the pen, canvas pixels
+
+
+def _strokes(curve: np.ndarray) -> list[Stroke]:
+    return [Stroke(np.round(series.path_of(curve, SIZE), 1), PEN)]
+
+
+PRESETS = {name: partial(_strokes, curve) for name, curve in series.PRESET_CURVES.items()}
+PAD = Pad(f"{NAME}_curve", PRESETS, next(iter(PRESETS)), SIZE, address="preset", pen_width=PEN)
+HIDING = Field(
+    NAME, "hiding", series.FORECAST, address="hidden", **named(end=series.FORECAST, back=series.BACK, both=series.BOTH)
+)
+
+
+def time_section() -> None:
+    """Draw the pad, what is told of the hidden part of its curve, and where that comes from."""
+    left, right = st.columns([1, 1.4], gap="large")
+    with left:
+        st.markdown("Draw a curve. What will a network say of its hidden part?")
+        pad = drawing_pad(PAD)
+        hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
+        learned = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _portions)
+        curve = series.curve_of(ink_of(pad.canvas, pad.paper))
+        if curve is None:
+            st.info("Draw from left to right.")
+            last = last_drawn(PAD, pad, True)
+            curve = series.curve_of(ink_of(last.canvas, last.paper))
+        else:
+            last_drawn(PAD, pad, False)
+        if learned:
+            _told(learned, np.zeros(series.N) if curve is None else curve, hidden, right)
+
+
+def _portions() -> Iterator[tuple[float, series.LearnedSeries]]:
+    return ((learned.share, learned) for learned in series.train_series())
+
+
+def _told(learned: series.LearnedSeries, curve: np.ndarray, hidden: str, beside: DeltaGenerator) -> None:
+    curves = torch.from_numpy(curve).float()[None].to(device_of(learned.model))
+    with compute_turn():
+        told, weights = series.answers(learned.model, curves, hidden)
+        here = series.errors(curves, told, hidden)
+    figures_table(
+        ("error", "your curve", "1,000 others"),
+        *((name, f"{error:.2f}", f"{learned.errors[hidden][name]:.2f}") for name, error in here.items()),
+    )
+    back, both = (learned.errors[way][series.ATTENTION] for way in (series.BACK, series.BOTH))
+    better = f" Over these others a gap is filled better from both sides: {both:.2f}, looking back {back:.2f}."
+    st.caption(f"1 = the curve's own spread. A forecast can only look back.{better * (both < back)}")
+    asked = series.HIDDEN[hidden].asked
+    chart = series_chart(curve, {name: to_array(one[0]) for name, one in told.items()}, asked)
+    rows, columns = (
+        Axis(name, [str(step) for step in some]) for name, some in (("hidden", asked), ("time", range(series.N)))
+    )
+    seen = np.where(series.HIDDEN[hidden].mask(), to_array(weights[0]), np.nan)
+    looks = matrix_chart(seen, rows, columns, Role.WEIGHTS, title="weight", size=SERIES_SIZE[0])
+    with beside:
+        draw_chart(chart, width="content", key="lookup_series", alt="The curve, and what is told of its hidden part")
+        st.markdown("**Where each hidden step takes its value from**")
+        alt = "Weights of each hidden step on the known ones"
+        draw_chart(looks.properties(height=MAP_HEIGHT), width="content", key="lookup_series_map", alt=alt)

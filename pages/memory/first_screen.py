@@ -1,0 +1,152 @@
+"""The first screen: a short and a long sentence, what two networks say of each, and their BLEU by length."""
+
+import html
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from attention_core.data.pieces import english_words
+from attention_core.data.sentence_presets import REMEMBERED, SHORTER
+from attention_core.device import to_array
+from attention_core.evaluate.translation_figures import bleu_by_length, group_of
+from attention_core.faithfulness.assessment import over_many
+from attention_core.inference.read_back import words_only_in
+from attention_core.inference.translation import read_source, translate
+from attention_core.inference.word_influence import last_state_shares
+from attention_core.models.translator import Translator
+from pages.memory.charts import TRANSLATOR_COLOURS, length_chart
+from ui.chart import draw_chart
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.labels import error_markdown, note
+from ui.layout import end_here
+from ui.player import Walk, counted
+from ui.read_back import IN_ENGLISH, read_back
+from ui.state import Field, one_of
+from ui.words import readable_sentence, reading_remarks, sentence_box
+
+NAME = "memory"
+NETWORKS = {"translator-none": "GRU", "translator-plain": "plain RNN"}
+READINGS = {"causal": "forwards only", "bidirectional": "forwards and backwards"}
+READING = Field(NAME, "reading", "causal", address="reading", parse=one_of(READINGS))
+WALK = Walk(NAME)
+
+
+def networks() -> dict[str, Translator]:
+    """Return the networks that are there by what they are called; say what is missing, and end the part if all is."""
+    found = {}
+    for name, label in NETWORKS.items():
+        model, fault = model_or_none(name)
+        if model is None:
+            st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
+        else:
+            found[label] = model
+    if not found:
+        end_here()
+    return found
+
+
+WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
+SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
+FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
+
+translated = by_model(translate)
+_last_states_know = cached_computation(spinner="Reading the sentence", by_model=True)(last_state_shares)
+
+
+def read_sentence() -> str:
+    """Let a person type a sentence; return what there is to read, or was."""
+    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=WALK.field.reset)
+    text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
+    reading_remarks(read_source(text))
+    return text
+
+
+def shorter(text: str) -> str:
+    """Return a short sentence to compare with a long one: what an example begins with, or the first words."""
+    return SHORTER.get(text) or "".join(english_words(text)[:FIRST_WORDS]).replace("▁", " ").strip()
+
+
+def n_words(text: str) -> int:
+    return sum(any(map(str.isalnum, word)) for word in read_source(text).words)
+
+
+def vector_shares(text: str) -> np.ndarray:
+    """Return each word's share in the one vector of the network without attention, the end included."""
+    return to_array(_last_states_know(model_or_stop(WITHOUT), read_source(text)))
+
+
+def report_missing_network() -> None:
+    """Say why the network without attention cannot be loaded, if so."""
+    fault = model_or_none(WITHOUT)[1]
+    if fault:
+        st.error(
+            f"**The network without attention cannot be loaded.** {error_markdown(fault)}", icon=":material/error:"
+        )
+
+
+def read_by_both(text: str, among: Sequence[str]) -> None:
+    """Draw a sentence with each word's share in the one vector, as dark as among some sentences, and its French."""
+    said, words = "".join(_says(name, text) for name in SAYS), html.escape(text)
+    if not model_or_none(WITHOUT)[1]:
+        largest = max(float(vector_shares(one).max()) for one in among)
+        words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
+        if text == among[-1]:
+            words += f'<p class="below">Below each word: {what_shares_are()}'
+            is_marked = re.search('class="read-back" lang="fr">[^/]*<mark>', said)
+            words += " Coloured French: words that one translation alone says.</p>" if is_marked else "</p>"
+    st.html(f'<div class="short-and-long"><b>{counted(n_words(text), "words")}</b>{words}{said}</div>')
+
+
+def what_shares_are() -> str:
+    """Say what a word's share of the one vector is, and what it does not tell."""
+    about = "how far a small change of it moves the one vector, in per cent of all."
+    if figures := card_or_empty(WITHOUT).get("faithfulness"):
+        told = over_many(figures)
+        about += f" It does not tell what is remembered: {told[:1].lower()}{told[1:]}"
+    return about
+
+
+def called(name: str) -> str:
+    """Return what a network is called here, with its passes of training where the two had not as many."""
+    passes = {one: card_or_empty(one).get("epochs") for one in SAYS}
+    has_more = all(passes.values()) and len({*passes.values()}) > 1
+    return f"{SAYS[name]}, {passes[name]:g} passes of training" if has_more else SAYS[name]
+
+
+def _says(name: str, text: str) -> str:
+    """Return HTML for the French of a network, below what it says in English where that is known."""
+    fault = model_or_none(name)[1]
+    line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{called(name)}</span>'
+    if fault:
+        return f"{line}<p><i>cannot be loaded</i></p></section>"
+    source, other = read_source(text), next(one for one in SAYS if one != name)
+    made, has_other = translated(name, source), not model_or_none(other)[1]
+    french, alone = made.text, words_only_in([*made.words, ""], translated(other, source).words) if has_other else ()
+    below = f'<span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span>' if french in IN_ENGLISH else ""
+    return f"{line}{read_back(french, text, made.words, alone)}{below}</section>"
+
+
+def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
+    """Return HTML of words, the darker the larger their share, which stands below each in per cent."""
+    words = "".join(
+        f'<span class="word" style="background:color-mix(in srgb, {TRANSLATOR_COLOURS[WITHOUT]} '
+        f'{55 * part / largest:.0f}%, transparent)">{html.escape(word)}'
+        f'<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
+        for word, part in zip(labels, shares, strict=True)
+    )
+    return f'<div class="shaded">{words}</div>'
+
+
+def draw_lengths(text: str) -> None:
+    """Draw BLEU by the length of the sentence, without attention and with it."""
+    figures = bleu_by_length(tuple(SAYS))
+    with st.container(key="memory_wide"):
+        if figures.scores:
+            lengths = map(n_words, (shorter(text), text))
+            marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
+            chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
+            draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
+            trained = " Both after five passes of training." * ("after_five_epochs" in card_or_empty(ATTENTIVE))
+            note(f"BLEU: 100 would be word for word as a person translated it.{trained}")

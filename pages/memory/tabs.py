@@ -1,0 +1,337 @@
+"""The tabs and sections below the first screen: word by word, what comes after a word, wider vectors, a look back."""
+
+from bisect import bisect
+
+import numpy as np
+import streamlit as st
+import torch
+
+from attention_core.attention.trace import AttentionTrace
+from attention_core.charts import probability_bars, signed_ramp
+from attention_core.device import device_of, to_array
+from attention_core.evaluate.variants import variants_of
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.attribution import Subject
+from attention_core.inference import encoder_states as own_states
+from attention_core.inference import word_influence as influence
+from attention_core.inference.translation import SourceSentence, Translation, read_source, translate
+from attention_core.inference.word_influence import last_state_shares
+from pages.memory import first_screen as screen
+from pages.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
+from ui.chart import draw_chart
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
+from ui.faithfulness import faithfulness_tab
+from ui.hosting.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
+from ui.labels import as_percent, distinct, error_markdown, literal, paragraph
+from ui.layout import bar_rows, figures_table, section, shaded_word
+from ui.lecture.mode import LECTURE
+from ui.player import Walk, counted
+from ui.skeleton import OPEN_TAB, Tab
+from ui.state import Field, single_choice, whole_number
+from ui.try_this import TryThis
+
+CHART_WIDTH = 470
+RAMP = signed_ramp(np.array([-1.0, 1.0]))
+
+_remember = cached_computation(spinner="Reading the sentence", by_model=True)(influence.memory_overview)
+
+
+def walk_tab(text: str) -> None:
+    """Walk through the reading: the states of both networks fill up column by column."""
+    with st.container(key="desk_memory_reading"):
+        single_choice("Reading", screen.READING, screen.READINGS, label_visibility="collapsed")
+    both = screen.READING.value == "bidirectional"
+    memories = {label: _remember(model, read_source(text)) for label, model in screen.networks().items()}
+    labels, names = next(iter(memories.values())).labels, {label: name for name, label in screen.NETWORKS.items()}
+    at = screen.WALK.draw(labels, range(len(labels) - 1, -1, -max(1, len(labels) // 4)))
+    for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
+        places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
+        with column:
+            kept = (_kept_in_words(memory, *reading) for reading in places.items())
+            trained = card_or_empty(names[label]).get("epochs")
+            heading = f"**{label}**, {trained:g} passes of training" if trained else f"**{label}**"
+            paragraph("  \n".join([heading, *kept]))
+            for direction, now in places.items():
+                title, size = f"state, read {direction}s", (CHART_WIDTH, 128)
+                read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
+                chart = over_time(memory, direction, RAMP, title=title, read=read, now=now, size=size)
+                key = f"memory_{label}_states_{direction}"
+                draw_chart(chart, width="content", key=key, alt=f"{label}, {title}")
+    with column, st.container(key="desk_memory_formulas"):
+        place = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
+        for label in memories if place.open else ():
+            place.latex(influence.FORMULAS[label])
+            place.code(influence.CODE[label])
+
+
+def _kept_in_words(memory: influence.MemoryOverview, direction: str, now: int) -> str:
+    kept = memory.share_kept(direction, now)
+    does = "writes the whole state anew" if kept is None else f"keeps **{kept:.0%}** of the state"
+    if now == {"forward": 0, "backward": len(memory) - 1}[direction]:
+        does = "comes first, there is no state to keep yet"
+    return f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}: {does}."
+
+
+BEGUN_ALIKE = {
+    "first": Field(screen.NAME, "first", "Apple makes very good pies.", address="first"),
+    "second": Field(screen.NAME, "second", "Apple makes very good phones.", address="second"),
+}
+_differences = by_model(own_states.state_differences)
+
+
+def what_follows() -> None:
+    """Let two sentences be typed; draw how much the states of their common words differ in both readings."""
+    is_preset = all(field.value == field.default for field in BEGUN_ALIKE.values())
+    paragraph(f"{'Is Apple a fruit or a company? ' * is_preset}Two sentences that begin alike:")
+    typed, read = st.columns([1, 1.3], gap="large")
+    for field in BEGUN_ALIKE.values():
+        look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.most}
+        field.widget(typed.text_input, "A sentence", **look)
+    try:
+        sources = [read_source(field.value) for field in BEGUN_ALIKE.values()]
+    except ValueError as error:
+        st.info(error_markdown(error))
+        return
+    apart = _differences(screen.WITHOUT, *sources)
+    if not apart.words:
+        st.info("Let both sentences begin with the same word.")
+        return
+    forwards, both_ways = to_array(apart.forwards), to_array(apart.both_ways)
+    for title, shares in zip(screen.READINGS.values(), (forwards, both_ways), strict=True):
+        words = screen.shaded_words(apart.words, shares, max(float(both_ways.max()), 1e-9))
+        read.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
+    paragraph(
+        "Below each word: how far its state moves between the sentences, in per cent. Forwards it cannot: the same "
+        "words came before. Naming may read both ways; a forecast of prices may not."
+    )
+    curve = {"tab": "time"}
+    st.page_link("pages/lookup/page.py", label="Forecast a curve", icon=":material/arrow_forward:", query_params=curve)
+
+
+NARROW = "translator-none-256"
+TRANSLATES = {256: NARROW, 384: screen.WITHOUT}
+"""Of each width whose network comes along, its name."""
+LONGER = "one vector of 384, trained longer", "attention, trained longer"
+
+
+def wider_vector(text: str) -> None:
+    """Draw what translators with contexts of several widths say of a sentence, and their BLEU."""
+    _say(read_source(text))
+    measured = {256: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(screen.WITHOUT).items()}
+    by_width = {numbers: card for numbers, card in measured.items() if card}
+    if len(by_width) < 2:
+        st.info("The figures of wider vectors are not there.")
+        return
+    st.markdown("**A wider vector hardly saves long sentences**, of 12 words and more:")
+    widths = {f"one vector of {numbers:,}": by_width[numbers] for numbers in sorted(by_width)}
+    longer = {
+        label: card_or_empty(name) for label, name in zip(LONGER, (screen.WITHOUT, screen.ATTENTIVE), strict=True)
+    }
+    rows = [
+        (label, f"{card['epochs']:g}", f"{card['test']['bleu']:.1f}", f"{card['test']['bleu_long']:.1f}")
+        for label, card in (widths | longer).items()
+        if card
+    ]
+    figures_table(("the decoder gets", "passes", "BLEU", "long sentences"), *rows)
+
+
+def _say(source: SourceSentence) -> None:
+    """Draw the French that is made of contexts of the widths whose networks come along."""
+    rows = []
+    for width, name in TRANSLATES.items():
+        (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
+        french = str(fault) if model is None else screen.translated(name, source).text
+        rows.append((f"{width} numbers, {passes:g} passes", french))
+    figures_table(("one vector of", "says in French"), *rows)
+
+
+GUESSED, BOUNDS = 5, (0.05, 0.25)  # the French word that is guessed about; shares between the options of the guess
+FRENCH = Walk(f"{screen.NAME}_cure", first=GUESSED, label="French word")
+MEASURED = "A share tells how far a small change of the word moves what the decoder gets, beside all other words."
+_what_is_known = by_model(influence.word_knowledge)
+
+
+def look_back(text: str) -> TryThis:
+    """Return the page's surprise: what attention hands over of one English word."""
+    _, labels, pieces = _said(text)
+    place = min(GUESSED, len(labels) - 1)
+    french = literal(labels[place], 24)
+
+    def act() -> None:
+        FRENCH.field.value = place
+        if not LECTURE.value:  # a tab is a screen of its own there, without what came out
+            OPEN_TAB[screen.NAME].value = "cure"
+
+    def known_then() -> influence.WordKnowledge:
+        return _what_is_known(screen.ATTENTIVE, read_source(text), _said(text)[0].ids[: pieces[place]])
+
+    def outcome() -> tuple[int, str]:
+        known = known_then()
+        return bisect(BOUNDS, float(known.context[known.weights.argmax()])), _verdict(french, text, known)
+
+    english = literal(read_source(text).word_labels[int(known_then().weights.argmax())], 24)
+    question = f"While writing {french}, how much of what attention gives depends on {english}?"
+    options = ("less than 5%", "5 to 25%", "more than 25%")
+    shown = "memory_long"
+    return TryThis(
+        "let the network look back", question, options, act, outcome, shown, lambda: _two_bars(text, known_then())
+    )
+
+
+def _two_bars(text: str, known: influence.WordKnowledge) -> None:
+    place = int(known.weights.argmax())
+    shares = {screen.ATTENTIVE: known.context[place], screen.WITHOUT: screen.vector_shares(text)[place]}
+    bars = bar_rows((screen.called(name), float(share), TRANSLATOR_COLOURS[name]) for name, share in shares.items())
+    framed = f".st-key-memory_long .word:nth-child({place + 1}) {{ outline: 3px solid currentcolor }}"
+    st.html(f"<style>{framed}</style>{bars}")
+
+
+def _said(text: str) -> tuple[Translation, list[str], list[int]]:
+    """Return what attention makes of a sentence: its words, and the piece at which each begins."""
+    made = screen.translated(screen.ATTENTIVE, read_source(text))
+    first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
+    return made, [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
+
+
+def cure_tab(text: str) -> None:
+    """Let a French word be clicked; draw what is known of each English word, before and then."""
+    why = why_missing()
+    if why:
+        st.info(f"The additive model is not there. {why}")
+        return
+    paragraph("Click a French word: how much does what attention gives then depend on each English word?")
+    sentence = read_source(text)
+    made, labels, pieces = _said(text)
+    words, picture = st.columns([1, 1], gap="large")
+    with words:
+        said = made.ids[: pieces[FRENCH.draw(labels, range(GUESSED, GUESSED + 3))]]
+        known = _what_is_known(screen.ATTENTIVE, sentence, said)
+        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
+        st.caption(f"{'; '.join(map(screen.called, screen.SAYS)).capitalize()}. {MEASURED}")
+    here = int(known.weights.argmax())
+    chart = cure_chart(sentence.word_labels, screen.vector_shares(text), to_array(known.context), marked=here)
+    alt = f"Shares of {len(sentence.words)} English words in the one vector and in the context"
+    with picture, st.container(key="memory_cure_picture"):
+        draw_chart(chart, width="content", key="memory_cure", alt=alt)
+
+
+def _verdict(french: str, text: str, known: influence.WordKnowledge) -> str:
+    place = int(known.weights.argmax())
+    english = literal(read_source(text).word_labels[place], 24)
+    return (
+        f"To say {french}, the decoder looks most at {english}: **{as_percent(float(known.context[place]))}** of what "
+        "attention gives depends on that word, of the one vector "
+        f"**{as_percent(float(screen.vector_shares(text)[place]))}**."
+    )
+
+
+def why_missing() -> str:
+    """Return why one of the two networks cannot be loaded, "" if both can."""
+    return model_or_none(screen.ATTENTIVE)[1] or model_or_none(screen.WITHOUT)[1]
+
+
+READER, ALONE = "language-recurrent", "language-recurrent-alone"
+LOOKS_BACK, DOES_NOT = "looks back", "its state alone"
+FIRST = (
+    "My uncle Gustav keeps a guitar. It was raining all day, so we stayed at home and played cards. "
+    "My uncle Gustav keeps a"
+)
+TEXT = Field(screen.NAME, "passage", FIRST, address="passage")
+_foresee = cached_computation(by_model=True)(own_states.foresee)
+_after_piece = by_model(own_states.after_piece)
+EDITS = EditList(screen.NAME)
+N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared
+LEAST_TOLD, MAX_TOLD = 0.005, 3  # shares of states that are named, and how many
+AT = Field(screen.NAME, "piece", -1, address="piece", parse=whole_number)
+
+
+def own_states_tab() -> None:
+    """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
+    st.markdown("Two networks of one size guess the next piece; one may look back.")
+    TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.most, height=84)
+    given = own_states.cut(TEXT.value)
+    if len(given.ids) < 2:
+        st.info("Type a few words: there is nothing to foresee yet.")
+        return
+    if given.left_out:
+        st.caption(f"The first {len(given.ids) - 1} pieces are read; {given.left_out} more are left out.")
+    told = _foresee(model_or_stop(READER), model_or_stop(ALONE), given)
+    last = len(given.ids) - 1
+    at = AT.clamp_to_options(range(last + 1), last)
+    edits = EDITS.fitting(told.trace, of=TEXT.value)
+    now = told.trace.replace(edits)
+    _looks(given, now, at)
+    left, right = st.columns([1, 1.25], gap="large")
+    with left:
+        section("What comes next?")
+        foreseen = {name: _after_piece(model, given, at) for name, model in ((LOOKS_BACK, READER), (DOES_NOT, ALONE))}
+        likeliest = [(-one).argsort()[:n] for one, n in zip(foreseen.values(), (4, 3), strict=True)]
+        shown = list(dict.fromkeys(np.concatenate(likeliest).tolist()))
+        labels = distinct([_visible(own_states.piece_label(piece)) for piece in shown])
+        chart = probability_bars({name: one[shown].tolist() for name, one in foreseen.items()}, labels, height=230)
+        draw_chart(chart, alt="The likeliest next pieces by both networks")
+    with right:
+        section("How probable was each piece?")
+        labels = distinct([_visible(label) for label in given.labels[1:]])
+        series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
+        with st.container(key="memory_wide_pieces"):
+            chart = probability_bars(series, labels, height=230, angle=-45)
+            draw_chart(chart, alt="Probability of each piece by both networks")
+    with st.container(key="desk_memory_elsewhere"):
+        _change(given, now, at)
+
+
+def _visible(label: str) -> str:
+    return label.strip() or "␣"
+
+
+def _change(given: own_states.TextPieces, now: AttentionTrace, at: int) -> None:
+    section("Let it look elsewhere")
+    left, right = st.columns([1, 1.25], gap="large")
+    with left:
+        if at:
+            earlier = {(place,): _visible(label) for place, label in enumerate(given.labels[:at])}
+            matrix_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), AT.take, earlier)
+        else:
+            EDITS.draw(now)
+    if not now.edits:
+        return
+    with right:
+        before, after = (_after_piece(READER, given, at, edits) for edits in ((), now.edits))
+        shown = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
+        labels = distinct([_visible(own_states.piece_label(piece)) for piece in shown])
+        show_outcome(screen.NAME, labels, before[shown], after[shown])
+        show_weights_difference(screen.NAME, now.replace(()), now)
+
+
+def _looks(given: own_states.TextPieces, trace: AttentionTrace, at: int) -> None:
+    row = to_array(trace.weights(0, [at])[0])
+    most = float(row.max()) or 1.0
+    ring = {at: "outline:2px solid #0072B2;"}
+    labels = zip(given.labels[1:], row[1:].tolist(), strict=True)
+    spans = [shaded_word(*label, most, f"padding:0;{ring.get(place, '')}") for place, label in enumerate(labels, 1)]
+    style = "font-size:max(1.05rem,var(--least,0px));line-height:1.9;white-space:pre-wrap;margin:0"
+    st.html(f"<p style='{style}'>{''.join(spans).strip()}</p>")
+    names = distinct([_visible(label) for label in given.labels])
+    most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
+    looked = " + ".join(
+        f"{row[place]:.0%} of that after {literal(names[place])} ({counted(at - place, 'pieces')} ago)"
+        for place in most_first
+    )
+    AT.value = at
+    places = range(len(given.ids))
+    AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
+    st.caption(f"Context = weighted average of the network's own earlier states: {looked or 'none yet'}.")
+
+
+def memory_doubts(text: str) -> Tab:
+    """Return the section on what one vector knows of each word: words become the unknown one."""
+
+    def subject() -> Subject:
+        model, source = model_or_stop(screen.WITHOUT), read_source(text)
+        ids = torch.tensor(translate(model, source).ids, device=device_of(model))  # type: ignore[arg-type]
+        shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)  # type: ignore[arg-type]
+        return subjects.one_vector_subject(model, pieces, ids, source.word_of, source.words, shares)  # type: ignore[arg-type]
+
+    return faithfulness_tab(screen.NAME, screen.WITHOUT, text, subject, "words")

@@ -1,0 +1,258 @@
+"""What hangs on each part: what it adds to a logit, what it does as in a second sentence, whether a map explains it."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+import torch
+
+from attention_core.attention.types import Role
+from attention_core.bounds.limits import EDITS, MODEL_TEXT_LETTERS
+from attention_core.charts.bars import bars
+from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.faithfulness.attribution import Subject
+from attention_core.faithfulness.model_subject import model_subject
+from attention_core.hub.model import ModelKind, predicts_words, readable
+from attention_core.hub.outputs import sentence_change, token_text
+from attention_core.hub.run import ModelRun, TextInput
+from attention_core.links import pack, unpack
+from attention_core.study import Attribution, Effects, ModelOutput, Study
+from attention_core.study.output import token_id
+from pages.model.ablation import show_likeliest
+from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
+from pages.model.why import in_words
+from ui.chart import draw_chart
+from ui.component import component
+from ui.faithfulness import KeysInPicture, faithfulness_tab
+from ui.labels import as_percent, error_markdown, literal, number
+from ui.layout import figures_table
+from ui.model_runs import LatestRun, prepared_of, pretrained_of
+from ui.skeleton import Tab
+from ui.state import Field, component_message, whole_number
+
+N_PARTS, N_LIKELIEST = 8, 2
+WORD = Field(NAME, "effect_word", "", address="word")
+RATHER = Field(NAME, "effect_rather", "", address="rather_than")
+SECOND = Field(NAME, "effect_second", "", address="patch_from")
+AFTER = Field(NAME, "carried_after", 1, address="carried_after", parse=whole_number)
+"""The layer, from 1, after which a state is taken and put."""
+CARRIED = Field[list[tuple[int, int, int]]](
+    NAME,
+    "carried",
+    list,
+    address="carried",
+    parse=lambda text: [_state(one) for one in unpack(text)[: EDITS.most]],
+    text=pack,
+)
+"""States that were carried over, the last one last: layer, place in the second sentence, place in the first."""
+_states = component("carried_states", folder="pages/model")
+
+
+def _state(numbers: Any) -> tuple[int, int, int]:
+    layer, place, to = map(int, numbers)
+    return layer, place, to
+
+
+def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
+    """Draw what each head adds to the logit of a word that may come next, and what is likeliest after each layer."""
+    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
+    study = Study(pretrained.model, pretrained.tokenizer)
+    try:
+        position = _position(run, asked)
+        word, rather = _choose_words(run, asked, position)
+
+        def logit(out: ModelOutput) -> Any:
+            return out.logit(word, position) - (0 if rather is None else out.logit(rather, position))
+
+        def compute() -> Attribution:
+            with torch.inference_mode(False):  # it takes a gradient
+                return study.attribute(inputs, metric=logit)
+
+        with st.spinner("Taking the logit apart"):
+            found = cached_with_run(run, ("attribution", word, rather), compute)
+            after = cached_with_run(run, "lens", lambda: study.lens(inputs, position=position, n=N_LIKELIEST))
+    except ValueError as error:
+        st.info(f"The logit cannot be taken apart: {error_markdown(error)}.")
+        return
+    left, right = st.columns([1.1, 1], gap="large")
+    with left:
+        head_map(run, "model_adds", found.heads.tolist(), chosen_in_text(run), "adds to the logit")
+        st.caption(
+            f"The logit, {number(found.value)}, is the sum of what all heads, all feed-forward layers and the word "
+            f"itself add. {found.note}"
+        )
+    with right:
+        added = {in_words(one.name): float(one.vectors) for one in found.sources}
+        largest = sorted(added, key=lambda name: abs(added[name]), reverse=True)[:N_PARTS]
+        look = {"colour": ROLE_COLOURS[Role.OUTPUT], "height": 28 * len(largest) + 40, "label_limit": 210}
+        chart = bars([added[name] for name in largest], largest, title="adds to the logit", **look)
+        draw_chart(chart, key="model_adds_bars", alt="The parts that add most to the logit")
+        st.markdown("If the model ended there, it would say")
+        rows = [[f"{text} {as_percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
+        names = ["the word itself", *(f"layer {layer}" for layer in range(1, len(rows)))]
+        figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
+
+
+def patch_heads(run: ModelRun, asked: LatestRun) -> None:
+    """Draw what the answer becomes when one head, or words' states after a layer, are those of a second sentence."""
+    st.markdown("One part is taken over from a run on a second sentence. What becomes of the answer?")
+    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
+    study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
+    second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
+    try:
+        word, rather, position = None, None, -1
+        if predicts_words(pretrained):
+            position = _position(run, asked)
+            word, rather = _choose_words(run, asked, position)
+        if not second:
+            return
+        other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
+        if not run.tiles:  # a picture has hundreds of tokens
+            with st.container(key="desk_model_states_carried"):
+                _carry_states(run, study, other, inputs, position)
+        what = word, rather, position
+        found = cached_with_run(run, ("patched", second, *what), lambda: _patched(run, study, other, inputs, *what))
+    except ValueError as error:
+        st.info(f"Nothing can be patched: {error_markdown(error)}.")
+        return
+    now = chosen_in_text(run)
+    own = now.layer, now.head
+    largest = divmod(int(found.change.abs().nan_to_num(-1).argmax()), found.values.shape[1])
+
+    def effect_of(place: tuple[int, int]) -> str:
+        value = _in_units(float(found.values[place]), word, rather)
+        return f"**layer {place[0] + 1}, head {place[1] + 1}** from there alone: **{value}**"
+
+    before, goal = _in_units(found.before, word, rather), _in_units(found.goal, word, rather)
+    if word is None:
+        answer = f"The vectors of both sentences, means of their tokens’, have a cosine of {before}."
+    else:
+        ids = [word] if rather is None else [word, rather]
+        said = " less that of ".join(literal(token.strip()) for token in readable(pretrained.tokenizer, ids))
+        lead = f"{said} comes {'next ' * (position == -1)}with" if rather is None else f"The probability of {said} is"
+        answer = f"{lead} {before} here, {'with ' * (rather is None)}{goal} after the second sentence."
+    chosen_one = f" With {effect_of(own)}." if own != largest else ""
+    st.markdown(f"{answer} With {effect_of(largest)}.{chosen_one}")
+    title = "change, percentage points" if word is not None else "change of the cosine, hundredths"
+    head_map(run, "model_patched", (100 * found.change).tolist(), now, title)
+
+
+def _patched(run: ModelRun, study: Study, other: Any, inputs: Any, word: Any, rather: Any, position: int) -> Effects:
+    """Patch head by head; a word's probability is measured, perhaps less another's, or how alike two vectors are."""
+    vector = None if word is not None else study.run(other)[1].hidden.mean(0)
+
+    def metric(out: ModelOutput) -> Any:
+        if vector is not None:
+            return torch.cosine_similarity(out.hidden.mean(0), vector, 0)
+        return out.probability(word, position) - (0 if rather is None else out.probability(rather, position))
+
+    bar = st.progress(0.0, "Patching head by head")
+    try:
+        found = study.patch(other, inputs, metric=metric, gradient=False, progress=bar.progress)
+    finally:
+        bar.empty()
+    n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
+    return replace(found, values=found.values[-n_layers:])
+
+
+def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: dict[str, Any], position: int) -> None:
+    """Let states be dragged from the second sentence into the first, and draw what becomes of the answer."""
+    tokens, n_layers = study.tokens(other), len(next(iter(run.groups.values())))
+    bounds = n_layers, len(tokens), len(run.tokens)
+    CARRIED.value = states = [
+        one for one in CARRIED.value if all(0 <= at < most for at, most in zip(one, bounds, strict=True))
+    ]
+
+    def take() -> None:
+        moved = component_message("model_states", "carried") or {}
+        if isinstance(moved.get("from"), int) and isinstance(moved.get("to"), int):
+            kept = [one for one in CARRIED.value if (one[0], one[2]) != (AFTER.value - 1, moved["to"])]
+            CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])][-EDITS.most :]
+
+    left, right = st.columns([1.2, 1], gap="large")
+    with left:
+        AFTER.clamp_to_options(range(1, n_layers + 1))
+        AFTER.widget(st.select_slider, "After layer", range(1, n_layers + 1))
+        hint = "Drag a word of the second sentence into a word of yours, or click the one and then the other."
+        sentences = [{"name": "Second sentence", "tokens": tokens}, {"name": "Your sentence", "tokens": run.tokens}]
+        data = {"sentences": sentences, "carried": [one[1:] for one in states], "hint": hint}
+        _states(key="model_states", data=data, default={"carried": None}, on_carried_change=take)
+        with st.container(horizontal=True):
+            undo, all_back = CARRIED.take, {"disabled": not states}
+            st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), **all_back)
+            st.button("Undo all", key="model_carried_none", on_click=undo, args=([],), **all_back)
+    with right:
+        if not states:
+            st.info("Nothing is carried over yet.")
+            return
+        for layer, place, to in states:
+            st.markdown(
+                f"{literal(tokens[place].strip())} → {literal(run.tokens[to].strip())}, after layer {layer + 1}"
+            )
+        key = "carried", tuple(other["input_ids"][0].tolist()), tuple(states)
+        out = cached_with_run(run, key, lambda: study.carry(other, inputs, states))
+        if run.logits is not None and out.logits is not None:
+            text = partial(token_text, study.tokenizer)
+            show_likeliest(run.logits[position], out.logits[position].cpu(), text, "model_carried")
+        elif run.hidden is not None and out.hidden is not None:
+            st.markdown(f"The sentence’s vector turns by {sentence_change(run.hidden, out.hidden):.2g} (1 − cosine).")
+
+
+def _in_units(value: float, word: Any, rather: Any = None) -> str:
+    if rather is not None:
+        return f"{100 * value:.0f} points".replace("-", "−")
+    return as_percent(value) if word is not None else f"{value:.3f}"
+
+
+def _position(run: ModelRun, asked: LatestRun) -> int:
+    """Return where the word is asked for, from the end: after the text, or at the mask; ValueError = there is none."""
+    pretrained = pretrained_of(asked.key)
+    if pretrained.kind is ModelKind.DECODER:
+        return -1
+    ids = prepared_of(*asked).inputs["input_ids"][0].tolist()
+    mask = pretrained.tokenizer.mask_token_id
+    if mask not in ids or len(ids) - ids.index(mask) > len(run.logits):  # type: ignore[arg-type]
+        raise ValueError(f"write {pretrained.tokenizer.mask_token} in your text, where the word is asked for")
+    return ids.index(mask) - len(ids)
+
+
+def _choose_words(run: ModelRun, asked: LatestRun, position: int) -> tuple[Any, Any]:
+    """Let a person choose a word, and perhaps another one from which it is told apart."""
+    with st.container(horizontal=True, gap="medium"):
+        return _choose_word(run, asked, position), _choose_word(run, asked, position, RATHER, "rather than")
+
+
+def _choose_word(run: ModelRun, asked: LatestRun, position: int, field: Field[str] = WORD, label: str = "") -> Any:
+    """Let a person choose a word that may stand there, else the likeliest; ValueError = it is no single token."""
+    tokenizer, likeliest = pretrained_of(asked.key).tokenizer, int(run.logits[position].argmax())  # type: ignore[index]
+    offered = token_text(tokenizer, likeliest).strip("␣") if field is WORD else "nothing"
+    label = label or ("Next word" if position == -1 else "Masked word")
+    text = field.widget(st.text_input, label, placeholder=offered, max_chars=60, width=220).strip()
+    if text:
+        return token_id(tokenizer, f" {text}")
+    return likeliest if field is WORD else None
+
+
+MANY_PARAMETERS = 40_000_000  # from so many on a person asks for figures that take hundreds of passes
+
+ANSWERS = {
+    ModelKind.ENCODER: "The answer is the sentence's vector, the mean of its tokens'; what is left of it, the cosine.",
+    ModelKind.DECODER: "The answer is the next token. Early tokens are seen by more queries, so they receive more.",
+    ModelKind.VISION: "The answer is the class.",
+}
+MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
+
+
+def model_doubts(run: ModelRun, asked: LatestRun) -> Tab:
+    """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
+    pretrained, part, over = pretrained_of(asked.key), "tokens", None
+    if run.patch_grid is not None:
+        part, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
+
+    def subject() -> Subject:
+        return model_subject(pretrained, prepared_of(*asked))
+
+    is_large = sum(one.numel() for one in pretrained.model.parameters()) > MANY_PARAMETERS
+    answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
+    return faithfulness_tab(NAME, asked.key, asked, subject, part, over, answer, is_large)

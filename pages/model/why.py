@@ -1,0 +1,226 @@
+"""Why a head looks where it looks: one score taken apart, its sources down to the word, and the look without one."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attention_core.attention.edits import drop_heads
+from attention_core.attention.types import Role
+from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.data.language_pieces import NAME as LLAMA
+from attention_core.hub.model import ModelError, ModelKind, readable
+from attention_core.hub.run import ModelRun, TextInput
+from attention_core.links import pack, unpack
+from attention_core.log import log
+from attention_core.study import Study, Why
+from attention_core.study.sources import Stream
+from attention_core.study.why import N_LARGEST, explain_score
+from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
+from pages.model.heads import heads_of
+from pages.model.input import TEXT
+from ui.labels import as_percent, error_markdown, literal, number
+from ui.layout import figures_table
+from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
+from ui.state import Field, whole_number
+from ui.words import number_bars
+
+Cell = tuple[int, int, int, int]
+"""A score, by the number of its trace, head, query and key."""
+STORY, ASKS = "Mary has a red car. Mary has a red", 10
+COPIES, FINDS = (3, 5), (2, 0)
+"""The head of the bundled language model that copies, and the one by which it finds the place."""
+HOLDS = (
+    "In 60 such sentences, three names with twenty things, head 1 of layer 3 is the largest part on the key’s side 57 "
+    "times, and without it the look more than halves 51 times."
+)
+MEAN, NOTHING = -1, -2  # what a key is compared with, instead of another key: the mean of all others, or nothing
+N_BARS = 7
+KEY = Field[int | None](NAME, "why_key", None, address="key", parse=whole_number)
+AGAINST = Field(NAME, "why_against", MEAN, address="rather")
+WITHOUT = Field(NAME, "why_without", False, address="broken")
+OPENED = Field[list[str]](
+    NAME, "why_opened", list, address="opened", parse=lambda text: [*map(str, unpack(text))], text=pack
+)
+"""Sources in their parts, each as its side and its name: "key:2.0"."""
+CALLED = {
+    "induction": "It is an **induction head**: it looks at what came next when the same word came before.",
+    "previous token": "It is a **previous-token head**: it looks one word back.",
+    "duplicate token": "It is a **duplicate-token head**: it looks at the same word, said before.",
+}
+"""What heads are called, see attention_core.study.heads.NAMES."""
+PLAIN = {"embedding": "the word itself", "biases": "constants"}
+
+
+def why_there(run: ModelRun, asked: LatestRun) -> None:
+    """Draw the chosen head's score of the chosen query and a key, taken apart."""
+    now = chosen(run)
+    if (asked.key, asked.given, now[1:]) != (LLAMA, TextInput(STORY), (*COPIES, ASKS)):
+        button = "An example: why does a model say *car*?"
+        st.button(button, key="model_why_story", icon=":material/bolt:", on_click=_tell_the_story)
+    try:
+        with st.spinner("Taking the score apart"):
+            model, given = pretrained_of(asked.key).model, prepared_of(*asked).inputs
+            stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(given), run.tokens))
+            cell = _choose_cell(run, now)
+            against = {MEAN: "mean", NOTHING: None}.get(AGAINST.value, AGAINST.value)
+            score = "why", cell, against
+            table = cached_with_run(run, score, lambda: explain_score(stream, *cell, against=against))
+            opened = _opened(run, score, table)
+    except ValueError as error:
+        st.info(f"This score cannot be taken apart: {error_markdown(error)}.")
+        return
+    _say(run, asked, stream, cell, table)
+    query, key = st.columns(2, gap="large")
+    with query:
+        _side(Role.QUERY, _place(stream, cell[2]), opened.by_query())
+    with key:
+        _side(Role.KEY, _place(stream, cell[3]), opened.by_key())
+    sources = [("query", one) for one in opened.query_sources] + [("key", one) for one in opened.key_sources]
+    options = [*OPENED.value, *(f"{side}:{one.name}" for side, one in sources if one.parts)]
+    OPENED.widget(
+        st.multiselect, "Take apart, too", options, format_func=in_words, placeholder="What a head took, from where"
+    )
+    with st.expander(f"The {N_LARGEST} largest products"):
+        largest = [(in_words(query), in_words(key), number(value)) for query, key, value in opened.largest()]
+        figures_table(("of the query", "of the key", "adds"), *largest)
+    st.caption(
+        f"The score, {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of each source of the "
+        f"query with each of the key. Feed-forward is what a layer makes of each word by itself. {opened.note}"
+    )
+
+
+def _tell_the_story() -> None:
+    PAGE_MODEL.ask(LLAMA)
+    TEXT[NAME, ModelKind.DECODER].value = STORY
+    HEAD.value, TOKEN.value = HeadChoice(f"decoder.{COPIES[0]}.self", COPIES[1]), ASKS
+    for field in (KEY, AGAINST, WITHOUT, OPENED):
+        field.reset()
+
+
+def _choose_cell(run: ModelRun, now: Selection) -> Cell:
+    """Return the chosen cell; a person chooses its key, and what that is compared with."""
+    trace = run.groups[now.group][now.layer]
+    weights, allowed = trace.weights(now.head, [now.query])[0], trace.allowed(now.head, [now.query])
+    order = weights.argsort(descending=True).tolist()
+    visible = [key for key in order if allowed is None or allowed[0, key]]
+    labels = {key: f"{run.tokens[key].strip()} ({key + 1})" for key in visible}
+    if not KEY.encode() or KEY.value not in visible:
+        KEY.preset(visible[0])
+    shares = {key: f"{label}: {as_percent(float(weights[key]))}" for key, label in labels.items()}
+    others = {key: f"rather than at {label}" for key, label in labels.items() if key != KEY.value}
+    kinds = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | others
+    AGAINST.clamp_to_options(list(kinds))
+    with st.container(horizontal=True, gap="medium"):
+        KEY.widget(st.selectbox, "Why does it look at", visible, format_func=shares.get, width=260)
+        AGAINST.widget(st.selectbox, "Compared", list(kinds), format_func=kinds.get, width=260)
+    trace_number = next(place for place, one in enumerate(run.recording.traces) if one is trace)
+    return trace_number, now.head, now.query, KEY.value
+
+
+def _opened(run: ModelRun, score: tuple[Any, ...], table: Why) -> Why:
+    """Return the table with the chosen sources in their parts; names of what it lacks are forgotten."""
+    known: list[str] = []
+    for one in OPENED.value:
+        with suppress(ValueError):
+            side, name = one.split(":", 1)
+            table = cached_with_run(run, (*score, *known, one), partial(table.open, side, name))
+            known.append(one)
+    OPENED.value = known
+    return table
+
+
+def _side(role: Role, place: str, margin: dict[str, float]) -> None:
+    largest = sorted(margin, key=lambda name: abs(margin[name]), reverse=True)[:N_BARS]
+    names = {in_words(name): name for name in margin if name in largest}
+    values = [margin[name] for name in names.values()]
+    rest = [f"{len(margin) - len(names)} others together"] * (len(margin) > len(names))
+    values += [sum(margin.values()) - sum(values)] * len(rest)
+
+    def take(place: int) -> None:
+        if place < len(names):
+            OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][place]}"]
+
+    st.markdown(f"**On the {role}’s side**: what wrote at {place}; click one to take it apart")
+    title = f"What each source of the {role} adds to the score"
+    number_bars(f"model_why_{role}", [*names, *rest], values, ROLE_COLOURS[role], title, "take it apart", take)
+
+
+def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why) -> None:
+    """Say in a sentence why the head looks there; offer to switch off what it owes that to."""
+    trace, head, query, key = cell
+    source, name = next(iter(table.by_key())), _head_names(asked)
+    share = as_percent(float(stream.traces[trace].weights(head, [query], [key])))
+    words = (
+        f"**{_head(trace, head).capitalize()} looks from {_place(stream, query)} at {_place(stream, key)}: {share}.** "
+        f"{CALLED.get(name(trace, head), '')} The {'largest' if table.score >= 0 else 'lowest'} part on the "
+        "key’s side comes from "
+    )
+    if not re.fullmatch(r"\d+\.\d+", source):
+        st.markdown(f"{words}{in_words(source)}.")
+        return
+    layer, head = off = tuple(map(int, source.split(".")))
+    place = int(stream.traces[layer].weights(head, [key])[0].argmax())
+    far, way = abs(key - place), "back" if place < key else "ahead"
+    looked = f"{'one word' if far == 1 else f'{far} words'} {way}, at {_place(stream, place)}" if far else "at itself"
+    st.markdown(f"{words}**{_head(*off)}**, which looked {looked}. {CALLED.get(name(*off), '')}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
+        label = f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}"
+        look = {"type": "secondary" if WITHOUT.value else "primary", "icon": ":material/power_settings_new:"}
+        st.button(label, key="model_why_switch", on_click=WITHOUT.take, args=(not WITHOUT.value,), **look)
+        if WITHOUT.value:
+            _without(run, asked, cell, off)
+    if WITHOUT.value and (asked.key, cell[:2], off) == (LLAMA, COPIES, FINDS):
+        st.caption(HOLDS)
+
+
+def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) -> None:
+    trace, head, query, key = cell
+    try:
+        both = run, run_of(*asked, drop_heads([off]))
+    except ModelError as error:
+        st.warning(error_markdown(error))
+        return
+    weights = (float(one.recording.traces[trace].weights(head, [query], [key])) for one in both)
+    shares = {f"its look at {literal(run.tokens[key].strip())}": [*weights]}
+    pretrained, row = pretrained_of(asked.key), query - len(run.tokens)
+    if pretrained.kind is ModelKind.DECODER and run.logits is not None and -row <= len(run.logits):
+        word = int(run.logits[row].argmax())
+        said = literal(readable(pretrained.tokenizer, [word])[0].strip())
+        shares[f"then {said} as the next word"] = [float(one.logits[row].float().softmax(-1)[word]) for one in both]
+    for name, (before, after) in shares.items():
+        st.markdown(f"{name}\n## {as_percent(before)} → {as_percent(after)}", width="content")
+
+
+def _head_names(asked: LatestRun) -> Callable[[int, int], str]:
+    """Return what tells the name of a head of a language model; of others, "" for each."""
+    try:
+        return heads_of(asked).name if pretrained_of(asked.key).kind is ModelKind.DECODER else lambda *head: ""
+    except ValueError:  # the score is taken apart all the same
+        log.exception("the heads of %s have no names", asked.key)
+        return lambda *head: ""
+
+
+def _head(layer: int, head: int) -> str:
+    return f"head {head + 1} of layer {layer + 1}"
+
+
+def _place(stream: Stream, place: int) -> str:
+    """Return a token in words; of several alike, which it is."""
+    tokens = [token.strip() for token in stream.tokens]
+    before, n_alike = tokens[:place].count(tokens[place]), tokens.count(tokens[place])
+    which = ("the first", "the second", "the third")[before] if before < 3 else f"number {before + 1}"
+    return literal(tokens[place]) + f" ({which})" * (n_alike > 1)
+
+
+def in_words(source: str) -> str:
+    """Return a source, see attention_core.study.sources.Source, as people call it, who count from 1."""
+    start = r"(^|: |^(?:query|key):)"
+    source = re.sub(rf"{start}(\d+)\.(\d+)", lambda m: f"{m[1]}layer {int(m[2]) + 1}, head {int(m[3]) + 1}", source)
+    source = re.sub(r" of (\d+) (\S*?)(?=: |$)", lambda m: f", from {m[2]} ({int(m[1]) + 1})", source)
+    source = re.sub(rf"{start}mlp (\d+)$", lambda m: f"{m[1]}layer {int(m[2]) + 1}, feed-forward", source)
+    source = re.sub(r"(^|: )(embedding|biases)$", lambda m: m[1] + PLAIN[m[2]], source)
+    return re.sub(r"^(query|key):", r"\1: ", source)

@@ -1,0 +1,222 @@
+"""The first screen: the drawing on its pad, whose pixels show where they look, and what the network reads."""
+
+import base64
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention_core import UNIFORM, AttentionTrace
+from attention_core.charts import overlay, picture, signed_ramp
+from attention_core.charts.overlay import CLEARNESS
+from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart
+from attention_core.data.drawing import CanvasRemark, Drawing
+from attention_core.device import to_array
+from attention_core.faithfulness.subjects import ink_mask
+from attention_core.inference.digits import Answer
+from attention_core.inference.pixel_readout import figure_range, pack_looks, product_means
+from ui.canvas import PAPER, Pad, PadState, digit_presets
+from ui.chart import draw_map, note_picture
+from ui.component import component
+from ui.computed import cached_computation, card_or_empty
+from ui.digits import beside, inked, prepared, read_image, verdict
+from ui.edits import EditList
+from ui.player import Stepper
+from ui.state import Field, component_message, named, one_of, single_choice, whole_number
+
+NAME = "pixels"
+PAD = Pad(NAME, digit_presets(), first="7")
+STEPS = Stepper(NAME)
+EDITS = EditList(NAME)
+REMARKS = {
+    CanvasRemark.EMPTY: "Draw a digit, or take one below.",
+    CanvasRemark.DOT: "That is a dot. Keep drawing.",
+    CanvasRemark.SEVERAL: "This looks like several digits; the network takes all ink as one.",
+}
+GUIDED, PLAIN, INK_ONLY, NO_SOFTMAX = "pixel-classifier", "pixel-notes", "pixel-notes-ink", "pixel-notes-product"
+SELF, ALONE, ALIKE = "pixel-notes-self", "pixel-notes-alone", "pixel-notes-uniform"
+"""Controls: every pixel takes from itself alone; no attention; every weight equal from the start."""
+LAYERS = {
+    PLAIN: "ink and position",
+    INK_ONLY: "ink only",
+    NO_SOFTMAX: "without softmax",
+    GUIDED: "with a head start",
+}
+LAYER = Field(NAME, "layer", PLAIN, address="layer", parse=one_of(LAYERS))
+QUERY = Field(NAME, "query", None, address="pixel", parse=whole_number)
+"""Which pixel asks, from 0; None until one was chosen."""
+ONE, COLUMNS, ROWS = "one pixel", "who is looked at", "who looks"
+MAP = Field(NAME, "map", ONE, address="map", **named(one=ONE, columns=COLUMNS, rows=ROWS))
+EXPLAINED = {
+    COLUMNS: "Orange: on average, pixels score this one above 0.",
+    ROWS: "Orange: on average, this pixel scores the others above 0.",
+    PLAIN: "A pixel hands over its ink and its position.",
+    INK_ONLY: "To the attention a pixel is its ink; only the layers after it know where it stands.",
+    NO_SOFTMAX: "The scores themselves are the weights, Q Kᵀ / 784. What is blue is taken away.",
+    GUIDED: "A pixel hands over its position alone. Before training, near pixels and ink were already preferred.",
+}
+LEGEND = {
+    COLUMNS: "Looked at: column means of Q Kᵀ, blue below 0",
+    ROWS: "Looking: row means of Q Kᵀ, blue below 0",
+}
+SEVEN = {PLAIN: "an 8", INK_ONLY: "a 0", NO_SOFTMAX: "an 8", GUIDED: "a 5"}
+"""What the first drawing is read as with every weight equal."""
+ABOUT = "The drawing, pixel by pixel. "
+ONE_ASKS = "The framed pixel asks all others; the pinker one is, the more it takes from it."
+SHOWN = 320  # screen pixels of a map
+STRONGEST = 0.03
+"""The weight from which on maps of this page have their strongest pink: on one scale equal weights have one colour."""
+LIGHT_INK = 0.45  # of its darkness, under a map of weights
+_map = component("pixel_map", folder="pages/pixels", scripts=("pixel_pad", "pixel_map"))
+packed_looks = cached_computation()(pack_looks)
+
+
+class Reading(NamedTuple):
+    """What the chosen layer reads in the drawing."""
+
+    drawing: Drawing
+    image: Tensor  # (28, 28)
+    learned: Answer  # with its own weights
+    equal: Answer  # with every weight equal
+    now: Answer  # with the visitor's edits
+
+    @property
+    def trace(self) -> AttentionTrace:
+        return self.now.traces[0]
+
+    @property
+    def query(self) -> int:
+        """The pixel that was clicked, or that the address names, or the ink pixel nearest the ink's centre."""
+        ink = self.drawing.image
+        if QUERY.value is not None and QUERY.value < ink.size:
+            return QUERY.value
+        rows, columns = np.nonzero(ink > 0.5)
+        if not len(rows):
+            return ink.size // 2
+        nearest = np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2)
+        return int(rows[nearest] * ink.shape[1] + columns[nearest])
+
+
+def read(drawing: Drawing) -> Reading:
+    """Let the chosen layer read a drawing, with its own weights, with every weight equal, and as a visitor wants it."""
+    name, image = LAYER.value, torch.from_numpy(drawing.image)
+    learned, equal = (read_image(name, image, edits) for edits in ((), UNIFORM))
+    runs = PAD.runs(lambda canvas: read_image(name, torch.from_numpy(prepared(canvas).image)).traces[0])
+    edits = EDITS.fitting(learned.traces[0], runs=runs)
+    return Reading(drawing, image, learned, equal, read_image(name, image, edits) if edits else learned)
+
+
+def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of a canvas with the chosen layer's own weights and with equal ones, each (10,)."""
+    image = torch.from_numpy(prepared(canvas).image)
+    return tuple(read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))  # type: ignore[return-value]
+
+
+def pixel_map(reading: Reading, pad: PadState) -> None:
+    """Lay the network's picture over the pad: the pixel under the pointer asks all others, a click keeps it."""
+    drawing, trace = reading.drawing, reading.trace
+    looks, unit = packed_looks(trace)
+    data = {
+        "numbers": _text(looks),
+        "unit": unit,
+        "softmax": trace.has_softmax,
+        "high": STRONGEST if trace.has_softmax and MAP.value == ONE else 0.0,
+        "ink": _text(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
+        "query": reading.query,
+        "stays": QUERY.value is not None,
+        "legend": LEGEND.get(MAP.value, ""),
+        "about": ABOUT + LEGEND.get(MAP.value, ONE_ASKS),
+        "map": None if MAP.value == ONE else _averages(trace),
+        "colours": {"ink": (PAPER[pad.paper], GREY), "given": PINK if MAP.value == ONE else UP, "taken": DOWN},
+        "clearness": CLEARNESS,
+        "asks": CHOSEN,
+    }
+
+    def take() -> None:
+        asked = (component_message("pixels_looks", "asked") or {}).get("query")
+        if isinstance(asked, int) and 0 <= asked < drawing.image.size:
+            QUERY.value = asked
+
+    row = to_array(trace.weights(0, [reading.query])[0])
+    if trace.edits:
+        data["row"] = row.tolist()  # the browser computes rows as learned
+    still = partial(map_chart, trace, row, drawing.image, size=SHOWN, marked=reading.query)
+    note_picture(still, "Where one pixel looks")
+    _map(key="pixels_looks", data=data, default={"asked": None}, on_asked_change=take)
+
+
+def _text(numbers: bytes) -> str:
+    return base64.b64encode(numbers).decode()
+
+
+def _averages(trace: AttentionTrace) -> list[float]:
+    """Return the mean of each column or row of Q K^T in shares of the largest, one per pixel."""
+    of_columns, of_rows = product_means(trace)
+    average = to_array(of_columns if MAP.value == COLUMNS else of_rows)
+    return (average / max(float(np.abs(average).max()), 1e-9)).round(3).tolist()
+
+
+def equal_map(reading: Reading) -> None:
+    """Draw what is left of map and answer when the same network's weights are made equal."""
+    with st.container(key="pixels_said_equal", gap="xsmall"):
+        verdict(f"Every weight {equal_weight()}:", reading.equal.probabilities)
+    weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
+    look = {"size": SHOWN, "high": STRONGEST, "axis": "pixels", "smooth": False}
+    words = f"Every weight {equal_weight()}: where one pixel looks"
+    draw_map(weights.reshape(image.shape), light_ink(image), "pixels_equal_map", words, **look)
+
+
+def question() -> str:
+    """Say what the pad shows, and what the chosen layer reads in the first drawing if its pixels cannot choose."""
+    colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
+    asks = f"Choose a pixel: {colours} which others it reads. " if MAP.value == ONE else ""
+    return f"{asks}With every weight {equal_weight()}, the first 7 is {SEVEN[LAYER.value]}."
+
+
+def equal_weight() -> str:
+    """Return what every weight is where all are equal: without softmax, scores of 0 are weights of 0."""
+    return "0" if LAYER.value == NO_SOFTMAX else "equal"
+
+
+def worth_words(layer: str) -> str:
+    """Say what attention is worth in a layer, beside networks that were trained without a choice."""
+    own, other = card_or_empty(layer), card_or_empty("ffn-classifier" if layer == GUIDED else SELF)
+    if "test_accuracy" not in own or "test_accuracy" not in other:
+        return ""
+    having, without = (figure_range(card, "test_accuracy") for card in (own, other))
+    equal, worth = own.get("test_accuracy_with_uniform_attention"), beside(without, having)
+    loses = "" if equal is None else f"; **with every weight equal, {equal:.1%}**"
+    helps = " It does not help." if worth in ("as good", "better") else ""
+    other = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {worth}: {without}.{helps}"
+    return f"It reads {having} of MNIST's test digits{loses}. {other}"
+
+
+def layer_section() -> None:
+    """Let a visitor choose what a pixel knows and how its map is drawn."""
+    single_choice("The map shows", MAP, (ONE, COLUMNS, ROWS), wrap=True)
+    single_choice("Attention layer", LAYER, LAYERS, wrap=True)
+    st.caption(EXPLAINED.get(MAP.value) or EXPLAINED[LAYER.value])
+
+
+def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
+    """Return how much each pixel is looked at by the ink queries on average, (28, 28)."""
+    return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
+
+
+def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **look: Any) -> Chart:
+    """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs.
+
+    The look is that of picture and overlay: size, marked, bar.
+    """
+    values = values.reshape(image.shape)
+    if trace.has_softmax:
+        return overlay(light_ink(image), values, smooth=False, opacity=1, high=STRONGEST, **look)
+    return picture(values, signed_ramp(values), title="weight", outline=image, **look)
+
+
+def light_ink(image: np.ndarray) -> np.ndarray:
+    """Return a drawing, (28, 28), in light ink, for a map over it: uint8 (168, 168, 3)."""
+    return inked(LIGHT_INK * image).repeat(6, 0).repeat(6, 1)

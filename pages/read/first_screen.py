@@ -1,0 +1,107 @@
+"""The first screen: a number on the pad, how it is read, and what is worth a remark."""
+
+import re
+from collections.abc import Collection, Sequence
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention_core.data.drawing import Stroke, smooth_path
+from attention_core.data.presets import number_strokes
+from attention_core.data.scenes import MAX_DIGITS
+from attention_core.device import to_array
+from attention_core.inference import number_reading as read
+from attention_core.inference.number_reading import NumberRemark, ReadDrawing
+from attention_core.models.digit_reader import CLASSES, END, DigitReading
+from ui.canvas import Pad, covered, drawing_pad, render_strokes
+from ui.computed import by_model
+from ui.state import Field
+
+NAME, MODEL = "read", "digit-reader"
+LAST = Field[ReadDrawing | None](NAME, "last", None)
+"""The last drawing that could be read: its reading stays while there is nothing to read."""
+SIZE = (144, 576)
+COLUMNS = [1.9, 1]
+"""The pad, and whatever stands under it, beside the answers."""
+REMARKS = {
+    NumberRemark.EMPTY: "Write a number on the pad, one to "
+    f"{MAX_DIGITS} digits from left to right, or take one from below it.",
+    NumberRemark.ONE_COLOUR: "The whole pad has one colour. Undo takes the last stroke away.",
+    NumberRemark.COVERED: "Most of the pad is painted over: the rarer colour is taken for ink.",
+    NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
+    NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader learned from numbers with gaps.",
+    NumberRemark.LONG: f"These seem to be more digits than the {MAX_DIGITS} that the reader was trained on.",
+    NumberRemark.NOTHING: "As learned, it says “end” at once: it sees no digit.",
+    NumberRemark.UNFINISHED: "As learned, it comes to no end, and is stopped after eight looks. "
+    f"It was trained on up to {MAX_DIGITS} digits.",
+}
+read_drawing = by_model(read.read_drawing)
+
+
+def numbered(labels: Sequence[str]) -> list[str]:
+    return [f"look {number}: {label}" for number, label in enumerate(labels, 1)]
+
+
+def maps_of(reading: DigitReading) -> np.ndarray:
+    """Return the weights of every look as a picture, float (n_looks, rows, columns)."""
+    return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.grid)  # type: ignore[misc]
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(f"[0-9]{{1,{MAX_DIGITS}}}", text) is not None
+
+
+def _strokes(number: str) -> list[Stroke]:
+    """Return a number as strokes: presets neat, others as if by hand, the same each time."""
+    strokes = number_strokes(number, SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
+    return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
+
+
+PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "2026", "31415", "271828", "5555")}
+PAD = Pad(
+    NAME,
+    PRESETS,
+    "31415",
+    SIZE,
+    address="number",
+    pen_width=10,
+    from_address=lambda asked: _strokes(asked) if _is_number(asked) else None,
+)
+
+
+def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
+    """Draw the pad with its presets; return what is drawn, read.
+
+    Also whether that is so, or was drawn before where nothing can be read; and the place straight under the drawing.
+    """
+    place = st.container(key="read_pad")
+    with place:
+        pad = drawing_pad(PAD)
+    drawing = read_drawing(MODEL, pad.canvas, bool(pad.inked), covered(pad.canvas, pad.paper))
+    for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
+        st.info(REMARKS[remark])
+    if isinstance(drawing, ReadDrawing):
+        LAST.value = drawing
+        return drawing, True, place
+    return LAST.value or readable(render_strokes(PRESETS[PAD.first](), SIZE, "light")), False, place
+
+
+def readable(canvas: np.ndarray) -> ReadDrawing:
+    """Return what is read on a canvas on which something stands."""
+    return read_drawing(MODEL, canvas, True, 0.0)  # type: ignore[return-value]
+
+
+def cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
+    """Return HTML with a card per look: what it read, how probable that is, which were blind; empty ones come first."""
+    parts = ['<div class="blind"></div>'] * left_out
+    for look, row in enumerate(reading.probabilities.tolist()):
+        best = int(np.argmax(row))
+        kind = " ".join(name for name, holds in (("end", best == END), ("blind", look in blind)) if holds)
+        parts.append(
+            f'<div class="{kind}"><b>{CLASSES[best]}</b><small>{row[best]:.0%}</small>'
+            f'<i style="width:{row[best]:.1%}"></i></div>'
+        )
+    words = f"Reads {reading.digits or 'nothing'}"
+    return f'<div class="reading" role="img" aria-label="{words}">{"".join(parts)}</div>'

@@ -1,0 +1,263 @@
+"""The answer beside the drawing, and the tabs: look after look, another question, what changing looks does."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from attention_core.attention.edits import DropHead, Uniform
+from attention_core.attention.types import Axis, Role, Step
+from attention_core.charts.bars import SERIES, bar_table
+from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
+from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.data.scenes import MAX_DIGITS
+from attention_core.device import to_array
+from attention_core.explain.guess import KeyPicture
+from attention_core.faithfulness import subjects
+from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
+from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
+from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
+from ui.chart import draw_layers, draw_map, note_picture
+from ui.computed import by_model, card_or_empty
+from ui.digits import inked
+from ui.edits import EditList, ListedEdit, show_outcome
+from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
+from ui.labels import as_percent
+from ui.layout import bar_rows, grey_out, section
+from ui.player import StepLook, Stepper, Walk, counted, show_step_chart, show_words
+from ui.region import Region
+from ui.skeleton import Tab
+from ui.state import Field, single_choice, whole_number
+from ui.try_this import TryThis, try_this
+from ui.words import number_bars
+
+
+def _without(look: int) -> ListedEdit:
+    return ListedEdit(DropHead(0, query=look), f"look {look + 1} hands over nothing")
+
+
+AFTER = Field(NAME, "after", 0, address="after", parse=whole_number)
+"""The look whose state is the first query; 0 = the learned one."""
+EDITS = EditList(NAME, skipped=lambda text: [_without(whole_number(look)) for look in text.split(".")])
+REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PAD.presets))
+read_again = by_model(DigitReader.read)
+
+
+class ChangedReading(NamedTuple):
+    learned: DigitReading  # with the same first query, nothing edited
+    reading: DigitReading
+    after: int  # see AFTER
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.after or self.reading.trace.edits)
+
+    @property
+    def withheld(self) -> list[int]:
+        """The looks whose glimpse is withheld."""
+        return [
+            edit.query for edit in self.reading.trace.edits if isinstance(edit, DropHead) and edit.query is not None
+        ]
+
+    def left_out(self, drawing: ReadDrawing) -> int:
+        """Return how many digits at the beginning of a drawing are not read now, but the rest is."""
+        return begins_at(drawing.reading.digits, self.reading.digits) or 0
+
+
+def read_now(drawing: ReadDrawing) -> ChangedReading:
+    """Read a drawing with the first query, and with the edits, that a visitor has chosen."""
+    after = AFTER.clamp(0, len(drawing.labels))
+    start = drawing.reading.states[after]
+    learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
+    runs = PAD.runs(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
+    edits = EDITS.fitting(learned.trace, runs=runs)
+    now = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
+    return ChangedReading(learned, now, after)
+
+
+def read_alike(drawing: ReadDrawing) -> DigitReading:
+    """Read a drawing with every weight equal: no look can choose where it goes."""
+    return read_again(MODEL, drawing.picture, edits=(Uniform(),))
+
+
+def begin_later() -> None:
+    """Let the first query be that of the second look."""
+    AFTER.value = 1
+    EDITS.reset()
+
+
+def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
+    """Let a person change where the reader looks and what it is told, and draw what is read."""
+    left, right = st.columns([1.65, 1], gap="large")
+    before, after = (maps_of(reading).mean(0) for reading in (now.learned, now.reading))
+    with left:
+        hint = "Brush over a digit, then let no look go there."
+        REGIONS.draw(drawing.canvas, before, after, now.reading.trace, hint=hint, size=560)
+    with right:
+        st.caption("Withhold the glimpse of look")
+        with st.container(horizontal=True, gap="xsmall"):
+            for look in range(len(now.learned.probabilities)):
+                key = f"read_withhold_{look}"
+                st.button(f"{look + 1}", key=key, on_click=EDITS.toggle, args=(_without(look),))
+        names = {look: f"{look}: {label}" for look, label in enumerate(drawing.labels, 1)}
+        single_choice("Begin as if it had read up to", AFTER, {0: "nothing"} | names, wrap=True)
+        if now.after != AFTER.value:
+            st.rerun()  # the page shows the reading above
+        st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
+        if now.is_changed:
+            finished = "" if now.reading.finished else ", and no end"
+            st.markdown(f"Read now: **{now.reading.digits or 'nothing'}**{finished}")
+        if now.reading.trace.edits:
+            one, other = (to_array(reading.probabilities) for reading in (now.learned, now.reading))
+            look = max(range(min(len(one), len(other))), key=lambda look: abs(one[look] - other[look]).sum())
+            st.caption(f"At look {look + 1}, where most has changed:")
+            show_outcome(NAME, CLASSES, one[look], other[look])
+
+
+def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
+    """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
+    weights, left_out = to_array(column_weights(now.reading.trace)), now.left_out(drawing)
+    weights = np.vstack([np.zeros((left_out, weights.shape[1])), weights])
+    labels, high = ["no look"] * left_out + numbered(labels_of(now.reading)), float(weights.max())
+    looks, columns = Axis("looks", labels), Axis("columns", [str(place + 1) for place in range(weights.shape[1])])
+    chart, layer = partial(matrix_chart, weights, looks, columns, Role.WEIGHTS), glow_ramp(weights.shape[1], high)
+    with st.container(key="read_looks", horizontal=True, gap="xsmall"):
+        layers, words = [map_png(weights, layer, False)], "All looks: where each goes"
+        draw_layers(chart, layers, 100 * weights, "read_columns", words, size=SIZE[1], row=27, tells="{}%")
+        st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
+
+
+def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
+    """Draw the reading, and that of a reader that cannot choose."""
+    reading, alike = now.reading, read_alike(drawing)
+    for part in ("read_looks", "read_answer"):
+        grey_out(part, not is_present)
+    with st.container(key="read_answer"):
+        section("Looking digit by digit" + (", changed" if now.is_changed else ""), Role.WEIGHTS)
+        st.html(cards(reading, now.withheld, now.left_out(drawing)))
+        how = "stopped by itself" if reading.finished else "was stopped"
+        st.markdown(f"It {how} after {counted(len(reading.probabilities), 'looks')}.")
+        section("With every weight equal")
+        st.html(f'<div class="baseline">{cards(alike)}</div>')
+    try_this(NAME, _later(drawing))
+
+
+def figures() -> None:
+    """Say how often it is right, on numbers that it never saw."""
+    if told := card_or_empty(MODEL).get("test_numbers"):
+        five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
+        st.caption(
+            "The map says where a digit was read, not why: cover the spot in *Try*. The network is right on "
+            f"{five:.1%} of new numbers of up to five digits, on {six:.1%} of six."
+        )
+
+
+def _later(drawing: ReadDrawing) -> TryThis:
+    whole, rest = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
+
+    def outcome() -> tuple[int, str]:
+        read = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"
+        words = f"Then it reads *{read}*: the picture is the same; its question alone knows how far it has come."
+        return (1, words) if read == rest else (0 if read == whole else 2, f"Then it reads *{read}*.")
+
+    return TryThis(
+        f"Pretend the {whole[0]} is already read" if whole else "Pretend the first digit is already read",
+        "Pretend it has already read the first digit. What will it read?",
+        (f"{whole or 'Nothing'} again", f"Only {rest}", "Something else"),
+        begin_later,
+        outcome,
+        "read_answer",
+    )
+
+
+WALK = Walk(NAME, label="Look")
+STEPS = Stepper(NAME, modifier="Shift+")
+REGION = Field(NAME, "region", None, address="region", parse=whole_number)
+STEP_SIZE = 480
+WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
+
+
+def present_look(drawing: ReadDrawing) -> int:
+    """Return the look at which the film stands, from 0."""
+    return WALK.field.clamp(0, len(drawing.labels) - 1)
+
+
+def look_by_look(drawing: ReadDrawing) -> None:
+    """Draw the present look: its map over the drawing, and what it says."""
+    look = WALK.draw(drawing.labels)
+    film, answer = st.columns(COLUMNS, gap="large")
+    with film:
+        maps, keys = maps_of(drawing.reading), drawing.reading.trace.story.key_axis
+        words, high = "The chosen look: where it goes, over the drawing", float(maps.max())
+        draw_map(maps[look], drawing.canvas, "read_film", words, size=WIDTH, high=high)
+        bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
+        most = f"{strongest_weight(len(keys), high):.1%} of the weight (all equal: {1 / len(keys):.2%})"
+        st.html(f'<p class="glow">0 {bar} {most}</p>')
+        figures()
+    with answer:
+        section(f"Look {look + 1} says", Role.OUTPUT)
+        shares = drawing.reading.probabilities[look].tolist()
+        note_picture(partial(bar_table, CLASSES, {"probability": shares}, SERIES), "What the chosen look says")
+        best = sorted(zip(CLASSES, shares, strict=True), key=lambda line: -line[1])[:5]
+        st.html(bar_rows((*line, SERIES[0]) for line in best))
+
+
+def another_question(drawing: ReadDrawing) -> None:
+    """Draw what shows that the query makes the map: the same region, scored otherwise at every look."""
+    look = WALK.draw(drawing.labels)
+    trace, labels = drawing.reading.trace, [f"{number}: {label}" for number, label in enumerate(drawing.labels, 1)]
+    region = REGION.value
+    if region is None or region >= trace.n_keys:
+        region = int(trace.weights(rows=[0])[0].argmax())
+    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
+    left, right = st.columns(COLUMNS, gap="large")
+    with left:
+        maps, words = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
+        more = {"high": float(maps.max()), "chosen": region, "take": REGION.take}
+        draw_map(maps[look], drawing.canvas, "read_regions", words, size=WIDTH, **more)
+        st.markdown(
+            "The picture stays; the network's state is the question, another at every look. It is not shown its own "
+            "answers."
+        )
+    with right:
+        section(f"Row {row + 1}, column {column + 1} through all looks: its score (and weight)", Role.SCORES)
+        scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
+        names = [f"{label} ({as_percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
+        title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
+        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.take, said=look)
+
+
+def read_steps(drawing: ReadDrawing) -> None:
+    """Draw the stepper, the present step's words and its numbers, at the present look."""
+    look, trace = WALK.draw(drawing.labels), drawing.reading.trace
+    keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.grid)  # type: ignore[arg-type]
+    if not (step := STEPS.draw(trace, look, picture=keys)):
+        return
+    words, numbers = st.columns([0.9, 1.1], gap="large")
+    best = int(trace.weights(rows=[look])[0].argmax())
+    with words:
+        show_words(trace, step, 0, look)
+    with numbers:
+        _show_step(drawing, step, look, best)
+
+
+def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
+    trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
+
+    def drawn(step: Step) -> StepLook:
+        if step.role is Role.INPUT:
+            return StepLook(size=504)
+        if step.col_axis is keys:
+            return StepLook(column=best, size=STEP_SIZE)
+        return StepLook(best if step.row_axis is keys else look, size=STEP_SIZE)
+
+    show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, asks=WALK.field)
+
+
+def read_doubts(drawing: ReadDrawing) -> Tab:
+    """Return the section on a number that was read: blocks of regions are erased."""
+    subject = partial(subject_of, subjects.reading_subject, MODEL, drawing.picture)
+    over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.grid, size=380)
+    return faithfulness_tab(NAME, MODEL, drawing.picture.tobytes(), subject, "blocks of nine regions", over)

@@ -1,0 +1,90 @@
+"""What a visitor sets: arrows dragged in a plane, and examples of them."""
+
+from dataclasses import replace
+
+import streamlit as st
+import torch
+from torch import Tensor, nn
+
+from attention_core.attention.scores import SCORES
+from attention_core.live_training.score_comparison import VECTOR_PRESETS, Vectors
+from ui.edits import EditList
+from ui.state import Field, one_of, whole_number
+from ui.try_this import ASKED, TRIED
+from ui.vector_plane import VectorPlane
+
+NAME = "scoring"
+PLANE = VectorPlane(NAME, "score_plane", pause=90, parts=("score_bars",))
+FIRST = VECTOR_PRESETS[0]
+VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=lambda text: _arranged(text), text=Vectors.text)
+SHOWN = Field(NAME, "shown", FIRST)
+"""The vectors that the plane knows."""
+ACTIVE = Field(NAME, "active", 0, address="active", parse=whole_number)
+"""The key at full strength, whose angle is drawn."""
+EDITS = EditList(NAME)
+SCORE = Field(NAME, "score", "dot", address="score", parse=one_of(SCORES))
+"""The score whose weights are changed and taken along."""
+ALL = Field(NAME, "all", False, address="all")
+"""Whether all functions are compared, not two."""
+
+
+def arranged_vectors() -> Vectors:
+    """Return what is arranged, after the plane has followed Back or a link."""
+    if VECTORS.value is not SHOWN.value:
+        arrange(VECTORS.value)
+    ACTIVE.clamp(0, len(VECTORS.value.keys) - 1)
+    return VECTORS.value
+
+
+def _arranged(text: str) -> Vectors:
+    vectors = Vectors.parse(text)
+    return next((replace(preset) for preset in VECTOR_PRESETS if preset.text() == vectors.text()), vectors)
+
+
+def arrange(vectors: Vectors) -> None:
+    """Replace query and keys from outside the plane."""
+    VECTORS.value = SHOWN.value = vectors
+    ACTIVE.value = min(ACTIVE.value, len(vectors.keys) - 1)
+    PLANE.refresh()
+
+
+def take_move() -> None:
+    moved = PLANE.message()
+    if moved is None:
+        return
+    query, *keys = moved["arrows"]
+    arranged = Vectors(query, keys)
+    if arranged.text() != VECTORS.value.text() and TRIED[NAME].value != ASKED:
+        TRIED[NAME].reset()  # what came of a guess was about other vectors
+    VECTORS.value = SHOWN.value = arranged
+    ACTIVE.value = max(moved["active"] - 1, 0) if moved["active"] else ACTIVE.value
+
+
+def query_and_keys(vectors: Vectors) -> tuple[Tensor, Tensor]:
+    """Return the arrows as numbers, (d,) and (n_keys, d)."""
+    return torch.tensor(vectors.query, dtype=torch.float64), torch.tensor(vectors.keys, dtype=torch.float64)
+
+
+def trained_parameters(model: nn.Module, d: int) -> dict[str, Tensor]:
+    """Return the trained parameters of all functions for vectors of a width, by their names."""
+    return {name: parameter.detach().cpu().double() for name, parameter in model.parameters_of(d).items()}  # type: ignore[operator]
+
+
+def key_name(place: int) -> str:
+    """Return k₁ for 0, k₂ for 1 and so on."""
+    return f"k{place + 1}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def examples(vectors: Vectors) -> None:
+    """Draw the examples, the switch to all functions, and the note on what is arranged."""
+    with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):
+        for preset in VECTOR_PRESETS:
+            key = f"scoring_preset_{preset.name}"
+            st.button(preset.name, key=key, on_click=_take_example, args=(preset,))
+        ALL.widget(st.toggle, "All eight scores")
+    st.caption(vectors.note or "Your own arrangement.")
+
+
+def _take_example(preset: Vectors) -> None:
+    arrange(replace(preset))  # a copy: told in the address
+    TRIED[NAME].reset()  # what came of a guess was about other vectors

@@ -1,0 +1,129 @@
+"""Scores that were learned: those that come along, and those trained while one waits, with and without a scale."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from attention_core.attention.scores import Additive, parameter_names
+from attention_core.live_training import score_comparison as compare
+from attention_core.weights import read_card
+from pages.scoring.charts import WITH, WITHOUT, network_chart, training_chart
+from pages.scoring.controls import ACTIVE, NAME, PLANE, key_name
+from ui.chart import draw_chart
+from ui.job_queue import result_on_demand
+from ui.labels import note, paragraph
+from ui.layout import figures_table
+from ui.state import Field, one_of, single_choice
+
+RATE = Field(NAME, "rate", compare.RATES[1], address="rate", parse=one_of(compare.RATES))
+MATTERS = 0.03  # difference of two accuracies that is worth a word
+FORMS = (compare.X, compare.W, compare.QK)
+ITSELF, TURNED = "right key: the query itself", "right key: the query, turned by 90°"
+
+
+def trained_section() -> None:
+    """Train scores of several widths with and without the division, and say what it is worth."""
+    paragraph("Of six keys one is the query itself, turned by 90°, with noise.")
+    rate = single_choice("Learning rate", RATE, compare.RATES)
+    runs = _trained(
+        [compare.ScoreSetup(d=d, is_scaled=scaled, rate=rate) for scaled, d in product((False, True), compare.WIDTHS)]
+    )
+    if not runs:
+        return
+    plain, scaled = runs[: len(compare.WIDTHS)], runs[len(compare.WIDTHS) :]
+    panels = {name: {f"d = {run.setup.d}": run for run in some} for name, some in ((WITHOUT, plain), (WITH, scaled))}
+    with _curves(panels):
+        figures_table(
+            ("d", "gradient", "÷ √d", "found", "÷ √d"),
+            *(
+                (
+                    str(d),
+                    *(f"{run.gradients[0]:.2f}" for run in pair),
+                    *(f"{run.accuracy:.0%}" for run in pair),
+                )
+                for d, *pair in zip(compare.WIDTHS, plain, scaled, strict=True)
+            ),
+        )
+        helps = scaled[-1].accuracy - plain[-1].accuracy > MATTERS
+        divided = f"**Divided, one learning rate serves all widths.** Undivided, d = {compare.WIDTHS[-1]} falls behind."
+        st.markdown(divided if helps else "At this rate all widths learn, divided or not. Try a higher one.")
+        note("Curves: squared error. The gradient is that of the softmax before training.")
+
+
+def projections_section() -> None:
+    """Train X X^T, X W X^T and Q K^T on a symmetric and on a directed task, and say which can do what."""
+    paragraph("Three scores of 256 parameters each learn which of six keys belongs to a query.")
+    runs = _trained([compare.ScoreSetup(form, is_turned=turned) for turned, form in product((False, True), FORMS)])
+    if not runs:
+        return
+    itself, turned = runs[: len(FORMS)], runs[len(FORMS) :]
+    with _curves({name: dict(zip(FORMS, some, strict=True)) for name, some in ((ITSELF, itself), (TURNED, turned))}):
+        figures_table(
+            ("found", "itself", "turned", "symmetric"),
+            *(
+                (form, f"{one.accuracy:.0%}", f"{two.accuracy:.0%}", "yes" if two.asymmetry < MATTERS else "no")
+                for form, one, two in zip(FORMS, itself, turned, strict=True)
+            ),
+        )
+        st.markdown(
+            "**X Xᵀ is symmetric whatever X learns**: like finds like. To find something else takes projections."
+        )
+        note("Chance: 17%. Q and K have half the width of X here, so that all are of equal size.")
+
+
+def _trained(setups: Sequence[compare.ScoreSetup]) -> Sequence[compare.ScoreRun]:
+    """Return trainings that are done, or do them when asked to; nothing before."""
+
+    def steps() -> Iterator[tuple[float, list[compare.ScoreRun]]]:
+        done: list[compare.ScoreRun] = []
+        for setup in setups:
+            for run in compare.train_score(setup):
+                yield (len(done) + len(run.losses) * compare.EVERY / compare.N_STEPS) / len(setups), [*done, run]
+            done.append(run)
+
+    return result_on_demand(("trained", *setups), f"Train {len(setups)} networks", f"{NAME}_train", steps) or ()
+
+
+def _curves(panels: Mapping[str, Mapping[str, compare.ScoreRun]]) -> DeltaGenerator:
+    """Draw two panels of curves on one scale; returns the place beside them."""
+    errors = [error for panel in panels.values() for run in panel.values() for error in run.losses]
+    limits = min(errors), max(errors)
+    *columns, beside = st.columns(3, gap="medium")
+    for (title, panel), column in zip(panels.items(), columns, strict=True):
+        with column:
+            chart = training_chart({name: run.losses for name, run in panel.items()}, compare.EVERY, limits, title)
+            draw_chart(chart, width="content", alt=f"Error while training, {title}")
+    return beside
+
+
+PLAIN_NAME = "vᵀtanh(q + k), v all ones"
+
+
+def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor]) -> None:
+    """Draw the network that scores one key, beside how often learned scores are right; query (d,), key (n_keys, d)."""
+    (d,), n_keys = query.shape, len(key)
+    learned = Additive(*(trained[name] for name in Additive.parameter_names()))
+    scores = {"additive, learned": learned, PLAIN_NAME: Additive(**Additive.plain_parameters(d, d, n_keys))}
+    picture, words = st.columns([1, 1], gap="large")
+    with picture:
+        place = single_choice("Key", ACTIVE, dict(enumerate(map(key_name, range(n_keys)))), on_change=PLANE.refresh)
+        chart = network_chart(learned, query, key[place], key_name(place))
+        alt = f"The network that makes one score of the query and {key_name(place)}"
+        draw_chart(chart, key="scoring_network", width="content", alt=alt)
+        st.caption("Lines are weights: orange above 0, blue below; the wider, the larger.")
+    with words:
+        paragraph(
+            "**A small network makes the score**, $v^{\\top}\\tanh(W_q q + W_k k)$: each unit weighs all numbers of "
+            "query and key and bends their sum by a tanh; v weighs the units."
+        )
+        weights = {name: score(query[None], key).softmax(-1)[0].tolist() for name, score in scores.items()}
+        head = ["weights by", *map(key_name, range(n_keys))]
+        figures_table(head, *([name, *(f"{weight:.0%}" for weight in row)] for name, row in weights.items()))
+        st.caption("With $W_q = W_k = I$ and ones in v it prefers keys of large numbers, not keys that are near.")
+        accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
+        kinds = dict.fromkeys(name.split(".")[0] for name in parameter_names())
+        named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in kinds)
+        paragraph(f"Four scores were trained to find the nearest of six keys. Right: {named}; chance: 17%.")

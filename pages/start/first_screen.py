@@ -1,0 +1,218 @@
+"""What Start opens with: a sentence translated without attention and with it, a drawing that is asked about.
+
+A server that has just begun shows both without any model: of one sentence and one question the answers lie in
+pages/start/answers.json, and a test holds them equal to what the models say. All else is computed when it is asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from attention_core.bounds import limits as bounds
+from attention_core.bounds.harmless import as_markdown
+from attention_core.data.sentence_presets import OPENING
+from attention_core.data.stroke import Stroke
+from attention_core.files import find_file
+from attention_core.inference.read_back import words_only_in
+from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
+from ui.chart import address, note_picture
+from ui.component import component
+from ui.hosting.bounds import QUESTION_BOX_LETTERS, SENTENCE_LETTERS
+from ui.lecture.mode import LECTURE
+from ui.navigation import PAGES, entry_of, path_of
+from ui.read_back import read_back
+from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
+
+if TYPE_CHECKING:
+    from attention_core.charts.vega import Chart
+
+NAME = "start"
+SENTENCE = OPENING[0]
+QUESTIONS = (QUESTION := "which digit is left of the blue one?", "what colour is the 8?", "how many digits are there?")
+UNCLEAR = "People would answer differently, or not at all: how sure the network is tells nothing then."
+EMPTY = "Draw a digit or two, in any of the colours."
+
+
+TEXT = Field(NAME, "text", SENTENCE, address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.most])
+LAST_TEXT = Field(NAME, "last_text", SENTENCE)
+"""What was translated last: it stays while what is typed cannot be read."""
+ASKED = Field(NAME, "asked", QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.most])
+DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, text=str)
+"""Packed strokes; "" = the drawing that is there on arrival."""
+ANSWERED = Field(NAME, "answered", 0.0)
+"""The stroke, by its time, that the present answer knows."""
+HEIGHTS = {"none": 206, "dot": 184, "scene": 524}
+"""Pixels that the pictures take, kept for them while they come."""
+_words, _scene = component("aligned_words"), component("start_scene")
+
+
+def translation_part() -> None:
+    """Draw a sentence and its translations, through one vector and with attention."""
+    TEXT.widget(st.text_input, "A sentence: what does a translator lose?", max_chars=SENTENCE_LETTERS.most)
+    text, translated = TEXT.value, first_answers()["words"]
+    if text != SENTENCE:
+        from attention_core.data.pieces import english_words
+        from pages.start.live_answers import sentence_answer
+
+        if not english_words(text):
+            st.info("Type an English sentence.")
+            text = LAST_TEXT.value
+        translated = translated if text == SENTENCE else sentence_answer(text)
+    LAST_TEXT.value = text
+    for name, title in zip(("none", "dot"), _titles(text, translated), strict=True):
+        words, other = translated[name], translated["dot" if name == "none" else "none"]
+        alone = words_only_in(words["target"], other["target"])
+        with st.container(key=f"start_says_{name}", gap=None):
+            st.markdown(title)
+            st.html(read_back(words["said"], text, words["target"][:-1], alone))
+        note_picture(lambda words=words: _weights(words), f"{words['name']}: “{text}”")
+        height = "content" if LECTURE.value else HEIGHTS[name]
+        _words(key=f"start_{name}_words", data=words | {"alone": alone}, height=height)
+    _examples(TEXT, OPENING, "translate")
+
+
+def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"start_{field.address}_examples"):
+        for place, text in enumerate(texts):
+            if text != field.value:
+                st.button(text, key=f"start_{field.address}_{place}", on_click=field.take, args=(text,))
+        entry = entry_of(page)
+        st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
+
+
+def _titles(text: str, translated: dict[str, Any]) -> tuple[str, str]:
+    only, is_same = translated["only"], translated["none"]["said"] == translated["dot"]["said"]
+    looks = ", ".join(f"*{as_markdown(french)}* looks most at *{as_markdown(english)}*" for french, english in only)
+    gone = ", ".join(dict.fromkeys(f"*{as_markdown(english)}*" for _, english in only))
+    gone += " and more" * translated["more"]
+    lost = f"lost or said otherwise: {gone}." if gone else f"it says {'the same' if is_same else 'it otherwise'}."
+    lost = "the cat is lost." if text == SENTENCE else lost
+    return (
+        f"**Without attention** {lost}",
+        f"**With attention** {looks or ('it says the same' if is_same else 'it says this')}.",
+    )
+
+
+def _weights(words: dict[str, Any]) -> Chart:
+    from attention_core.charts.words import word_weights
+
+    return word_weights(*(words[part] for part in ("source", "target", "weights", "active", "single")))
+
+
+def scene_part() -> None:
+    """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
+    label = "A question about a drawing: the network looks at least twice"
+    ASKED.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.most)
+    data = _asked()
+    is_long = len(data.get("looks", ())) > 2  # its words take more lines than are kept for them
+    height = "content" if is_long else HEIGHTS["scene"]
+    for number, look in enumerate(data.get("looks", ()), 1):
+        note_picture(lambda look=look: _look(look["weights"]), f"Look {number}: “{ASKED.value}”")
+    _scene(key="start_scene", data=data, default={"drawn": None}, on_drawn_change=_take_drawing, height=height)
+    if not data.get("clear", True):
+        st.warning(UNCLEAR)
+    _examples(ASKED, _clear_examples(), "ask")
+
+
+def _clear_examples() -> list[str]:
+    """Return the questions that have one answer about what is drawn."""
+    if not DRAWING.value:
+        return [*QUESTIONS]
+    from attention_core.data.questions import parse
+    from attention_core.inference.scenes import is_clear
+    from pages.start.live_answers import digits_of
+
+    digits = digits_of(strokes_now())
+    return [text for text in QUESTIONS if is_clear(parse(text), digits)]
+
+
+def _look(weights: list[float]) -> Chart:
+    from attention_core.charts import overlay
+    from pages.start.live_answers import canvas_of
+
+    side = round(len(weights) ** 0.5)
+    return overlay(canvas_of(strokes_now()), np.array(weights).reshape(side, side))
+
+
+def _asked() -> dict[str, Any]:
+    first = first_answers()["scene"]
+    if not DRAWING.value and ASKED.value == QUESTION:
+        return first | {"answered": ANSWERED.value}
+    from attention_core.data.questions import QuestionError
+    from pages.start.live_answers import scene_answer
+
+    strokes = strokes_now()
+    data = {"pens": first["pens"], "strokes": listed(strokes), "answered": ANSWERED.value}
+    if not strokes:
+        return data | {"fault": EMPTY}
+    try:
+        return data | scene_answer(strokes, ASKED.value)
+    except QuestionError as error:
+        return data | {"fault": str(error)}
+
+
+def _take_drawing() -> None:
+    """Take the strokes that the browser sends, if they are some; else what was drawn before stays."""
+    with suppress(*BAD_VALUE_ERRORS):
+        DRAWING.value, ANSWERED.value = sent_drawing(component_message("start_scene", "drawn"))
+
+
+def sent_drawing(message: Any) -> tuple[str, float]:
+    """Return the strokes of a browser's message, packed, and its time; one of BAD_VALUE_ERRORS if it holds none."""
+    strokes = []
+    for colour, width, path in message["strokes"][: bounds.DRAWING_STROKES.most]:
+        points = np.array(path[: 2 * bounds.DRAWING_POINTS.most], float).reshape(-1, 2)
+        if not (np.abs(points) <= bounds.DRAWING_FAR.most).all():
+            raise ValueError("the stroke leaves the drawing")
+        strokes.append(Stroke(points, width, colour))
+    return checked_strokes(pack_strokes(strokes)), float(message["sent"])
+
+
+def strokes_now() -> list[Stroke]:
+    if DRAWING.value:
+        return unpack_strokes(DRAWING.value)
+    return [
+        Stroke(np.array(path, float).reshape(-1, 2), width, colour)
+        for colour, width, path in first_answers()["scene"]["strokes"]
+    ]
+
+
+def listed(strokes: list[Stroke]) -> list[list[Any]]:
+    """Return strokes as the browser has them: colour, width, and x and y in turn."""
+    return [[stroke.colour, stroke.width, stroke.path.ravel().tolist()] for stroke in strokes]
+
+
+@lru_cache(maxsize=1)
+def first_answers() -> dict[str, Any]:
+    """Return what the models say about the first sentence, question and drawing; see benchmarks/start_page.py."""
+    return json.loads(find_file("pages/start/answers.json").read_text(encoding="utf-8"))
+
+
+ACROSS = 3
+
+
+def page_cards() -> None:
+    """Draw a card for every other page, in their order."""
+    for first in range(1, len(PAGES), ACROSS):
+        for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
+            with column.container(border=True, height="stretch"):
+                if content := _card(entry.name, st.context.theme.type or "light"):
+                    place = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+                    st.html(f'<img class="card" src="{place}" alt="" loading="lazy">')
+                st.page_link(path_of(entry), label=f"**{entry.title}**")
+                st.caption(entry.promise)
+
+
+@lru_cache
+def _card(page: str, ground: str) -> bytes:
+    """Return the picture of a page; b"" as long as it has none."""
+    path = find_file(f"pages/{page}/card-{ground}.webp")
+    return path.read_bytes() if path.exists() else b""

@@ -1,0 +1,98 @@
+"""What the models say for Start: a sentence without attention and with it, a question about a drawing likewise."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attention_core import Role, Uniform
+from attention_core.data.canvases import group_strokes
+from attention_core.data.drawing import draw_strokes
+from attention_core.data.questions import ANSWERS, answer_in_words, read_question
+from attention_core.data.scene_questions import SceneDigit
+from attention_core.data.stroke import Stroke
+from attention_core.inference.read_back import words_only_in
+from attention_core.inference.scenes import is_clear, read_digits, scene_input
+from attention_core.models.scene_question import SceneAnswer, SceneQuestion
+from ui.computed import by_model
+from ui.layout import role_word
+from ui.translators import FIRST, shown_translation
+from ui.words import word_data
+
+SIDE = 320  # of the drawing, in its own pixels
+INK, PAPER = "#15191E", "#FFFFFF"
+NAMES = dict(zip(FIRST.values(), ("Without attention", "With attention"), strict=True))
+ALIKE, CHOSEN = "If it may not choose where to look", "Free to choose"
+MOST_WORDS = 2
+explain, read = by_model(SceneQuestion.explain), by_model(read_digits)
+
+
+def roles_line() -> str:
+    """Return HTML that says what query, key and value are here."""
+    query, key, value = (role_word(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
+    return (
+        f'<p class="who">A {query} asks: a French word, a question. The better a {key} fits, an English word or a '
+        f"place in the drawing, the more of its {value} is handed over: its "
+        f"{role_word(Role.WEIGHTS, 'weight')}.</p>"
+    )
+
+
+def sentence_answer(text: str) -> dict[str, Any]:
+    """Return the words of a sentence and of its translations by two models, and what attention alone says."""
+    shown = {name: shown_translation(name, text, ()) for name in NAMES}
+    without, words = (word_data(one.view, NAMES[name]) for name, one in shown.items())
+    single = f"one vector: {shown['none'].trace.value.shape[-1]} numbers"
+    for name, translated in zip(shown, (without, words), strict=True):
+        translated |= {"said": shown[name].translation.text, "note": "", "plain": True, "forced": 0}
+    only = words_only_in(words["target"], without["target"])
+    astray = words_only_in(without["target"], words["target"])
+    looked = [words["source"][int(row[:-1].argmax())] for row in shown["dot"].view.weights]
+    told = [[words["target"][row], looked[row]] for row in only if any(map(str.isalnum, looked[row]))]
+    return {
+        "none": without | {"single": single, "active": astray[-1] if astray else 0},
+        "dot": words | {"single": "", "active": only[-1] if only else 0},
+        "only": told[-MOST_WORDS:],
+        "more": len(told) > MOST_WORDS,
+    }
+
+
+def canvas_of(strokes: Sequence[Stroke]) -> np.ndarray:
+    """Return a drawing as the model is shown it, uint8 (SIDE, SIDE, 4)."""
+    return draw_strokes(strokes, (SIDE, SIDE), INK, PAPER)
+
+
+def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
+    """Return where a network looks to answer a question about a drawing, and its answers, also without choosing.
+
+    A QuestionError says why the question cannot be read.
+    """
+    reading, digits = read_question(question), digits_of(strokes)
+    words, n_looks = reading.words, reading.question.n_looks
+    picture = scene_input(canvas_of(strokes)).picture
+    given = picture, words, "dot"
+    chosen = explain("scene-question", *given)
+    looks = [
+        {
+            "words": [
+                [label, round(share, 3)]
+                for label, share in zip(read.story.key_axis.labels, read.weights()[0].tolist(), strict=True)
+            ],
+            "weights": [round(weight, 4) for weight in look.weights()[0].tolist()[:-1]],
+        }
+        for read, look in zip(chosen.words[:n_looks], chosen.looks[:n_looks], strict=True)
+    ]
+    alike = explain("scene-question", *given, (Uniform(),))
+    said = [[ALIKE, *_best(alike)], [CHOSEN, *_best(chosen)]]
+    return {"looks": looks, "said": said, "clear": is_clear(reading.question, digits)}
+
+
+def digits_of(strokes: Sequence[Stroke]) -> list[SceneDigit]:
+    """Return the digits of a drawing as the model reads each of them alone."""
+    groups = group_strokes(strokes, SIDE, PAPER)
+    pictures = [scene_input(canvas_of([strokes[place] for place in one.strokes])).picture for one in groups]
+    return read("scene-question", pictures, [(one.colour, one.box) for one in groups])
+
+
+def _best(answer: SceneAnswer) -> tuple[str, float]:
+    place = int(answer.probabilities.argmax())
+    return answer_in_words(ANSWERS[place]), round(float(answer.probabilities[place]), 3)

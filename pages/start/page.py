@@ -1,0 +1,21 @@
+"""Start: what does attention change, on two live examples, and where do I go?"""
+
+import streamlit as st
+
+from pages.start.first_screen import first_answers, page_cards, scene_part, translation_part
+from ui.lecture.guided.menu import lecture_menu
+from ui.skeleton import live, page_frame
+
+page_frame(
+    "start", "Type or draw: see what attention changes. Words that only one of two translations says are coloured."
+)
+sentence, scene = st.columns([1.4, 1], gap="large")
+with sentence:
+    live(translation_part)
+with scene:
+    live(scene_part)
+with st.container(key="desk_start_path"):
+    st.html(first_answers()["roles"])
+    lecture_menu()
+    st.divider()
+    page_cards()

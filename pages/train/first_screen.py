@@ -1,0 +1,257 @@
+"""The first screen: what is to be learned, the button that starts it, and the film of what is looked at."""
+
+import base64
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention_core.data.lessons import SIDE
+from attention_core.data.match3 import FIRST_NUMBERS
+from attention_core.data.mnist import DataError
+from attention_core.live_training.graphs import EDGES
+from attention_core.live_training.lesson import EDGES as WITHOUT_EDGES
+from attention_core.live_training.lesson import POSITION, LiveSettings, Look
+from attention_core.live_training.live_run import LESSONS, LiveRun, beforehand
+from attention_core.live_training.lookup import TYPED
+from pages.train.training import Training, TrainingStage
+from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
+from ui.component import component
+from ui.computed import cached_computation, compute_turn
+from ui.digits import prepared
+from ui.hosting.bounds import SENTENCE_LETTERS
+from ui.job_queue import asking
+from ui.labels import error_markdown
+from ui.layout import end_here
+from ui.state import Field, between, expander, one_of, single_choice
+
+NAME = "train"
+TITLES = {
+    "digits": "Read digits",
+    "lookup": "Look up words",
+    "grammar": "Translate",
+    "pairs": "Translate, harder",
+    "triples": "Find triples",
+    "graph": "Ask a graph",
+}
+MEASURES = {
+    "digits": "Right about new digits",
+    "lookup": "Right about new words",
+    "grammar": "Next words right, new sentences",
+    "pairs": "Next words right, new sentences",
+    "triples": "Right about numbers in new rows",
+    "graph": "Right about nodes of new graphs",
+}
+ASKS = {
+    "digits": "Every pixel asks all pixels for their ink and position.",
+    "lookup": "Each word you type asks eight words for the number beside each.",
+    "graph": "Each node asks its neighbours for the number of the one that has its colour.",
+    "triples": "Every number asks all pairs of other numbers whether they fit.",
+}
+ASKS_BROKEN = {
+    ("digits", POSITION): "Every pixel asks all pixels for their ink.",
+    ("graph", WITHOUT_EDGES): "Each node asks all nodes for the number of its neighbour of the same colour.",
+}
+TRANSLATED = "Each French word asks all English words for what was read at each."
+PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
+SETTINGS = {
+    field.name: Field(NAME, f"set_{field.name}", field.default, address=field.name, parse=PARSERS.get(field.name))
+    for field in fields(LiveSettings)
+}
+"""What is set of a training, by name."""
+LESSON = SETTINGS["lesson"]
+CHOICES = {"size": "Size", "rate": "Learning rate", "share": "Per cent of the examples", "score": "Score"}
+EXAMPLES = {
+    "grammar": "the red car does not hide the small mouse",
+    "pairs": "I don't want to go.",
+    "lookup": TYPED,
+    "triples": " ".join(map(str, FIRST_NUMBERS)),
+    "graph": EDGES,
+}
+FIELD_LABELS = {
+    "lookup": "Words to look up, misspelt as you like",
+    "triples": "Your numbers, 0 to 30",
+    "graph": "Edges between the nodes A to L",
+}
+TEXTS = {name: Field(NAME, name, text, address=name) for name, text in EXAMPLES.items()}
+PAD = Pad(NAME, digit_presets(), first="3")
+TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)
+"""The visitor's training, and the one before it."""
+LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
+"""What was looked at in the present input, by the run and the input."""
+CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
+"""Whether the settings are open; whether a button has begun or stopped a training since the whole page ran."""
+BEAT = 1.0
+_beforehand = st.cache_resource(max_entries=6, show_spinner="Building the networks")(beforehand)
+_film = component("learning_film", folder="pages/train", scripts=("film", "learning_film"))
+
+
+def is_on() -> bool:
+    return TRAINING.value is not None and TRAINING.value.is_on
+
+
+def settings_now() -> LiveSettings:
+    """Return what is set, with the lesson's usual values for what it does not offer."""
+    offer, given = LESSONS[LESSON.value], {name: field.value for name, field in SETTINGS.items()}
+    usual = {"size": "medium", "rate": "usual", "share": 100, "score": offer.score[0], "broken": ""}
+    return LiveSettings(**given | {k: v for k, v in usual.items() if given[k] not in getattr(offer, k)})
+
+
+def who_asks(settings: LiveSettings) -> str:
+    """Return who asks whom, and for what, in a training."""
+    usual = ASKS.get(settings.lesson, TRANSLATED)
+    return ASKS_BROKEN.get((settings.lesson, settings.broken), usual)
+
+
+@cached_computation()
+def _looks_beforehand(settings: LiveSettings, given: Any) -> list[Look]:
+    run = _beforehand(settings)
+    return [run.look(frame, given) for frame in run.frames]
+
+
+def shown_training() -> Training:
+    """Return the visitor's training, or what stands there before it; ends the page where its data are missing."""
+    training, settings = TRAINING.value, settings_now()
+    if training and (training.is_on or training.run.settings == settings):
+        return training
+    try:
+        return Training(_beforehand(settings))
+    except DataError as error:
+        st.error(error_markdown(error), icon=":material/error:")
+        end_here()
+
+
+def take(training: Training | None) -> None:
+    """Make a training the visitor's, or none; the one that was there rests, and is kept beside it."""
+    if (old := TRAINING.value) is not None:
+        old.rest()
+        BEFORE.value = old if old.run.step else BEFORE.value
+    TRAINING.value, HAS_CHANGED.value = training, True
+    for name, field in SETTINGS.items() if training else ():
+        field.value = getattr(training.run.settings, name)
+
+
+def start() -> None:
+    """Begin a training anew, with the settings of now."""
+    take(Training(LiveRun(settings_now())))
+    go_on()
+
+
+def go_on() -> None:
+    TRAINING.value.go_on(*asking())
+    HAS_CHANGED.value = True
+
+
+def choose_lesson() -> None:
+    single_choice("What it learns", LESSON, TITLES, label_visibility="collapsed", disabled=is_on())
+
+
+def own_input() -> tuple[Any, str]:
+    """Let a person draw or type, and return it as the lesson reads it, with a text that tells it from others."""
+    if LESSON.value == "digits":
+        pad = drawing_pad(PAD)
+        drawing = prepared(last_drawn(PAD, pad, not pad.inked).canvas)
+        image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
+        return image, image.tobytes().hex()
+    field = TEXTS[LESSON.value]
+    label = FIELD_LABELS.get(LESSON.value, "Your sentence")
+    typed = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.most).strip() or field.default
+    return typed, typed
+
+
+def change_settings() -> None:
+    offer = LESSONS[LESSON.value]
+    with expander("Change the settings", CHANGES):
+        for name, label in CHOICES.items():
+            if len(offered := getattr(offer, name)) > 1:
+                SETTINGS[name].clamp_to_options([*offered], getattr(settings_now(), name))
+                single_choice(label, SETTINGS[name], [*offered], disabled=is_on(), wrap=True)
+        SETTINGS["seed"].widget(st.number_input, "Seed", 0, 9_999, disabled=is_on())
+
+
+def learning(training: Training, given: Any, text: str, was_on: bool) -> None:
+    """Draw the buttons and the film; runs again every second while the network learns."""
+    training.note_visitor()
+    draw_whole_page_if(HAS_CHANGED.value or training.is_on != was_on)
+    if remark := training.run.lesson.remark(text):
+        st.info(remark)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
+        _buttons(training)
+    draw_film(training, given, text)
+
+
+def draw_whole_page_if(is_old: bool) -> None:
+    """Run the whole page again where it shows what has begun or ended, so that its clock does too."""
+    if is_old:
+        HAS_CHANGED.value = False
+        st.rerun()
+
+
+def _buttons(training: Training) -> None:
+    is_own, takes = training is TRAINING.value, f"takes about {training.run.lesson.seconds} seconds."
+    if training.is_on:
+        st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.rest)
+    elif training.run.step and training.stage is TrainingStage.RESTS:
+        st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=go_on)
+    else:
+        again = training.stage is TrainingStage.DONE and is_own
+        kind, icon = ("secondary", "replay") if again else ("primary", "play_arrow")
+        label = "Train again" if again else "Start"
+        st.button(label, key="train_start", icon=f":material/{icon}:", type=kind, on_click=start)  # type: ignore[arg-type]
+    if is_own and training.stage is not TrainingStage.DONE:
+        st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=take, args=(None,))
+    n, left = training.before, training.seconds_left
+    told = {
+        TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
+        TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
+        TrainingStage.RESTS: "It rests." if training.run.step else f"It {takes}",
+        TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
+        if training.seconds and not training.first
+        else "Trained."
+        if is_own
+        else f"This run was recorded; press Start for yours: it {takes}",
+    }
+    st.caption(training.remark or told[training.stage])
+
+
+def draw_film(training: Training, given: Any, text: str, key: str = "train_film") -> None:
+    run = training.run
+    known = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
+    looks, frames = known.setdefault((id(run), text), []), list(run.frames)
+    if not looks and run is _beforehand(run.settings):
+        looks += _looks_beforehand(run.settings, given)
+    if len(looks) < len(frames):
+        with compute_turn():
+            looks += [run.look(frame, given) for frame in frames[len(looks) :]]
+    keys = looks[0].keys
+    maps = [look.weights.mean(0) if keys.grid else look.weights for look in looks]
+    most = max(4 / len(keys), *(float(one.max()) for one in maps)) if keys.grid else 1.0
+    pictures = [
+        {
+            "step": frame.step,
+            "says": look.answer,
+            "weights": _packed(one / most),
+            "queries": [] if keys.grid else list(look.queries.labels),
+            "accuracies": list(frame.accuracies.values()),
+            "losses": list(frame.losses.values()),
+        }
+        for frame, look, one in zip(frames, looks, maps, strict=True)
+    ]
+    data = {
+        "name": str(id(run)),
+        "live": training.is_on,
+        "ink": _packed(given) if keys.grid else "",
+        "side": SIDE,
+        "even": 1 / (len(keys) * most),
+        "keys": [] if keys.grid else list(keys.labels),
+        "frames": pictures,
+        "names": list(run.models),
+        "n_steps": run.n_steps,
+        "title": MEASURES[run.settings.lesson],
+    }
+    _film(key=key, data=data)
+
+
+def _packed(shares: np.ndarray) -> str:
+    return base64.b64encode(np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8).tobytes()).decode()

@@ -1,0 +1,132 @@
+"""Below the film: the verdict on attention, what can be broken, two trainings beside each other, files."""
+
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from attention_core.bounds.limits import CHECKPOINT_BYTES
+from attention_core.live_training.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE, LiveSettings
+from attention_core.live_training.live_run import LESSONS, SCRIPT, LiveRun, verdict
+from pages.train import first_screen as screen
+from pages.train.training import Training
+from ui.labels import error_markdown, paragraph
+from ui.layout import figures_table
+from ui.state import Field, single_choice, widget_value
+
+BREAKS = {
+    "": "nothing",
+    LABELS: "shuffle the labels",
+    POSITION: "leave out positions",
+    EDGES: "leave out the edges",
+    SCALE: "do not divide by √d (d = 64)",
+    BEFOREHAND: "keep looks learned beforehand",
+}
+SAYS = {
+    "": "Take one part away, and train again.",
+    LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
+    POSITION: "Each English word is read alone and knows no neighbours: nothing tells which words belong together.",
+    EDGES: "Every node asks all nodes. Three others have its colour, and which is its neighbour it cannot know.",
+    SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right "
+    "in the end, with the usual settings.",
+}
+ANEW = {LABELS: "Answers no longer belong to questions, which are drawn anew for every batch: nothing can be learned."}
+SAYS_OF = {
+    "lookup": ANEW,
+    "triples": ANEW,
+    "graph": ANEW,
+    "digits": {
+        POSITION: "A pixel knows its ink, but not its place: pixels of the same ink ask and answer alike.",
+        SCALE: "Sums of 64 products are large: many pixels soon pick a single one. Such a softmax passes hardly any "
+        "gradient, so what was picked early mostly stays.",
+        BEFOREHAND: "Networks are often given looks that were learned before. Here they are those of the recorded "
+        "training and stay as they are: only the layers behind them learn. With the usual settings, 77% of new digits "
+        "are right after 100 batches; a network that learns to look at the same time reaches 44%.",
+    },
+}
+"""What is to be seen where a lesson differs."""
+N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
+
+
+def did_attention_work(training: Training, text: str) -> None:
+    """Say what attention is worth, beside its controls on the same batches."""
+    run, frame = training.run, training.run.frames[-1]
+    st.markdown(verdict(run))
+    if not frame.step:
+        return
+    sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
+    figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
+    rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
+    figures_table(("", screen.MEASURES[run.settings.lesson].lower(), "loss in training", "parameters"), *rows)
+    if run.settings.broken == BEFOREHAND:
+        st.markdown("The looks were kept: only what comes after them was learned.")
+    elif run.settings.lesson != "triples" and (looks := screen.LOOKS.value.get((id(run), text))):  # shown there: sums
+        first, last = looks[0].passed, looks[-1].passed
+        with st.expander("Can the map still change?"):
+            paragraph(
+                "**The sharper a map, the less it can still change**: in your input the softmax passed "
+                f"{first:.0%} of a gradient at first, and passes {last:.1%} now."
+            )
+
+
+def break_it() -> None:
+    """Offer what can be taken away."""
+    screen.draw_whole_page_if(screen.HAS_CHANGED.value)
+    options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
+    broken = single_choice("What is changed", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
+    paragraph((SAYS | SAYS_OF.get(screen.LESSON.value, {}))[broken])
+    st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
+
+
+def compare_runs(training: Training, given: Any, text: str) -> None:
+    """Draw this training and the one before it beside each other; take one back that was saved."""
+    screen.draw_whole_page_if(screen.HAS_CHANGED.value)
+    before = screen.BEFORE.value
+    if before is None or not training.run.step or before is training:
+        st.markdown("Train it twice, with something changed: both stand here.")
+    else:
+        for name, one, column in zip(("before", "now"), (before, training), st.columns(2, gap="large"), strict=True):
+            with column:
+                st.markdown(f"**{name.capitalize()}**: {_told(one.run.settings)}. {verdict(one.run)}")
+                if one.run.settings.lesson == screen.LESSON.value:
+                    screen.draw_film(one, given, text, f"train_film_{name}")
+    key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
+    st.file_uploader(
+        "Put back a training that you have saved",
+        "safetensors",
+        key=key,
+        max_upload_size=most,
+        on_change=_put_back,
+        args=(key,),
+    )
+    if REFUSED.value:
+        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
+
+
+def _told(settings: LiveSettings) -> str:
+    """Return in words what is not as usual."""
+    usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
+    changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
+    if (broken := changed.pop("broken", None)) in (SCALE, BEFOREHAND):
+        changed.pop("size", None)  # it has a size of its own
+    others = (f"{name} {value}" for name, value in changed.items())
+    return ", ".join([screen.TITLES[settings.lesson], *([BREAKS[broken]] if broken else []), *others])
+
+
+def take_training(training: Training) -> None:
+    """Offer the script of a training and its file."""
+    run, more = training.run, {"on_click": "ignore"}
+    st.download_button("Script (.py)", SCRIPT.format(settings=run.settings), "training.py", key="train_script", **more)  # type: ignore[arg-type]
+    more |= {"disabled": training.is_on, "key": "train_file"}
+    st.download_button("Training so far (.safetensors)", run.checkpoint, "training.safetensors", **more)  # type: ignore[arg-type]
+
+
+def _put_back(key: str) -> None:
+    upload, REFUSED.value = widget_value(key), ""
+    if upload is None:
+        return
+    N_UPLOADS.value += 1
+    try:
+        screen.take(Training(LiveRun.from_checkpoint(upload.getvalue())))
+    except ValueError as error:
+        REFUSED.value = str(error)

@@ -1,0 +1,102 @@
+"""A sentence and the transformer that reads it, perhaps with its attention changed: what it says, its traces."""
+
+from typing import Any, NamedTuple
+
+from attention_core import AttentionTrace, DropHead
+from attention_core.inference import translation as core
+from attention_core.models.transformer import KINDS, EditedTranslator, EditsByAttention, TransformerConfig
+from ui.computed import cached_computation, model_or_stop
+from ui.edits import EditList, ListedEdit, where_in_stack
+from ui.state import Field, whole_number
+from ui.translators import translation
+
+NAME = "transformer"
+TRANSLATOR = "transformer"
+MODEL = f"translator-{TRANSLATOR}"
+CONFIG = TransformerConfig()
+CHOICES = {
+    "kind": ("Attention of", KINDS),
+    "layer": ("Layer", range(CONFIG.n_layers)),
+    "head": ("Head", range(CONFIG.n_heads)),
+}
+
+
+class TransformerHead(NamedTuple):
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # from 0
+    head: int  # from 0
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
+
+    @property
+    def where(self) -> str:
+        return where_in_stack(self.kind, self.layer)
+
+    @property
+    def without(self) -> ListedEdit:
+        """The edit that switches it off."""
+        return ListedEdit(DropHead(self.head), f"{self.label}: switched off", self.where)
+
+
+class Experiment(NamedTuple):
+    """A sentence, and what is changed in the model that reads it."""
+
+    text: str
+    edits: EditsByAttention
+
+
+def _named(text: str) -> TransformerHead:
+    kind, layer, number = text.split("-")
+    head = TransformerHead(kind, whole_number(layer) - 1, whole_number(number) - 1)
+    if any(getattr(head, part) not in choices for part, (_, choices) in CHOICES.items()):
+        raise ValueError(f"text must name a head such as cross-2-3, got {text!r}")
+    return head
+
+
+CHOSEN = Field(
+    NAME,
+    "chosen",
+    TransformerHead("encoder", 2, 0),  # where every word looks one back
+    address="head",
+    parse=_named,
+    text=lambda head: f"{head.where}-{head.head + 1}",
+)
+EDITS = EditList(NAME, off=lambda text: [_named(one).without for one in dict.fromkeys(text.split("."))])
+_translated_together = cached_computation(by_model=True)(core.translate_together)
+_layers_explained = cached_computation(by_model=True)(core.explain_layers)
+
+
+def experiment_on(text: str) -> Experiment:
+    """Return a sentence with what is changed in the model that reads it."""
+    return Experiment(text, EDITS.fitting_each(lambda: traces(Experiment(text, {})), text))
+
+
+def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTranslator:
+    model: Any = model_or_stop(MODEL)
+    return EditedTranslator(model, experiment.edits, with_positions)
+
+
+def said(experiment: Experiment, *sources: core.SourceSentence, with_positions: bool = True) -> list[str]:
+    """Return the French of sources with the same number of pieces by the changed model."""
+    return [one.text for one in _translated_together(edited(experiment, with_positions=with_positions), sources)]
+
+
+def reduced(text: str) -> dict[tuple[str, str], str]:
+    """Return the French of each kind of translator, and of the same with something left out, see committed_costs()."""
+    additive, none, transformer = map(model_or_stop, ("translator-additive", "translator-none", MODEL))
+    ways: dict[tuple[str, str], Any] = {
+        ("additive", ""): additive,
+        ("additive", "recurrence"): EditedTranslator(additive, reads_alone=True),
+        ("additive", "attention_trained"): none,
+        ("transformer", ""): transformer,
+        ("transformer", "positions"): EditedTranslator(transformer, with_positions=False),
+    }
+    return {way: _translated_together(model, [core.read_source(text)])[0].text for way, model in ways.items()}
+
+
+def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
+    """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
+    source, made = core.read_source(experiment.text), translation(TRANSLATOR, experiment.text)
+    return _layers_explained(model_or_stop(MODEL), source, made, experiment.edits)  # type: ignore[arg-type]

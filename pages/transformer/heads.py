@@ -1,0 +1,187 @@
+"""The heads of the transformer: all of them, one by its steps, one changed by hand."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import Any
+
+import streamlit as st
+
+from attention_core import AttentionTrace, Role, step_of
+from attention_core.charts.heads import heads_chart, mosaic
+from attention_core.explain.heads import describe_head, summaries, summarise
+from attention_core.inference.translation import WordView, piece_probabilities, read_source
+from pages.transformer import experiment as page
+from ui.chart import click, draw_chart
+from ui.computed import cached_computation
+from ui.edits import WeightsRow, show_weights_difference, weight_editor
+from ui.labels import error_markdown, literal
+from ui.layout import section
+from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words, told_key
+from ui.state import Field, following, whole_number
+from ui.translators import show_next_word, translation
+from ui.words import aligned_words, chosen_arc, chosen_row
+
+ASKS = {
+    "encoder": "Each English piece asks all English pieces",
+    "decoder": "Each French piece asks the French up to it, never what comes after",
+    "cross": "Each French piece asks all English pieces",
+}
+QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
+STEPS = Stepper(page.NAME)
+LEAST = 0.0005  # change of a probability below which hardly anything has changed
+_probabilities = cached_computation(by_model=True)(piece_probabilities)
+
+
+def _looked_at(experiment: page.Experiment) -> tuple[page.TransformerHead, AttentionTrace, int]:
+    page.EDITS.follow()
+    head = page.CHOSEN.value
+    trace = page.traces(experiment)[head[:2]]
+    return head, trace, min(QUERY.value, trace.n_queries - 1)
+
+
+def _choose_head(
+    experiment: page.Experiment, *, switch: bool = False
+) -> tuple[page.TransformerHead, AttentionTrace, int]:
+    """Let a person choose kind, layer and head, and perhaps switch it off; see _looked_at."""
+    head = page.CHOSEN.value
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
+        for part, (label, choices) in page.CHOICES.items():
+            st.segmented_control(
+                label,
+                choices,
+                format_func=lambda choice: choice.capitalize() if isinstance(choice, str) else str(choice + 1),
+                required=True,
+                **following(f"transformer_{part}", getattr(head, part), partial(_take_part, part)),
+            )
+        if switch:
+            label = "Switch on" if head.without in page.EDITS.changes else "Switch off"
+            st.button(label, key="transformer_switch", on_click=page.EDITS.toggle, args=(head.without,))
+    st.caption(f"{ASKS[head.kind]}.")
+    return _looked_at(experiment)
+
+
+def _take_part(part: str, choice: Any) -> None:
+    page.CHOSEN.value = page.CHOSEN.value._replace(**{part: choice})
+
+
+def all_heads(experiment: page.Experiment) -> None:
+    """Draw all heads of the chosen kind, and the chosen one large; clicks choose."""
+    head, trace, query = _choose_head(experiment)
+    layers = [page.traces(experiment)[head.kind, layer] for layer in range(page.CONFIG.n_layers)]
+    habits = [[describe_head(one) for one in layer] for layer in summaries(layers, _end(head, trace))]
+    every, large = st.columns([1.1, 1], gap="medium")
+    with every:
+        _mosaic(layers, head, habits)
+    with large:
+        st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
+        look, name = at_query(trace, query), f"transformer_{head.kind}"
+        show_step_chart(trace, step_of(trace, "weights"), head.head, look, name, asks=QUERY)
+
+
+def _end(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:
+    return () if head.kind == "decoder" else (trace.n_keys - 1,)  # the end of the sentence is no word
+
+
+def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: list[list[str]]) -> None:
+    def take(clicked: dict[str, Any]) -> None:
+        page.CHOSEN.value = page.CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
+
+    places = product(range(page.CONFIG.n_layers), range(page.CONFIG.n_heads))
+    chart = heads_chart(
+        mosaic(layers, size=70),
+        habits,
+        chosen=(head.layer, head.head),
+        off={place for place in places if page.TransformerHead(head.kind, *place).without in page.EDITS.changes},
+        select="head",
+    )
+    words = f"Weights of all heads of all layers, {head.kind} attention; click one"
+    draw_chart(chart, width="content", alt=words, **click(f"transformer_heads_{head.kind}", "head", take))
+
+
+def transformer_steps(experiment: page.Experiment) -> None:
+    """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
+    head, trace, query = _choose_head(experiment)
+    if not (step := STEPS.draw(trace, query, head.head)):
+        return
+    name = f"{page.NAME}_{head.kind}"
+    words, matrix = st.columns([0.9, 1], gap="large")
+    with words:
+        with st.container(key="desk_transformer_arcs"):
+            section("Click a word: where does it look?", Role.QUERY)
+            _arcs(trace, head, query)
+        habit = describe_head(summarise(trace, head.head, _end(head, trace)))
+        st.caption(f"This head, on average: {habit}.")
+        key = told_key(trace, head.head, query, name)
+        show_words(trace, step, head.head, query, key)
+    with matrix:
+        show_step_chart(trace, step, head.head, at_query(trace, query, key), name, stepper=STEPS, asks=QUERY)
+
+
+def _arcs(
+    trace: AttentionTrace,
+    head: page.TransformerHead,
+    query: int,
+    change: Callable[[int, float | None], None] | None = None,
+) -> None:
+    queries, keys = trace.story.query_axis, trace.story.key_axis
+    labels = list(queries.labels)
+    view = WordView(
+        target=labels,
+        source=list(keys.labels),
+        keys=list(keys.labels),
+        weights=trace.weights(head.head),
+        probabilities=[math.nan] * len(labels),
+        first_piece=list(range(len(labels))),
+        first_key=list(range(len(keys))),
+        pieces_of=[[label] for label in labels],
+    )
+    look = {"axes": (queries.name, keys.name), "plain": True, "cuts": change is not None}
+    aligned_words(page.NAME, view, model=head.label, active=query, **look, on_choose=partial(_take_query, change))
+
+
+def _take_query(change: Callable[[int, float | None], None] | None) -> None:
+    row, arc = chosen_row(page.NAME), chosen_arc(page.NAME)
+    if row is not None:
+        QUERY.value = row
+    if change and arc:
+        change(*arc)
+
+
+def change_heads(experiment: page.Experiment) -> None:
+    """Let a person change the chosen head, and draw what becomes of the translation."""
+    head, trace, query = _choose_head(experiment, switch=True)
+    text, queries, keys = experiment.text, trace.story.query_axis.labels, trace.story.key_axis.labels
+    row = WeightsRow(page.EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
+    left, right = st.columns(2, gap="large")
+    with left:
+        _arcs(trace, head, query, lambda key, weight: row.set_weight([key], weight) if key in row.seen else None)
+        others = range(query if head.kind == "decoder" else len(queries))
+        names = {other: queries[other] for other in others if other != query}
+        weight_editor(row, {(key,): keys[key] for key in row.seen}, names)
+        page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut their arc.")
+    with right:
+        _what_became_of_it(experiment)
+        show_weights_difference(page.NAME, page.traces(page.Experiment(text, {}))[head[:2]], trace, head.head)
+
+
+def _what_became_of_it(experiment: page.Experiment) -> None:
+    source, made = read_source(experiment.text), translation(page.TRANSLATOR, experiment.text)
+    st.markdown(f"As trained: *{error_markdown(made.text)}*")
+    if not experiment.edits:
+        return
+    st.markdown(f"Changed: *{error_markdown(page.said(experiment, source)[0])}*")
+    both = experiment._replace(edits={}), experiment
+    before, now = (_probabilities(page.edited(one), source, made.ids) for one in both)
+    changes = [abs(one - other) for one, other in zip(before, now, strict=True)]
+    place = changes.index(max(changes))
+    where = f"after {literal(' '.join(made.labels[:place]))}" if place else "first"
+    st.caption(f"{'Most' if changes[place] >= LEAST else 'Hardly anything'} has changed in what comes {where}:")
+    show_next_word(page.NAME, page.TRANSLATOR, source, tuple(made.ids[:place]), experiment.edits)
+
+
+def take_along(experiment: page.Experiment) -> None:
+    """Offer the chosen head's trace."""
+    head, trace, query = _looked_at(experiment)
+    export_bar(trace, page.NAME, head=head.head, query=query)

@@ -1,0 +1,330 @@
+"""The tabs and sections: steps, the network unrolled, alignments, any length, how it was learned, grammar."""
+
+import html
+from bisect import bisect
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import streamlit as st
+
+from attention_core import Role, Step, step_of
+from attention_core.bounds.harmless import as_markdown
+from attention_core.charts import signed_ramp
+from attention_core.charts.heatmap import matrix_png
+from attention_core.data.pieces import MAX_WORDS, english_words
+from attention_core.device import to_array
+from attention_core.evaluate.translation_figures import Learning, learning_of
+from attention_core.inference.encoder_states import collapse
+from attention_core.inference.grammar import (
+    GENDERS,
+    OTHER,
+    committed_grammar,
+    gender_probability,
+    gendered_words,
+)
+from attention_core.inference.translation import NEXT_LABEL, ShownTranslation, read_source, word_likeness
+from attention_core.weights import WeightsError
+from pages.translate.charts import alignment_chart, collapse_chart, unrolled_chart
+from pages.translate.first_screen import STEPS
+from pages.translate.forcing import WORD, follow_first_screen, given_words, n_given
+from ui.chart import draw_chart, note_picture, picture_address
+from ui.computed import cached_computation, load_snapshots, model_or_none
+from ui.labels import error_markdown, note, paragraph
+from ui.layout import figures_table, section
+from ui.player import StepLook, show_step_chart, show_step_heading, show_words
+from ui.state import Field, between, single_choice, whole_number
+from ui.translators import NAME, TRANSLATORS, model_of
+
+_word_likeness = cached_computation(by_model=True)(word_likeness)
+HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
+FIXED = "One key gets all the weight, and the context never changes: this one vector has to hold the whole sentence."
+NO_WEIGHTS = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
+
+
+def translate_steps(shown: ShownTranslation, row: int) -> None:
+    """Draw the stepper over the trace, and the present step at the present word."""
+    follow_first_screen(shown, row)
+    trace, view = shown.trace, shown.view
+    query = view.first_piece[row]
+    asks, pieces = view.target[row] == NEXT_LABEL, view.pieces_of[row]
+    st.markdown(
+        f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
+        + (
+            "what comes next?"
+            if asks
+            else f"the decoder is {_about(shown, row)} to say **{as_markdown(view.target[row])}**."
+        )
+        + (f" Here: its first piece, {as_markdown(pieces[0])}." if len(pieces) > 1 else "")
+    )
+    head = min(HEAD.value, trace.n_heads - 1)
+    if not (step := STEPS.draw(trace, query, head)):
+        return
+    words, matrix = st.columns([1, 1.3], gap="large")
+    with words:
+        if trace.n_heads > 1:
+            head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
+        best = int(trace.weights(head, [query])[0].argmax())
+        show_words(trace, step, head, query)
+        if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
+            note(FIXED)
+        if shown.translator == "dot" and step.role is Role.SCORES:
+            note(NO_WEIGHTS)
+    with matrix:
+
+        def shows_sum(step: Step) -> bool:
+            return step.name == "context" and trace.n_keys > 1
+
+        def look(step: Step) -> StepLook:
+            marked = query if step.row_axis is trace.story.query_axis else best
+            return StepLook(marked, size=240 if shows_sum(step) else 330)
+
+        def take(piece: int, _: int) -> None:
+            WORD.value = bisect(view.first_piece, piece) - 1
+
+        chooses = take if step.row_axis is trace.story.query_axis else None
+        show_step_chart(trace, step, head, look, NAME, stepper=STEPS, on_choose=chooses)
+        if shows_sum(step):
+            section("Multiplied vectors: each state times its weight", Role.VALUE)
+            weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
+            vectors = weights[:, None] * trace.value_of(head)
+            words = f"{len(labels)} states, each times its weight, and the context that they add up to"
+            _collapse(labels, *map(to_array, (vectors, weights, vectors.sum(0))), words)
+
+
+def _about(shown: ShownTranslation, row: int) -> str:
+    return "made" if row < n_given(shown) else "about"
+
+
+def _collapse(words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, about: str) -> None:
+    """Draw vectors, the weight of each, and the one vector that became of them, see collapse_chart."""
+    note_picture(lambda: collapse_chart(words, vectors, weights, context, width=430), about)
+    ramp, n = signed_ramp(vectors), len(words)
+    states, below = (f"--rows:url({picture_address(matrix_png(one, ramp))})" for one in (vectors, context[None]))
+    rows = "".join(
+        f'<span>{html.escape(word)}</span><em style="--at:{place / max(1, n - 1)}"></em>'
+        f'<i style="--share:{weight}" title="{weight:.1%}"></i>'
+        for place, (word, weight) in enumerate(zip(words, weights.tolist(), strict=True))
+    )
+    st.html(
+        f'<div class="collapse" role="img" aria-label="{about}" style="{states}; --n:{n}">{rows}'
+        f'<b>weighted sum of {n} ↓</b><span class="sum">context</span><em style="{below}; --n:1; --at:0"></em></div>'
+    )
+
+
+def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
+    """Draw the alignments of the models as heatmaps on one colour scale; say whether words alike are looked at."""
+    places = st.columns([4 if shown.view.is_single else 9 for shown in models.values()], gap="large")
+    longest = max(max(len(shown.view.target), len(shown.view.source)) for shown in models.values())
+    cell = min(38, 400 / longest)
+    for (slot, shown), place in zip(models.items(), places, strict=True):
+        view = shown.view
+        with place:
+            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**{_what_it_is(shown)} {given_words(shown)}")
+            if view.is_single:
+                continue
+            alike = _most_alike(shown, text)
+            chart = alignment_chart(
+                to_array(view.weights),
+                view.target,
+                view.keys,
+                size=round(cell * max(len(view.target), len(view.keys))),
+                marked_row=min(WORD.value, len(view.target) - 1),
+                framed=list(alike.items()),
+            )
+            words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
+            draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
+            if alike and shown.translator != "mean":
+                _what_it_caught(shown, alike)
+
+
+def _what_it_is(shown: ShownTranslation) -> str:
+    if shown.view.is_single:
+        return ": nothing to align."
+    if shown.translator == "mean" and not shown.trace.edits:
+        return f": every word always gets 1/{len(shown.view.keys)}."
+    if shown.translator == "transformer":
+        return f": cross-attention of the last layer, mean of {shown.trace.n_heads} heads."
+    return ""
+
+
+def _most_alike(shown: ShownTranslation, text: str) -> dict[int, int]:
+    """Return for each row with a French word the English word whose vector is most similar."""
+    alike = _word_likeness(model_of(shown.translator), read_source(text), shown.translation, shown.view)
+    said = [row for row, label in enumerate(shown.view.target[:-1]) if any(map(str.isalnum, label))]
+    return {row: int(alike[row].argmax()) for row in said}
+
+
+def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, int]) -> None:
+    """Say of which words the vectors are alike, and whether the order of words turns round in this sentence."""
+    view, looked = shown.view, shown.view.weights.argmax(1).tolist()
+    n = sum(looked[row] == word for row, word in alike.items())
+    so = "" if n == len(alike) else ": closeness alone does not say where it looks"
+    grammar = "No two French neighbours look at two English neighbours the other way round here."
+    turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
+    if (row := next(turns, None)) is not None:
+        french, english = (" ".join(words) for words in (view.target[row : row + 2], view.keys[looked[row + 1] :][:2]))
+        grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
+    st.caption(
+        "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
+        f"heaviest for {n} of {len(alike)}{so}.\n\n**Grammar?** {grammar}"
+    )
+
+
+OUTPUTS = {"read_out": "layer", "output": "word"}
+
+
+def unrolled(shown: ShownTranslation, row: int) -> None:
+    """Draw the network at the present word, with the present step lit, beside what that step does."""
+    if shown.translator == "transformer":
+        st.info("The transformer has no recurrent network to unroll. Take another model above.")
+        return
+    if row != WORD.value:
+        st.rerun()
+    trace, query = shown.trace, shown.view.first_piece[row]
+    paragraph("The encoder reads downwards and upwards, the decoder speaks downwards.")
+    if not (step := STEPS.draw(trace, query)):
+        return
+    picture, words = st.columns([1, 1.1], gap="large")
+    numbers = None, None
+    if not shown.view.is_single:
+        numbers = tuple(to_array(one(0, [query])[0]) for one in (trace.scores, trace.weights))
+    source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
+    lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
+    chart = unrolled_chart(source, target, query, lit, *numbers)
+    draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", on=picture)
+    with words:
+        show_step_heading(step)
+        fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
+        says = "is made to say" if row < n_given(shown) else "says"
+        n, what = len(shown.view.target), as_markdown(target[query])
+        said = f"Word {row + 1} of {n}: {fed}, the decoder {says} **{what}**."
+        if row + 1 < n:
+            said += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
+        st.markdown(said)
+        if numbers[0] is None:
+            note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")
+
+
+SNAPSHOTS, MODEL = "translator-additive", "translator-dot"
+_collapsed = cached_computation(by_model=True)(collapse)
+N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, MAX_WORDS))
+MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
+
+
+def any_length(text: str) -> None:
+    """Draw n encoder states, the one vector that becomes of them, and what laying them end to end would cost."""
+    model, why = model_or_none(MODEL)
+    if model is None:
+        st.info(f"The network with dot attention is not there. {why}")
+        return
+    picture, numbers = st.columns([1.35, 1], gap="large")
+    with picture:
+        n = N_STATES.widget(st.slider, "Words of the source, n", 1, MAX_WORDS)
+        found = _collapsed(model, text, n)
+        states, weights, context = map(to_array, (found.states, found.weights, found.context))
+        words = f"{len(found.words)} encoder states and their weighted sum"
+        _collapse(found.words, states, weights, context, words)
+        again = " Where the sentence ends, it begins again." * (n > len(english_words(text)))
+        st.caption(f"Bars: the weights of dot attention before the first French word.{again}")
+    with numbers:
+        d, d_out = states.shape[1], model.config.d_embedding
+        vector, read_out = f"{d:,}", f"{2 * d * d_out:,}"  # the read-out takes the decoder's state, too
+        figures_table(
+            ("", "attention", "added", "end to end"),
+            ("numbers handed over", vector, vector, f"{n * d:,}"),
+            ("parameters of the read-out", read_out, read_out, f"{(1 + n) * d * d_out:,}"),
+        )
+        st.caption(
+            "Attention gives one vector, however long the sentence. So does adding up, but then no word counts more. "
+            "Laid end to end, states fit one length."
+        )
+
+
+def training_tab() -> None:
+    """Draw the alignments of three sentences, their French given, at a moment of the additive model's training."""
+    try:
+        learned = _learned()
+    except WeightsError as error:
+        st.info(f"The alignments that were kept in training are not there. {error_markdown(error)}")
+        return
+    moments = learned[0].moments
+    MOMENT.clamp(0, len(moments) - 1)
+    words, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
+    with slider:
+        number = MOMENT.widget(
+            st.select_slider,
+            "Updates so far",
+            range(len(moments)),
+            format_func=lambda place: f"{moments[place].step:,}",
+        )
+    mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
+    words.markdown(
+        "Nobody tells the model which words belong together. Here it has additive attention, and the French is given. "
+        f"Sharpness: **{mean:.0%}** (0% looks everywhere alike, 100% at one word)."
+    )
+    for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
+        chart = alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270)
+        alt = f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}"
+        draw_chart(chart, width="content", key=f"translate_learning_{place}", alt=alt, on=column)
+
+
+@cached_computation()
+def _learned() -> list[Learning]:
+    return learning_of(load_snapshots(SNAPSHOTS))
+
+
+SCORES = ("additive", "dot", "general")
+_gender_probability = cached_computation(by_model=True)(gender_probability)
+
+
+def grammar(models: Mapping[str, ShownTranslation], text: str) -> None:
+    """Draw how likely both genders of an article are with English words barred, and figures of held-out sentences."""
+    shown = next((one for one in models.values() if one.translator in SCORES), None)
+    if shown is None:
+        st.info("Choose additive, dot or general attention above: their articles are tried here.")
+        return
+    word = next(gendered_words(shown.view), None)
+    if word is None:
+        st.info(f"{_no_article(shown.view.target)} Try *The red car is here.*")
+    else:
+        view = shown.view
+        likely = _gender_probability(model_of(shown.translator), read_source(text), shown.translation, view, word)
+        noun, heaviest = (as_markdown(view.source[place]) for place in (word.noun, word.heaviest))
+        weights = view.weights[word.row]
+        paragraph(
+            f"**{word.form} or {word.other}?** Before *{as_markdown(view.target[word.row + 1])}*, {word.form} looks at "
+            f"*{heaviest}* ({weights[word.heaviest]:.0%}) and at the noun, *{noun}* ({weights[word.noun]:.0%})."
+        )
+        ways = "as learned", f"{noun} barred", f"{heaviest} barred", "each English word read alone"
+        rows = [(way, f"{share:.0%}", f"{1 - share:.0%}") for way, share in zip(ways, likely, strict=True)]
+        figures_table(("", word.form, word.other), *rows)
+    _measured(shown.translator)
+
+
+def _no_article(target: Sequence[str]) -> str:
+    """Say why no article is tried: there is none, or its noun looks at no English noun."""
+    if form := next((word for word in target if word.lower() in OTHER), ""):
+        return (
+            f"*{as_markdown(form)}* cannot be tried here: that takes a noun after it that looks at an "
+            "English word with *the*, *a*, *my* or the like at most two words before."
+        )
+    return f"This French has no {', '.join(' or '.join(pair) for pair in GENDERS)}."
+
+
+def _measured(translator: str) -> None:
+    found = committed_grammar(translator)
+    if not found:
+        return
+    learned, noun, heaviest, alone = found["right"].values()
+    st.markdown(
+        "**Gender is caught by the states, not by a look at the noun. Attention catches the order of words**: it "
+        f"follows {found['turned']} of {found['n_turned']} neighbours that French turns round."
+    )
+    figures_table(
+        (TRANSLATORS[translator].capitalize(), f"right gender of {found['n']} articles in test sentences"),
+        ("as it is", f"{learned:.0%}"),
+        (f"the noun barred, {found['noun_weight']:.0%} of the weight", f"{noun:.0%}"),
+        ("the heaviest other word barred", f"{heaviest:.0%}"),
+        ("each English word read alone", f"{alone:.0%}"),
+        ("always masculine", f"{found['masculine']:.0%}"),
+    )

@@ -1,0 +1,271 @@
+"""The first screen, vectors that are dragged and the weights of all their pairs; the tabs and sections below it."""
+
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+import streamlit as st
+
+from attention_core import AttentionTrace, Role, Step, step_of
+from attention_core.bounds.harmless import as_markdown
+from attention_core.charts import matrix_chart
+from attention_core.charts.network import Node, layers_chart, neuron_chart, short
+from attention_core.device import to_array
+from pages.vectors import problem as core
+from pages.vectors import tables as page
+from pages.vectors.charts import hull_chart
+from pages.vectors.problem import Problem
+from pages.vectors.tables import (
+    CELL,
+    EDITS,
+    NAME,
+    STEPS,
+    attention,
+    chosen_cell,
+    column_kind,
+    row_kind,
+    rows_in_words,
+)
+from ui.chart import draw_chart, note_picture
+from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
+from ui.labels import as_percent, explain, number, paragraph
+from ui.layout import section
+from ui.player import StepLook, show_step_chart, show_words
+from ui.state import Field
+from ui.try_this import ASKED, NOT_TRIED, TRIED
+from ui.vector_plane import VectorPlane
+
+PLANE = VectorPlane(page.NAME, "nine_pairs", pause=120)
+ARROWS: Field[list[list[float]]] = Field(page.NAME, "arrows", list)
+"""What the browser has of them."""
+
+
+def example_choice() -> None:
+    """Draw the list of examples and the chosen one's line."""
+    left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
+    titles = {name: preset.title for name, preset in core.PRESETS.items()}
+    look = {"format_func": titles.__getitem__, "label_visibility": "collapsed"}
+    page.PRESET.widget(left.selectbox, "Example", list(titles), on_change=_take_example, **look)
+    line = core.PRESETS[page.PRESET.value].line
+    right.markdown("Before your changes: " * page.is_changed() + line, help=explain(line))
+
+
+def _take_example() -> None:
+    page.choose_preset(page.PRESET.value)
+    TRIED[page.NAME].reset()  # what came of a guess was about other pairs
+
+
+def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
+    """Draw the vectors, and the weight of every pair with what has changed since the example or the last drag."""
+    weights, title = to_array(trace.weights()), "weight" if trace.has_softmax else "score"
+    axes, role = (trace.story.query_axis, trace.story.key_axis), Role.WEIGHTS if trace.has_softmax else Role.SCORES
+    note_picture(lambda: matrix_chart(weights, *axes, role, title=title), "The weight of every pair")
+    tables = core.planar_tables(problem)
+    owners = [name for name in tables for _ in problem.tables[name]]
+    kinds = {"Q": "query", "K": "key", "Y": "key"}
+    arrows = [row for name in tables for row in problem.tables[name].tolist()]
+    if arrows != ARROWS.value:
+        PLANE.refresh()
+        ARROWS.value = arrows
+    is_tried = TRIED[page.NAME].value not in (NOT_TRIED, ASKED)
+    before = replace(page.example(), settings=problem.settings) if is_tried else page.problem_before()
+    came_from = [row for name in tables for row in before.tables[name].tolist()]
+    values = problem.tables["V" if problem.is_direct else "W_V"]
+    made_scores, allowed = None if trace.edits else core.pair_map(problem, trace), core.mask_of(problem)
+    rest = problem.tables.keys() - {*tables}
+    data = {
+        "names": [label for name in tables for label in problem.row_labels(name)],
+        "kinds": [kinds.get(name, "input") for name in owners],
+        "tables": owners,
+        "given": {name: problem.tables[name].tolist() for name in (problem.query_table, problem.key_table)},
+        "query": problem.query_table,
+        "key": problem.key_table,
+        "extent": 2.0 * ceil(0.55 * np.abs(arrows).max(initial=1)),
+        "rows": list(axes[0].labels),
+        "columns": list(axes[1].labels),
+        "weights": weights.tolist(),
+        "before": page.attention(before).weights().tolist(),
+        "from": came_from if np.shape(came_from) == np.shape(arrows) else None,
+        "map": None if made_scores is None else made_scores.tolist(),
+        "allowed": None if allowed is None else allowed.tolist(),
+        "edges": core.neighbours(problem) if tables else [],
+        "soft": trace.has_softmax,
+        "neuron": problem.key_table == "X",
+        "alone": not trace.edits and all(np.array_equal(problem.tables[one], before.tables[one]) for one in rest),
+        "values": values.tolist() if tables and values.shape[1] == 2 else None,
+    }
+    PLANE.draw(arrows, data, take_drag)
+
+
+def take_drag() -> None:
+    moved = PLANE.message()
+    if moved is None:
+        return
+    ARROWS.value, rows = moved["arrows"], iter(moved["arrows"])
+    tables = dict(page.typed_problem().tables)
+    for name in core.planar_tables(page.typed_problem()):
+        tables[name] = np.array([next(rows) for _ in tables[name]], dtype=np.float64)
+    page.write_tables(tables)
+
+
+def shrink_to_nothing() -> None:
+    """Show the first example with zeros in the place of its first input."""
+    page.choose_preset(page.FIRST)
+    page.follow_preset(anew=True)
+    EDITS.reset()
+    tables = dict(page.typed_problem().tables)
+    tables["X"][0] = 0
+    page.write_tables(tables)
+
+
+def is_nothing(problem: Problem) -> bool:
+    """Return whether x1 of the first example is nothing, and all else as it came."""
+    if page.PRESET.value != page.FIRST or EDITS.changes or any(field.encode() for field in page.SETTINGS.values()):
+        return False
+    others = page.example().tables.keys() - {"X"}
+    is_kept = all(np.array_equal(page.example().tables[name], problem.tables[name]) for name in others)
+    return is_kept and not problem.tables["X"][0].any()
+
+
+def shares_of_nothing() -> tuple[int, str]:
+    """Return which guess came true of what x1 takes, nothing, a third of each or itself, and say what it does."""
+    shares = page.attention(page.typed_problem()).weights()[0].tolist()
+    found = 1 if max(shares) - min(shares) < 0.01 else 2 if shares[0] > 0.99 else -1
+    words = (
+        f"x1 takes {', '.join(map(as_percent, shares))}. Shares sum to 100%: who asks for nothing takes the average."
+    )
+    return found, words
+
+
+def average_section(trace: AttentionTrace) -> None:
+    """Draw contexts inside the hull of two-dimensional values; say so when values have another width."""
+    values, queries = to_array(trace.value_of(0)), trace.story.query_axis.labels
+    if not trace.has_softmax:
+        st.caption(SOFTMAX_IS_OFF)
+        return
+    if values.shape[1] != 2:
+        st.caption(f"Only values of two columns can be drawn as points; these have {values.shape[1]}.")
+        return
+    query, _ = chosen_cell(step_of(trace, "context"))
+    weights, context = to_array(trace.weights(0, [query]))[0], to_array(trace.context())
+    picture, words = st.columns(2, gap="large", vertical_alignment="center")
+    with picture:
+        chart = hull_chart(values, context, weights, trace.story.key_axis.labels, queries, query)
+        draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
+    words.markdown(
+        f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(queries[query])}**. "
+        + (
+            "Weights sum to 1, so no context leaves the values' hull."
+            if trace.weights().sum(1).min() > 1 - 1e-6
+            else "A row with no weight left is handed zeros."
+        )
+    )
+
+
+BENDS, DEEP = Field(NAME, "bends", False, address="bends"), Field(NAME, "deep", False, address="deep")
+
+
+SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *Change the rules*."
+
+
+def change_weights(problem: Problem, trace: AttentionTrace) -> None:
+    """Let a person set single weights, and draw what the query of the latest one is handed then."""
+    if not trace.has_softmax:
+        st.caption(SOFTMAX_IS_OFF)
+        EDITS.draw(trace)
+        return
+    query, plain = chosen_cell(step_of(trace, "weights"))[0], attention(problem)
+
+    def choose(row: int) -> None:
+        CELL.value |= {"query": row}
+
+    left, right = st.columns(2, gap="large")
+    with left:
+        matrix_editor(WeightsRow(EDITS, trace, [query], of=rows_in_words(problem), begins="row "), choose)
+    with right:
+        show_contexts(plain, trace, query)
+        show_weights_difference(NAME, plain, trace)
+
+
+def neuron_panel(problem: Problem) -> None:
+    """Draw a small feed-forward network, whose weights belong to inputs, and what two inputs do together in it."""
+    if problem.key_table != "X":
+        st.caption("A neuron has inputs X alone. Choose another example.")
+        return
+    inputs, labels = problem.tables["X"], list(problem.row_labels("X"))
+    n = len(labels)
+    section(f"{n} inputs: attention has a weight for each of {n * n} pairs, a neuron for none")
+    with st.container(horizontal=True, gap="medium"):
+        bends = BENDS.widget(st.toggle, "Non-linearity (tanh)")
+        deep = DEEP.widget(st.toggle, "Second layer")
+    network = core.feed_forward(*inputs.shape, bends=bends, deep=deep)
+    answer = network.answer(inputs)
+    if network.second is None:
+        chart = neuron_chart(network.weights[0], inputs, labels, bent=short(answer) if bends else "")
+    else:
+        units = [Node(short(unit), f"h{place + 1}") for place, unit in enumerate(network.units(inputs))]
+        end = Node(short(answer), "y", Role.OUTPUT)
+        chart = layers_chart([*map(Node, labels)], network.weights, units, network.second.tolist(), end)
+    picture, words = st.columns([1, 1], gap="large", vertical_alignment="center")
+    with picture:
+        draw_chart(
+            chart, key="vectors_neuron", width="content", alt="A feed-forward network: weighted sums of the inputs"
+        )
+    with words:
+        st.markdown("A neuron's weights belong to single inputs. Attention makes one for each pair, from the inputs.")
+        if n > 1:
+            _mixed_effect(network, inputs, *map(as_markdown, labels[:2]))
+
+
+def _mixed_effect(network: core.FeedForward, inputs: np.ndarray, first: str, second: str) -> None:
+    whole, without = network.effect(inputs, 0), network.effect(inputs, 0, 1)
+    mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if network.bends else "exactly 0"
+    why = "Layers that only add never let one input change what another does."
+    if network.bends:
+        depends = "may depend" if whole == without else "depends"
+        why = f"Now what one input does {depends} on the others. The weights still do not."
+    paragraph(
+        f"{first} adds {number(whole, '.3f')} to y, and {number(without, '.3f')} where {second} is gone already. The "
+        f"difference is their mixed effect: **{mixed}**. {why}"
+    )
+
+
+NOTATIONS = (
+    (r"$W_Q$, $W_K$, $W_V$", r"$QW$, $KW$, $VW$; $W^Q$, $W^K$, $W^V$", "the projections that make $Q$, $K$ and $V$"),
+    (r"$h_j$, a state", "an annotation", "what a recurrent encoder knows at one word"),
+    (r"$S_{ij}$, a score", r"$e_{ij}$, an energy; a logit; $\alpha_{ij}$ before the softmax", "how well a key fits"),
+    (r"$A_{ij}$, a weight", r"$\alpha_{ij}$ after the softmax", "the share that a query gives to a key"),
+    (r"$c_i$, a context", "a glimpse; an attention vector; a head's output", "the weighted sum of the values"),
+    (r"$d_k$", r"$d_e$; $d$", "how many numbers a query and a key have"),
+)
+
+
+def notations_section() -> None:
+    rows = [f"| {' | '.join(row)} |" for row in NOTATIONS]
+    st.markdown("\n".join(["| here | elsewhere | what it is |", "|---|---|---|", *rows]))
+    st.caption(
+        "Some texts write α for scores and weights alike. Slips that you may meet: 28 × 28 pixels are 784, not 748; a "
+        "mask is high, not low, where it matters; the paper of 2017 is called *Attention is all you need*."
+    )
+
+
+SIZE = 520  # screen pixels that a step's matrix and its factors may take
+
+
+def step_by_step(trace: AttentionTrace) -> None:
+    """Draw the stepper, the step in words, and its matrix, of which a cell is chosen by a click or with keys."""
+    query, key = chosen_cell(step_of(trace, "weights"))
+    if not (step := STEPS.draw(trace, query)):
+        return
+    words, picture = st.columns([0.8, 1], gap="medium")
+    with words:
+        show_words(trace, step, 0, query, key)
+    with picture:
+
+        def take(row: int, column: int) -> None:
+            CELL.value |= {row_kind(step): row, column_kind(step): column}
+
+        def look(step: Step) -> StepLook:
+            return StepLook(*chosen_cell(step), SIZE)
+
+        show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, on_choose=take)

@@ -1,0 +1,376 @@
+"""What is captured runs as it does without, and what cannot be kept is told."""
+
+from functools import partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+from torch.testing import assert_close
+from torch.utils.flop_counter import FlopCounterMode
+
+from attention_core import capture
+from attention_core.attention.capture.trace_builder import TraceBuilder
+from tests.support.written_out import WIDTH, MinGPT, Timm, Written
+
+LEAST = torch.finfo(torch.float32).min
+
+
+def vectors(n_queries=5, n_keys=7):
+    generator = torch.Generator().manual_seed(0)
+    return [torch.randn(2, 3, n, 4, generator=generator) for n in (n_queries, n_keys, n_keys)]
+
+
+def fused(query, key, value):
+    return F.scaled_dot_product_attention(query, key, value)
+
+
+def expected(query, key):
+    return (query @ key.mT / 2).softmax(-1)
+
+
+def plain(query, key, value):
+    return expected(query, key) @ value
+
+
+class Attention(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, query, key, value):
+        return self.function(query, key, value)
+
+
+@pytest.mark.parametrize("fullgraph", [True, False])
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("function", [fused, plain])
+def test_compiled_attention_runs_and_is_seen(function, warm, fullgraph):
+    torch._dynamo.reset()
+    module = torch.compile(Attention(function), backend="eager", fullgraph=fullgraph)
+    inputs = vectors()
+    if warm:
+        module(*inputs)
+    with capture() as recording:
+        seen = module(*inputs)
+    assert_close(seen, function(*inputs))
+    (trace,) = recording.traces
+    assert_close(trace.weights(1), expected(*inputs[:2])[0, 1])
+    assert_close(module(*inputs), seen)  # it still compiles afterwards
+
+
+@pytest.mark.parametrize("function", [fused, plain])
+def test_vmap_runs_and_is_seen(function):
+    inputs = vectors()
+    with capture() as recording:
+        seen = torch.vmap(function)(*inputs)
+    assert_close(seen, function(*inputs))
+    (trace,) = recording.traces
+    assert_close(trace.weights(2), expected(*inputs[:2])[0, 2])
+
+
+@pytest.mark.parametrize("function", [fused, plain])
+def test_export_runs_and_is_told(function):
+    inputs = tuple(vectors())
+    with capture() as recording:
+        program = torch.export.export(Attention(function), inputs)
+    assert_close(program.module()(*inputs), function(*inputs))
+    assert len(recording) == 0
+    assert recording.note
+
+
+def attentions(query, key, value):
+    """Return modules of all kinds that take the same three arguments."""
+
+    class Multi(nn.Module):
+        def __init__(self, need_weights):
+            super().__init__()
+            self.inner = nn.MultiheadAttention(4, 2, dropout=0.0, batch_first=True)
+            self.need_weights = need_weights
+
+        def forward(self, query, key, value):
+            return self.inner(query[:, 0], key[:, 0], value[:, 0], need_weights=self.need_weights)[0]
+
+    torch.manual_seed(0)
+    return {"fused": Attention(fused), "plain": Attention(plain), "multi": Multi(False), "weights": Multi(True)}
+
+
+def traced(module, inputs, **how):
+    script = torch.jit.trace(module, inputs, **how)
+    return [node.kind() for node in script.inlined_graph.nodes()], script(*inputs)
+
+
+def exported(module, inputs, strict):
+    program = torch.export.export(module, inputs, strict=strict)
+    return str(program.graph), program.module()(*inputs)
+
+
+def written_down(module, inputs):
+    graph = make_fx(module)(*inputs)
+    return graph.code, graph(*inputs)
+
+
+def gradient(module, inputs):
+    return torch.func.grad(lambda query: module(query, *inputs[1:]).square().sum())(inputs[0])
+
+
+def checkpointed(module, inputs):
+    query = inputs[0].clone().requires_grad_()
+    torch.utils.checkpoint.checkpoint(module, query, *inputs[1:], use_reentrant=False).square().sum().backward()
+    return query.grad
+
+
+def nested(module, inputs):
+    with capture():
+        return module(*inputs)
+
+
+def counted(module, inputs):
+    with FlopCounterMode(display=False) as counter:
+        result = module(*inputs)
+    return result, counter.get_total_flops()
+
+
+def inferred(module, inputs):
+    with torch.inference_mode():
+        return module(*inputs).clone()
+
+
+WAYS = {
+    "strict export": (partial(exported, strict=True), 1),
+    "export": (partial(exported, strict=False), 1),
+    "jit": (traced, None),
+    "jit, not strict": (partial(traced, strict=False), None),
+    "jit, not checked": (partial(traced, check_trace=False), 1),
+    "make_fx": (written_down, 2),
+    "grad": (gradient, 1),
+    "functionalize": (lambda module, inputs: torch.func.functionalize(module)(*inputs), 1),
+    "checkpoint": (checkpointed, 1),
+    "nested": (nested, 1),
+    "counted": (counted, 1),
+    "inferred": (inferred, 1),
+}
+"""Name -> (what is done with a module, how many calls of its attention have numbers, None where that may change)."""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("kind", ["fused", "plain", "multi", "weights"])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_written_down_or_differentiated_is_the_same_inside(way, kind):
+    (run, n_seen), inputs = WAYS[way], tuple(vectors())
+    torch._dynamo.reset()
+    alone = run(attentions(*inputs)[kind].eval(), inputs)
+    torch._dynamo.reset()
+    with capture() as recording:
+        seen = run(attentions(*inputs)[kind].eval(), inputs)
+    for ours, theirs in zip(seen, alone, strict=True):
+        assert torch.equal(ours, theirs) if isinstance(ours, torch.Tensor) else ours == theirs
+    if n_seen is None:
+        assert len(recording) > 0
+    else:
+        assert len(recording) == n_seen
+    if kind in ("fused", "plain"):
+        for trace in recording:
+            assert_close(trace.weights(1), expected(*inputs[:2])[0, 1])
+    if way.startswith("jit"):
+        assert "torch.jit.trace" in recording.note
+    elif way != "strict export" and way != "export":
+        assert not recording.note
+
+
+def test_a_module_compiled_inside_runs_afterwards():
+    inputs = vectors()
+    with capture():
+        module = torch.compile(Attention(plain), backend="eager", fullgraph=True)
+    assert_close(module(*inputs), plain(*inputs))
+    assert nn.Module.__call__ is nn.Module._wrapped_call_impl
+
+
+@pytest.mark.parametrize("function", [fused, plain])
+def test_tensors_without_numbers_are_told(function):
+    with capture() as recording:
+        shape = Attention(function).to("meta")(*(one.to("meta") for one in vectors())).shape
+    assert shape == (2, 3, 5, 4)
+    assert len(recording) == 0
+    assert "Attention" in recording.note or "meta" in recording.note
+
+
+def test_multi_head_attention_under_vmap_and_on_meta():
+    module = nn.MultiheadAttention(12, 3, batch_first=True).eval()
+    x = torch.randn(2, 4, 5, 12)
+    with capture() as recording:
+        seen = torch.vmap(lambda one: module(one, one, one)[0])(x)
+        module.to("meta")(*(x[0].to("meta"),) * 3)
+    assert seen.shape == x.shape
+    assert recording.traces
+
+
+@pytest.mark.parametrize("function", [fused, plain])
+def test_autocast_is_noted_and_the_numbers_are_those_it_used(function):
+    inputs = vectors()
+    with torch.autocast("cpu", dtype=torch.bfloat16), capture() as recording:
+        function(*inputs)
+    (trace,) = recording.traces
+    assert "bfloat16" in trace.story.note
+    assert trace.query.dtype == torch.bfloat16
+    short = [one.bfloat16().float() for one in inputs[:2]]
+    assert_close(trace.weights(1), expected(*short)[0, 1], atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bias", [causal_lower_right, causal_upper_left])
+def test_torchs_own_causal_masks(bias):
+    query, key, value = vectors()
+    with capture() as recording:
+        seen = F.scaled_dot_product_attention(query, key, value, attn_mask=bias(5, 7))
+    (trace,) = recording.traces
+    allowed = torch.ones(5, 7, dtype=torch.bool).tril(2 if bias is causal_lower_right else 0)
+    scores = (query @ key.mT / 2).masked_fill(~allowed, -torch.inf)
+    assert_close(trace.weights(2), scores.softmax(-1)[0, 2])
+    assert_close(trace.context(2), seen[0, 2])
+
+
+@pytest.mark.parametrize("lowest", [LEAST, -1e9, -1e4])
+def test_a_finite_mask_that_forbids_whole_rows_leaves_rows_that_sum_to_one(lowest):
+    query, key, value = vectors()
+    mask = torch.zeros(2, 1, 5, 7)
+    mask[0, :, :2] = lowest  # padding on the left
+    mask[0, :, 2:, :2] = lowest
+    with capture() as recording:
+        seen = F.scaled_dot_product_attention(query, key, value, mask)
+        ((query @ key.mT / 2) + mask).softmax(-1) @ value
+        ((query @ key.mT / 2).masked_fill(mask < 0, lowest)).softmax(-1) @ value
+    real = ((query @ key.mT / 2) + mask).softmax(-1)[0]
+    filled = ((query @ key.mT / 2).masked_fill(mask < 0, lowest)).softmax(-1)[0]
+    for head in range(3):
+        assert_close(recording[0].weights(head), real[head], atol=1e-3, rtol=0)
+        assert_close(recording[1].weights(head), real[head], atol=1e-3, rtol=0)
+        assert_close(recording[2].weights(head), filled[head], atol=1e-6, rtol=0)
+        assert_close(recording[0].context(head), seen[0, head], atol=1e-3, rtol=0)
+    told = ["every key is forbidden" in trace.story.note for trace in recording]
+    assert told == ([False, False, True] if lowest == -1e4 else [True] * 3)
+
+
+def test_rows_of_minus_infinity_are_told():
+    query, key, value = vectors()
+    hidden = torch.zeros(5, 7, dtype=torch.bool)
+    hidden[1] = True
+    with capture() as recording:
+        (query @ key.mT).masked_fill(hidden, -torch.inf).softmax(-1) @ value
+    (trace,) = recording.traces
+    assert "NaN" in trace.story.note
+    assert trace.blind_queries == [1]
+
+
+@pytest.mark.parametrize("softcapped", [False, True])
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+def test_flex_attention_as_it_is_written(softcapped):
+    query, key, value = vectors(7)
+
+    def score_mod(score, batch, head, i, j):
+        return torch.tanh(score) * 2 if softcapped else score + (head + 1) * (i - j)
+
+    block_mask = create_block_mask(lambda batch, head, i, j: i >= j, None, None, 7, 7, device="cpu")
+    with capture(item=1) as recording:
+        seen = flex_attention(query, key, value, score_mod=score_mod, block_mask=block_mask)
+    (trace,) = recording.traces
+    apart = torch.arange(7)[:, None] - torch.arange(7)
+    dots = query[1] @ key[1].mT / 2
+    scores = dots.tanh() * 2 if softcapped else dots + torch.arange(1, 4)[:, None, None] * apart
+    for head in range(3):
+        assert_close(trace.weights(head), scores.masked_fill(apart < 0, -torch.inf).softmax(-1)[head])
+        assert_close(trace.context(head), seen[1, head], atol=1e-5, rtol=1e-4)
+    assert trace.query.shape[-1] == (0 if softcapped else 4)
+
+
+def test_attention_that_was_not_seen_is_listed_by_its_place():
+    class LinearAttention(nn.Module):
+        def forward(self, x):
+            return x + (x.softmax(-1) * x).sum(-1, keepdim=True)
+
+    class AttentionOutput(nn.Linear):
+        pass
+
+    model = nn.Sequential()
+    model.add_module("first", MinGPT())
+    model.add_module("second", LinearAttention())
+    model.add_module("third", AttentionOutput(WIDTH, WIDTH))
+    with capture() as recording:
+        model(torch.randn(2, 6, WIDTH))
+    assert recording.names == ["first"]
+    assert "Not seen: second (LinearAttention)" in recording.note
+    assert "AttentionOutput" not in recording.note
+
+
+def test_a_fault_in_the_record_does_not_reach_the_model(monkeypatch):
+    def broken(*_, **__):
+        raise MemoryError("no room for\nthis")
+
+    monkeypatch.setattr(TraceBuilder, "build", broken)
+    x = torch.randn(2, 6, WIDTH)
+    with capture() as recording:
+        nn.Sequential(Timm())(x)
+        nn.TransformerEncoderLayer(12, 3, 16, batch_first=True)(x)
+        fused(*vectors())
+    assert len(recording) == 0
+    for name in ("0", "self_attn", "attention.0"):
+        assert f"{name}: not kept, MemoryError: no room for" in recording.note
+
+
+def test_random_generators_and_gradients_are_as_without():
+    torch.manual_seed(0)
+    module = MinGPT()
+    x = torch.randn(2, 6, WIDTH)
+
+    def gradient():
+        torch.manual_seed(1)
+        module.zero_grad()
+        module(x).square().sum().backward()
+        return module.qkv.weight.grad.clone(), torch.rand(())
+
+    alone = gradient()
+    with capture():
+        watched = gradient()
+    assert torch.equal(alone[0], watched[0])
+    assert torch.equal(alone[1], watched[1])
+
+
+def test_checkpointed_layers_are_recorded_once():
+    module, x = MinGPT(), torch.randn(2, 6, WIDTH, requires_grad=True)
+    with capture() as recording:
+        torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False).sum().backward()
+    assert len(recording) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_scripted_attention_is_seen():
+    inputs = vectors()
+    traced = torch.jit.trace(plain, tuple(inputs))
+    with capture() as recording:
+        traced(*inputs)
+    assert_close(recording[0].weights(1), expected(*inputs[:2])[0, 1])
+
+
+def test_tokens_label_every_axis():
+    words = ["the", "cat", "sat", "on", "a", "mat"]
+    with capture(tokens=words) as recording:
+        Timm()(torch.randn(2, 6, WIDTH))
+    assert list(recording[0].story.query_axis.labels) == list(recording[0].story.key_axis.labels) == words
+    with capture(tokens=words) as recording:
+        Timm()(torch.randn(2, 4, WIDTH))
+    assert "6 tokens for 4 positions" in recording.note
+
+
+def test_modules_keep_nothing(recwarn):
+    class Plain(Written):
+        def attend(self, q, k, v):
+            return None, plain(q, k, v)
+
+    module = Plain()
+    before = dict(vars(module))
+    with capture():
+        module(torch.randn(2, 6, WIDTH))
+    assert {name: value for name, value in vars(module).items() if name != "weights"} == before
+    assert not recwarn.list

@@ -1,0 +1,367 @@
+"""Edits as values, and what they mean in a trace: weights, context, summary, tiles, atlas, page, files, code, words."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.testing import assert_close
+
+from attention_core import attend
+from attention_core.atlas import Atlas
+from attention_core.attention.edits import (
+    EDITS,
+    UNIFORM,
+    BlockEdge,
+    BlockKeys,
+    DropHead,
+    EditError,
+    NoScale,
+    OutputFrom,
+    PatternFrom,
+    PermuteKeys,
+    RunHead,
+    SetScore,
+    SetWeights,
+    Temperature,
+    Uniform,
+    edits_from_plain,
+    with_runs,
+)
+from attention_core.attention.export import trace_to_frame, trace_to_npz
+from attention_core.attention.recording import Recording
+from attention_core.attention.scores import Dot, ScaledDot
+from attention_core.attention.steps import cell_formula, step_of
+from attention_core.attention.view.pack import TOLERANCE
+from attention_core.bounds.limits import EDIT_CELLS
+from attention_core.bounds.limits import EDITS as MAX_EDITS
+from tests.support.edited_weights import weights_of
+from tests.support.exported_code import check as check_script
+from tests.support.shown_code import check as check_code
+from tests.support.traces import N_HEADS, make_trace
+
+RUN = RunHead("bert-tiny", "the cat sat", 2, 1)
+BLIND = torch.rand(11, 13, generator=torch.Generator().manual_seed(2)) > 0.3
+BLIND[4] = False
+PADDING = (torch.arange(13) < 9).expand(11, 13)
+BIAS = torch.randn(2, 11, 13, generator=torch.Generator().manual_seed(3))
+LAYERS = {
+    "plain": {},
+    "masked": {"mask": BLIND},
+    "padded": {"mask": PADDING},
+    "causal": {"is_causal": True},
+    "bias": {"bias": BIAS},
+    "sinks": {"sinks": BIAS[:, :, 0]},
+    "sinks and a mask": {"sinks": BIAS[:, :, 0], "mask": BLIND},
+    "without softmax": {"has_softmax": False, "mask": PADDING},
+}
+EVERY = {
+    "block keys": (BlockKeys((0, 5)),),
+    "block keys of a head": (BlockKeys((3,), head=1),),
+    "block edge": (BlockEdge(9, 2, head=1),),
+    "set score": (SetScore(9, 2, 1.5, head=1), SetScore(9, 2, 2.5, head=1)),
+    "set weights": (SetWeights(9, ((2, 0.3), (6, 0.0))), SetWeights(9, ((7, 0.25),), head=1)),
+    "set the whole of a row": (SetWeights(9, ((2, 0.5), (7, 0.5)), head=1),),
+    "set a weight beside the softmax": (SetWeights(9, ((2, 0.8),), head=1, renormalised=False),),
+    "uniform": UNIFORM,
+    "permuted": (PermuteKeys(3), SetScore(9, 2, 1.5)),
+    "temperature": (Temperature(0.5), Uniform(head=0)),
+    "no scale": (NoScale(),),
+    "drop head": (DropHead(1),),
+    "drop head for a query": (DropHead(1, query=9),),
+    "pattern from": (PatternFrom(1, RUN), BlockKeys((5,))),
+    "output from": (OutputFrom(1, RUN),),
+    "several": (DropHead(0), SetWeights(9, ((2, 0.5),)), SetScore(9, 7, 2.0), Temperature(2.0), BlockKeys((0,))),
+}
+
+
+def layer(name):
+    trace = make_trace(**LAYERS[name])
+    if trace.mask is not None:
+        trace.mask[9, [2, 7]] = True
+    return trace
+
+
+def edits_for(name, trace):
+    """Return edits with what they take from another run, as much alike as a trace can be."""
+    return with_runs(EVERY[name], lambda run: trace.replace((Temperature(2.0),)))
+
+
+def dense(trace, head):
+    """Return the weights of a head cell by cell, in float64; the sink is a key of its own."""
+    scores = trace.score(trace.query[head].double(), trace.key[head].double())
+    scores = scores * (3**0.5 if NoScale() in trace.edits else 1)
+    scores = scores if trace.bias is None else scores + trace.bias[head].double()
+    allowed = torch.ones(scores.shape, dtype=torch.bool) if trace.mask is None else trace.mask
+    allowed = allowed.tril() if trace.is_causal else allowed
+    orders = [edit.key_order(trace, head) for edit in trace.edits if isinstance(edit, PermuteKeys)]
+    if trace.sinks is not None:
+        scores = torch.cat((scores, trace.sinks[head].double()[:, None]), 1)
+        allowed = torch.cat((allowed, torch.ones(len(allowed), 1, dtype=torch.bool)), 1)
+        orders = [torch.cat((order, torch.tensor([13]))) for order in orders]
+        factors = [edit for edit in trace.edits if isinstance(edit, Temperature | Uniform)]
+        if any(isinstance(edit, Uniform) and edit.head in (None, head) for edit in factors):
+            scores[:, :-1] = 0
+        for edit in factors:
+            scores[:, :-1] /= edit.temperature if isinstance(edit, Temperature) else 1
+        edits = [edit for edit in trace.edits if edit not in factors]
+        edits = [_with_sink(edit, trace, head) if isinstance(edit, PatternFrom) else edit for edit in edits]
+        return weights_of(head, scores, allowed, edits, True, *(orders or [None]))[:, :-1]
+    return weights_of(head, scores, allowed, trace.edits, trace.has_softmax, *(orders or [None]))
+
+
+def _with_sink(edit, trace, head):
+    return replace(edit, pattern=torch.cat((edit.pattern, 1 - edit.pattern.sum(1, keepdim=True)), 1))
+
+
+def cases():
+    return [pytest.param(name, edit, id=f"{name}, {edit}") for name in LAYERS for edit in EVERY]
+
+
+def edited(name, edit):
+    """Return the edited trace, or None where the layer has a reason to refuse it, which is told."""
+    trace = layer(name)
+    edits = edits_for(edit, trace)
+    refused = edit == "permuted" and name in ("masked", "causal", "sinks and a mask")
+    if refused:
+        with pytest.raises(EditError, match="do not all see the same keys, as in causal attention"):
+            trace.replace(edits)
+        return None
+    return trace.replace(edits)
+
+
+@pytest.mark.parametrize(("name", "edit"), cases())
+def test_weights_context_tiles_and_summary_are_those_of_a_plain_recomputation(name, edit):
+    trace = edited(name, edit)
+    if trace is None:
+        return
+    for head in range(N_HEADS):
+        weights = dense(trace, head)
+        if edit == "pattern from" and head == 1 and trace.has_softmax:  # a key is blocked in it too
+            weights[:, 5] = 0
+            if trace.sinks is None:
+                weights = weights / weights.sum(1, keepdim=True).clip(min=1e-30)
+            else:
+                return
+        own = trace.weights(head)
+        assert_close(own.double(), weights, rtol=0, atol=1e-5 * float(weights.abs().max()))
+        assert_close(trace.weights(head, [9, 0], torch.tensor([2, 7, 5])), own[[9, 0]][:, [2, 7, 5]])
+        context = weights @ trace.value[head].double()
+        for one in trace.edits:
+            if isinstance(one, DropHead) and one.head == head:
+                context[slice(None) if one.query is None else one.query] = 0
+        if head == 1 and isinstance(trace.edits[0], OutputFrom):
+            context = trace.edits[0].output.double()
+        assert_close(trace.context(head).double(), context, rtol=0, atol=1e-5 * max(float(context.abs().max()), 1e-9))
+        assert_close(trace.summary(head).received.double(), weights.mean(0), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "edit"), cases())
+def test_lines_of_code_compute_what_is_edited(name, edit):
+    trace = edited(name, edit)
+    if trace is not None:
+        check_code(trace)
+
+
+@pytest.mark.parametrize("edit", EVERY)
+def test_scripts_files_tables_pages_and_the_atlas_obey(edit):
+    for name in ("plain", "masked"):
+        trace = edited(name, edit)
+        if trace is None:
+            continue
+        check_script(trace)
+        with np.load(io.BytesIO(trace_to_npz(trace))) as file:
+            for head in range(N_HEADS):
+                assert_close(torch.from_numpy(file["weights"][head]), trace.weights(head))
+                assert_close(torch.from_numpy(file["context"][head]), trace.context(head))
+        assert_close(
+            torch.tensor(trace_to_frame(trace, 1)["weight"].to_numpy()).view(11, 13),
+            trace.weights(1),
+            check_dtype=False,
+        )
+        assert Recording([trace]).show().data["error"] <= TOLERANCE
+        for head in range(N_HEADS):
+            atlas, weights = Atlas(trace, head), trace.weights(head)
+            assert_close(torch.from_numpy(atlas.tile(0, 0, 0)), weights, rtol=1e-4, atol=1e-7)
+            assert list(atlas.survey())[-1] == 1
+            with torch.inference_mode():
+                largest = atlas._survey.pooled(slice(0, 11), slice(0, 13), 2**atlas.base_level)
+            assert float(largest) == pytest.approx(float(weights.max()), rel=1e-4, abs=1e-7)
+
+
+@given(p=st.floats(1e-6, 1 - 1e-6), seed=st.integers(0, 10_000), n=st.integers(2, 30), size=st.floats(0.1, 30))
+@settings(deadline=None)
+def test_a_weight_is_the_score_log_p_by_1_minus_p_plus_the_log_sum_exp_of_the_others(p, seed, n, size):
+    generator = torch.Generator().manual_seed(seed)
+    query, key, value = (size * torch.randn(1, 1, m, 4, generator=generator).double() for m in (3, n, n))
+    found = attend(query, key, value, edits=(SetWeights(1, ((n - 1, p),)),), with_weights=True)
+    before = ScaledDot()(query, key)[0, 0]
+    weights = before.softmax(-1)
+    weights[1, :-1] *= (1 - p) / weights[1, :-1].sum()
+    weights[1, -1] = p
+    assert_close(found.weights[0, 0], weights, rtol=1e-9, atol=1e-12)
+    assert_close(found.context[0, 0], weights @ value[0, 0], rtol=1e-9, atol=1e-9)
+
+
+def test_rows_that_no_edit_changes_stay_as_the_fused_kernel_has_them():
+    query, key, value = torch.randn(3, 2, 4, 300, 16).unbind(0)
+    plain = attend(query, key, value, with_normaliser=True)
+    edits = (SetScore(7, 9, 4.0, head=1), BlockEdge(20, 2), SetWeights(280, ((5, 0.5),), head=3), DropHead(2))
+    found = attend(query, key, value, edits=edits, with_normaliser=True)
+    changed = (found.context != plain.context).any(-1)
+    assert sorted(map(tuple, changed[0].nonzero().tolist())) == sorted(
+        {(1, 7), (3, 280), *((head, 20) for head in range(4)), *((2, row) for row in range(300))}
+    )
+    assert torch.equal(changed[0], changed[1])
+    expected = ScaledDot()(query, key)
+    expected[:, 1, 7, 9], expected[:, :, 20, 2] = 4.0, -torch.inf
+    assert_close(found.log_normaliser[:, :3], expected.logsumexp(-1)[:, :3], rtol=1e-5, atol=1e-5)
+
+
+def test_the_order_in_which_edits_come_does_not_matter():
+    trace = make_trace()
+    edits = EVERY["several"]
+    assert_close(trace.replace(edits).weights(1), trace.replace(edits[::-1]).weights(1), rtol=0, atol=0)
+
+
+def test_one_edit_can_be_taken_away_again():
+    trace = make_trace()
+    first, second = SetWeights(9, ((2, 0.5),)), SetWeights(9, ((3, 0.2),))
+    both = trace.replace((first, second))
+    assert both.weights(0)[9, [2, 3]].tolist() == pytest.approx([0.5, 0.2])
+    alone = trace.replace(tuple(edit for edit in both.edits if edit != second))
+    assert torch.equal(alone.weights(0), trace.replace((first,)).weights(0))
+    assert torch.equal(alone.replace(()).weights(0), trace.weights(0))
+
+
+def test_a_permutation_is_one_for_all_queries_of_a_head_and_stays_among_the_keys_that_are_seen():
+    trace = make_trace(mask=PADDING)
+    orders = [PermuteKeys(1).key_order(trace, head).tolist() for head in range(2)]
+    assert orders[0] != orders[1]
+    assert orders[0] != PermuteKeys(2).key_order(trace, 0).tolist()
+    for head, order in enumerate(orders):
+        assert sorted(order) == list(range(13))
+        assert order[9:] == [9, 10, 11, 12]
+        assert_close(trace.replace((PermuteKeys(1),)).weights(head), trace.weights(head)[:, order])
+
+
+REFUSED = {
+    "query must be from 0 to 10, got 11": SetScore(11, 0, 1.0),
+    "key must be from 0 to 12, got 13": BlockEdge(0, 13),
+    "blocked keys must be from 0 to 12, got 40": BlockKeys((40,)),
+    "head must be from 0 to 1, got 2": DropHead(2),
+    "key must be from 0 to 12, got 99": SetWeights(0, ((99, 0.5),)),
+    "sum to 1 at most, got 1.1": SetWeights(0, ((1, 0.6), (2, 0.5))),
+    "cannot be negative": SetWeights(0, ((1, -0.1),)),
+    "must be a finite number": SetWeights(0, ((1, float("nan")),)),
+    "are not here yet": PatternFrom(0, RUN),
+    r"weights for \(2, 3\) queries and keys": PatternFrom(0, RUN, torch.rand(2, 3)),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_cannot_be_is_refused_alike_everywhere(reason):
+    trace = make_trace()
+    for call in (
+        lambda: trace.replace((REFUSED[reason],)),
+        lambda: attend(trace.query[None], trace.key[None], trace.value[None], edits=(REFUSED[reason],)),
+        lambda: attend(trace.query[None], trace.key[None], trace.value[None], edits=[REFUSED[reason]], score=Dot()),
+    ):
+        with pytest.raises(EditError, match=reason):
+            call()
+
+
+def test_a_row_with_nothing_left_says_so():
+    trace = make_trace(mask=BLIND)
+    with pytest.raises(EditError, match="may not look at"):
+        trace.replace((SetWeights(4, ((0, 0.5),)),))
+    others = tuple(key for key in range(13) if key != 3)
+    with pytest.raises(EditError, match="nothing is left in the row of query 5"):
+        make_trace().replace((SetWeights(5, ((3, 0.4),)), BlockKeys(others)))
+    with pytest.raises(EditError, match=r"sum to 1 at most, got 1\.2"):
+        make_trace().replace((SetWeights(5, ((3, 0.6),)), SetWeights(5, ((4, 0.6),), head=1)))
+    blind = make_trace().replace((*(BlockEdge(5, key) for key in range(13)),))
+    assert blind.blind_queries == [5]
+    assert not blind.context(0)[5].any()
+    with pytest.raises(EditError, match="no scale"):
+        make_trace(score=Dot()).replace((NoScale(),))
+    with pytest.raises(EditError, match="above 0"):
+        Temperature(0.0)
+    with pytest.raises(EditError, match=r"hands over \(11, 4\), here it is \(11, 5\)"):
+        make_trace().replace((OutputFrom(0, RUN, torch.zeros(11, 4)),)).context(0)
+
+
+@pytest.mark.parametrize("edit", EVERY)
+def test_a_link_holds_them_as_plain_values(edit):
+    plain = json.loads(json.dumps([one.to_plain() for one in EVERY[edit]]))
+    assert edits_from_plain(plain) == EVERY[edit]
+    assert {one["edit"] for one in plain} <= set(EDITS)
+
+
+@pytest.mark.parametrize(
+    ("plain", "reason"),
+    [
+        ({}, "a link holds a list"),
+        ([{"edit": "drop head", "head": 0}] * (MAX_EDITS.most + 1), "a link holds a list of 64"),
+        ([7], "an edit must be one of"),
+        ([{"edit": ["drop head"]}], "an edit must be one of"),
+        ([{"edit": "drop head", "head": -1}], "whole number from 0 to"),
+        ([{"edit": "drop head", "head": True}], "whole number from 0 to"),
+        ([{"edit": "drop head", "head": 1, "more": 2}], "drop head has head, query, got"),
+        ([{"edit": "drop head"}], "drop head cannot be read"),
+        ([{"edit": "set score", "query": 0, "key": 1, "score": float("inf")}], "must be finite"),
+        ([{"edit": "set weights", "query": 0, "weights": [[1]]}], "its key and a number"),
+        ([{"edit": "block keys", "keys": list(range(EDIT_CELLS.most + 1))}], "at most 4,096 positions"),
+        ([{"edit": "temperature", "temperature": -1}], "above 0"),
+        ([{"edit": "pattern from", "head": 0, "run": "bert"}], "named by its model and input"),
+        ([{"edit": "pattern from", "head": 0, "run": {"model": "m" * 999, "input": ""}}], "named by its model"),
+        ([{"edit": "pattern from", "head": 0, "run": {"model": 3, "input": ""}}], "a text has at most"),
+        ([{"edit": "pattern from", "head": 0, "run": {"model": "m", "input": "", "pattern": 1}}], "another run has"),
+    ],
+)
+def test_a_link_that_holds_anything_else_is_refused_with_the_reason(plain, reason):
+    with pytest.raises(EditError, match=reason):
+        edits_from_plain(plain)
+
+
+def test_they_say_what_they_do():
+    words, queries = ["the", "animal", "was", "tired"], ["it", "slept"]
+    edits = (
+        *(BlockKeys((1,), head=2), BlockEdge(0, 1), SetScore(0, 3, 2.5), SetWeights(1, ((1, 0.5), (3, 0.25)), head=0)),
+        *(
+            SetWeights(9, ((9, 1.5),), renormalised=False),
+            Uniform(),
+            PermuteKeys(4, head=1),
+            Temperature(0.5),
+            NoScale(),
+        ),
+        *(DropHead(2), PatternFrom(0, RUN), OutputFrom(0, RUN)),
+    )
+    assert {type(edit) for edit in edits} == set(EDITS.values())
+    assert [edit.describe(queries, words) for edit in edits] == [
+        "it no longer looks at animal (head 3)",
+        "it no longer looks at animal",
+        "it scores tired 2.5",
+        "slept gives animal a weight of 0.5, tired a weight of 0.25; the others share the rest (head 1)",
+        "query 10 gives key 10 a weight of 1.5, and the other weights stay",
+        "it looks at everything alike",
+        "its keys change places at random, seed 4 (head 2)",
+        "its scores are divided by 0.5",
+        "its scores are not scaled",
+        "head 3 hands over nothing",
+        "head 1 looks as head 2 of attention 3 of bert-tiny on “the cat sat”",
+        "head 1 hands over what head 2 of attention 3 of bert-tiny on “the cat sat” did",
+    ]
+
+
+def test_a_formula_of_a_cell_says_no_way_that_an_edit_has_left():
+    trace = make_trace().replace((SetScore(9, 2, 1.5), SetWeights(8, ((2, 0.75),), renormalised=False)))
+    scaled, weights = (step_of(trace, name) for name in ("scaled", "weights"))
+    assert cell_formula(trace, scaled, 1, 9, 2) == "S'_{10,3} = 1.5"
+    assert "frac" in cell_formula(trace, scaled, 1, 9, 3)
+    assert cell_formula(trace, weights, 1, 8, 2) == "A_{9,3} = 0.75"
+    assert "frac" in cell_formula(trace, weights, 1, 8, 3)

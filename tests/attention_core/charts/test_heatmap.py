@@ -1,0 +1,416 @@
+"""Matrix charts as specs: positions on the axes, fixed colours, masked cells, small enough to send; pictures; steps."""
+
+import base64
+import io
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import vl_convert
+from PIL import Image
+
+from attention_core import load
+from attention_core.attention.steps import steps_of
+from attention_core.attention.types import Axis, Role
+from attention_core.charts import (
+    INK_RAMP,
+    MAX_RECT_SIDE,
+    VIRIDIS,
+    Ramp,
+    bars,
+    contact_sheet,
+    matrix_chart,
+    picture,
+    probability_bars,
+    ramp_for,
+    signed_ramp,
+    step_chart,
+    weights_ramp,
+)
+from attention_core.charts.heatmap import matrix_png, reduce_by_max
+from attention_core.charts.vega import DARK_COLOUR, DARK_INK_RAMP, colour_bar, colour_scale
+from tests.support.charts import rows_of, rows_with
+from ui import player
+
+ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
+MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
+
+
+def find(spec, key):
+    """Return every value of a key, wherever it is in the spec."""
+    if isinstance(spec, dict):
+        found = [spec[key]] if key in spec else []
+        return found + [one for value in spec.values() for one in find(value, key)]
+    return [one for value in spec for one in find(value, key)] if isinstance(spec, list) else []
+
+
+def large_matrix(n=784, seed=0):
+    """A matrix as rough as attention weights are at their worst: independent noise in every cell."""
+    scores = np.random.default_rng(seed).normal(0, 1.5, (n, n))
+    weights = np.exp(scores)
+    return weights / weights.sum(1, keepdims=True)
+
+
+def chart_of(matrix, role=Role.WEIGHTS, **more):
+    axes = [Axis.numbered(name, n) for name, n in zip(("queries", "keys"), matrix.shape, strict=True)]
+    return matrix_chart(matrix, *axes, role, title="weight", **more)
+
+
+def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay_apart():
+    spec = matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS).to_dict()
+    rows = next(iter(spec["datasets"].values()))
+    assert len(rows) == 12
+    assert {(row["row"], row["col"]) for row in rows} == {(row, col) for row in range(3) for col in range(4)}
+    assert {encoding["field"] for encoding in find(spec, "x")} == {"col"}
+    assert {encoding["field"] for encoding in find(spec, "y")} == {"row"}
+    labels = find(find(spec, "x"), "labelExpr")
+    assert json.dumps(["a", "b", "b", "a"]) in labels[0]
+
+
+def test_values_in_the_spec_are_the_matrixs():
+    spec = matrix_chart(MATRIX, ROWS, COLS, Role.WEIGHTS).to_dict()
+    rows = next(iter(spec["datasets"].values()))
+    assert [row["value"] for row in rows] == pytest.approx(MATRIX.ravel().tolist())
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_masked_cells_are_marked_and_have_no_value(bad):
+    matrix = MATRIX.copy()
+    matrix[0, 2] = bad
+    spec = matrix_chart(matrix, ROWS, COLS, Role.SCORES).to_dict()
+    rows = next(iter(spec["datasets"].values()))
+    masked = [row for row in rows if row["masked"]]
+    assert [(row["row"], row["col"]) for row in masked] == [(0, 2)]
+    assert masked[0]["value"] is None
+    assert any("masked" in json.dumps(condition) for condition in find(spec, "condition"))
+
+
+def test_colour_domain_is_fixed_by_the_ramp_and_can_be_shared():
+    ramp = Ramp(VIRIDIS, 0.0, 0.9)
+    for matrix in (MATRIX, MATRIX / 3):
+        spec = matrix_chart(matrix, ROWS, COLS, Role.WEIGHTS, ramp=ramp).to_dict()
+        assert [0.0, 0.9] in find(spec, "domain")
+        assert list(VIRIDIS) in find(spec, "range")
+
+
+def test_weights_start_at_zero_and_signed_values_lie_around_zero():
+    assert ramp_for(Role.WEIGHTS, MATRIX, 4).low == 0
+    signed = ramp_for(Role.SCORES, MATRIX - 0.5, 4)
+    rising = ramp_for(Role.OUTPUT, MATRIX, 4)
+    assert (rising.low, rising.colours) == (0, signed.colours[2:]), "above 0 an output has the colours of its factors"
+    assert signed.low == -signed.high
+    assert signed_ramp(np.zeros((2, 2))).high > 0
+
+
+def test_uniform_weight_is_named_on_the_colour_bar_and_visible():
+    ramp = weights_ramp(784, 0.2)
+    assert ramp.reference == pytest.approx(1 / 784)
+    assert ramp.reference_label == "1/784"
+    assert ramp.position(np.array([1 / 784])) > 0.15  # not lost in the dark
+    assert "1/784" in json.dumps(chart_of(large_matrix(80), ramp=ramp).to_dict())
+
+
+def test_largest_matrix_of_cells_and_smallest_image():
+    cells, image = (chart_of(large_matrix(n)).to_dict() for n in (MAX_RECT_SIDE, MAX_RECT_SIDE + 1))
+    assert not find(cells, "url")
+    assert find(image, "url")
+
+
+def bytes_sent(spec) -> int:
+    """Return what Streamlit sends: the spec as JSON, its tables as Arrow."""
+    tables = [pa.Table.from_pylist(rows) for rows in spec["datasets"].values()]
+    rest = {key: value for key, value in spec.items() if key != "datasets"}
+    sink = pa.BufferOutputStream()
+    for table in tables:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue().size + len(json.dumps(rest))
+
+
+def test_image_of_784_by_784_is_at_most_600_kb_even_of_noise():
+    assert 100_000 < bytes_sent(chart_of(large_matrix(), size=500, marked_row=400).to_dict()) <= 600_000
+
+
+def test_image_of_the_digit_models_weights_is_at_most_600_kb_in_fine_colours():
+    from attention_core import load
+
+    image = np.zeros((28, 28), np.float32)
+    image[5:8, 8:20] = image[5:24, 16:19] = 1
+    weights = load("pixel-classifier", "cpu").trace(image).weights(0).numpy()
+    spec = chart_of(weights).to_dict()
+    assert bytes_sent(spec) <= 600_000
+    assert len(np.unique(decoded(spec).reshape(-1, 4), axis=0)) > 50
+
+
+def decoded(spec, mode="RGBA") -> np.ndarray:
+    url = next(row["url"] for rows in spec["datasets"].values() for row in rows if "url" in row)
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",")[1]))).convert(mode))
+
+
+def test_image_decodes_to_the_ramps_colours():
+    matrix = large_matrix(100)
+    ramp = weights_ramp(100, float(matrix.max()))
+    pixels = decoded(chart_of(matrix, ramp=ramp).to_dict())
+    assert pixels.shape == (100, 100, 4)
+    expected = ramp.lookup()[np.rint(ramp.position(matrix) * 255).astype(int)]
+    assert np.abs(pixels.astype(int) - expected).max() <= 4  # 255 steps here, 256 there
+
+
+def vega_colours(scale: dict, values: np.ndarray) -> np.ndarray:
+    """Paint as Vega does: clamp, raise to the power, then interpolate the colours evenly spread over the domain."""
+    low, high = scale["domain"]
+    exponent = scale.get("exponent", 1)
+    power = np.sign(values) * np.abs(values) ** exponent
+    ends = np.sign([low, high]) * np.abs([low, high]) ** exponent
+    share = np.clip((power - ends[0]) / (ends[1] - ends[0]), 0, 1)
+    colours = np.array([[int(f"{colour}ff"[i : i + 2], 16) for i in (1, 3, 5, 7)] for colour in scale["range"]])
+    places = share * (len(colours) - 1)
+    return np.stack([np.interp(places, np.arange(len(colours)), colours[:, i]) for i in range(4)], -1)
+
+
+@pytest.mark.parametrize("ramp", [weights_ramp(784, 0.3), weights_ramp(4, 0.9), signed_ramp(MATRIX - 0.3)])
+def test_colour_bar_and_image_agree_on_every_value(ramp):
+    """Ramp.position, which paints the image, equals the scale that Vega paints cells and colour bar with."""
+    values = np.linspace(ramp.low, ramp.high, 101)
+    scale = colour_scale(ramp)
+    painted = ramp.lookup()[np.rint(ramp.position(values) * 255).astype(int)]
+    assert np.abs(vega_colours(scale, values) - painted).max() < 4
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_masked_cells_of_an_image_are_translucent_grey_and_no_other_cell_is(bad):
+    matrix = large_matrix(80)
+    matrix[:, 40:] = bad
+    spec = chart_of(matrix, Role.SCORES).to_dict()
+    pixels = decoded(spec)
+    (grey,) = {tuple(pixel) for pixel in pixels[:, 40:].reshape(-1, 4)}
+    assert 0 < grey[3] < 128
+    assert grey not in {tuple(pixel) for pixel in pixels[:, :40].reshape(-1, 4)}
+    json.dumps(spec, allow_nan=False)
+
+
+def test_image_has_real_axes_that_pan_and_zoom_and_crisp_pixels():
+    spec = chart_of(large_matrix(100)).to_dict()
+    assert [0, 100] in find(spec, "domain")
+    assert [100, 0] in find(spec, "domain")
+    assert {"queries", "keys"} <= {title for title in find(spec, "title") if isinstance(title, str)}
+    image = next(mark for mark in find(spec, "mark") if mark["type"] == "image")
+    assert image["smooth"] is False
+    assert image["aria"] is False  # else the whole picture is copied into a label
+    assert any(param.get("bind") == "scales" for params in find(spec, "params") for param in params)
+
+
+def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
+    matrix = np.zeros((80, 80))
+    matrix[3, 70] = 5
+    rows = next(rows for rows in chart_of(matrix).to_dict()["datasets"].values() if "largest" in rows[0])
+    block = next(row for row in rows if row["largest"] == 5)
+    assert (block["rows"], block["cols"]) == ("3 to 4", "71 to 72")
+    assert block["mean"] == pytest.approx(5 / 4)
+    assert len(rows) == 40 * 40
+
+
+def test_very_large_matrix_is_reduced_without_losing_its_brightest_cell():
+    matrix = np.zeros((2500, 1800))
+    matrix[1234, 567] = 1
+    small = reduce_by_max(matrix)
+    assert small.shape == (834, 600)
+    assert small[1234 // 3, 567 // 3] == 1
+    assert small.sum() == 1
+
+
+def test_marked_row_is_drawn_in_small_and_large_matrices():
+    for matrix in (MATRIX, large_matrix(100)):
+        plain, marked = (chart_of(matrix, marked_row=row).to_dict() for row in (None, 2))
+        assert len(marked["layer"]) > len(plain["layer"])
+        assert "#0072B2" in json.dumps(marked)
+
+
+def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
+    assert any(mark["type"] == "text" for mark in find(chart_of(MATRIX).to_dict(), "mark"))
+    assert not any(mark["type"] == "text" for mark in find(chart_of(large_matrix(40)).to_dict(), "mark"))
+    opaque = chart_of(MATRIX, ramp=Ramp(VIRIDIS, 0.0, 1.0)).to_dict()
+    contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(opaque))
+    assert set(contrast) == {"#ffffff", DARK_COLOUR}
+
+
+def test_axes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"matrix \(3, 4\) does not fit axes of 4 and 3"):
+        matrix_chart(MATRIX, COLS, ROWS, Role.WEIGHTS)
+
+
+def test_chart_is_as_large_as_asked_and_thin_matrices_are_widened():
+    spec = chart_of(large_matrix(100), size=480).to_dict()
+    assert (spec["width"], spec["height"]) == (480, 480)
+    thin = chart_of(np.ones((784, 2)), size=480).to_dict()
+    assert thin["height"] == 480
+    assert 40 <= thin["width"] < 480
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((70, 70)), np.full((70, 70), 0.5), np.full((3, 3), np.nan)])
+def test_constant_and_fully_masked_matrices_are_drawn(matrix):
+    json.dumps(chart_of(matrix).to_dict(), allow_nan=False)
+    assert matrix_png(matrix, ramp_for(Role.WEIGHTS, matrix, len(matrix))).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (12, 12), (30, 33)])
+def test_colour_bar_of_a_small_matrix_ends_at_its_largest_cell(shape):
+    matrix = np.random.default_rng(1).normal(size=shape)
+    ramp = signed_ramp(matrix)
+    assert ramp.high == np.abs(matrix).max()
+    assert "≥" not in colour_bar(ramp, "", 100)["labelExpr"]
+    assert colour_bar(ramp, "score", 100)["title"] == "score"
+
+
+def test_colour_bar_says_where_values_lie_beyond_its_end():
+    matrix = np.random.default_rng(1).normal(size=(100, 100))
+    ramp = signed_ramp(matrix)
+    assert ramp.high in np.abs(matrix)
+    assert 0 < (np.abs(matrix) > ramp.high).sum() <= 10
+    assert "≥" in colour_bar(ramp, "", 100)["labelExpr"]
+
+
+def test_other_numbers_leave_the_spec_of_a_picture_as_it_is():
+    values = np.linspace(-1, 1, 9).reshape(3, 3)
+    charts = [picture(some, signed_ramp(some), title="score") for some in (values, 3 * values)]
+    (spec, data), (other, more) = (chart.spec_and_data() for chart in charts)
+    assert spec == other
+    assert [list(one["bar"]["number"]) for one in (data, more)] == [[-1, 0, 1], [-3, 0, 3]]
+
+
+def test_colour_bar_that_is_not_linear_says_so():
+    assert colour_bar(weights_ramp(5), "weight", 100)["title"] == "weight"
+    assert colour_bar(weights_ramp(500), "weight", 100)["title"] == "weight, not linear"
+
+
+def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
+    words = Axis("words", [f"word {i}" for i in range(11)])
+    chart = matrix_chart(np.ones((11, 192)), words, Axis.numbered("dimensions", 192), Role.QUERY, marked_row=2)
+    spec = chart.to_dict()
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
+    written = [text for text in re.findall(r">([^<]+)<", drawn) if "word " in text]
+    assert sorted(written) == sorted(words.labels)
+    frame = next(rows for rows in spec["datasets"].values() if set(rows[0]) == {"top", "bottom"})
+    assert frame == [{"top": 2, "bottom": 3}]
+    told = next(rows for rows in spec["datasets"].values() if "largest" in rows[0])
+    assert (told[0]["rows"], told[0]["cols"]) == ("word 0", "1 to 5")
+
+
+VALUES = np.arange(784.0).reshape(28, 28) / 784
+RAMP = weights_ramp(784, 1.0)
+
+
+def test_every_pixel_answers_the_mouse_with_its_place_and_value():
+    rows = rows_with(picture(VALUES, RAMP, title="weight"), "position")
+    assert len(rows) == 784
+    row = rows[3 * 28 + 17]
+    assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
+    numbers = rows_with(picture(VALUES, RAMP, title="weight"), "weight")
+    assert numbers[row["position"]]["weight"] == pytest.approx(VALUES[3, 17])
+
+
+def test_marked_pixel_is_framed_where_it_is():
+    rows = [row for row in rows_of(picture(VALUES, RAMP, marked=101)) if row.get("left") == 17.5]
+    assert rows[0]["top"] == 3.5
+
+
+def test_outline_marks_the_ink():
+    ink = np.zeros((28, 28))
+    ink[5, 6:9] = 1
+    spots = [row for row in rows_of(picture(VALUES, RAMP, outline=ink)) if row.get("top") == 5.5]
+    assert [spot["left"] for spot in spots] == [6.5, 7.5, 8.5]
+
+
+def test_picture_is_as_large_as_asked_and_keeps_its_proportions():
+    spec = picture(np.zeros((10, 20)), INK_RAMP, size=200).to_dict()
+    assert (spec["width"], spec["height"]) == (200, 100)
+
+
+def test_contact_sheet_shows_every_dimension_with_its_name():
+    pictures = np.random.default_rng(0).normal(size=(11, 28, 28))
+    labels = [f"Q[:, {number}]" for number in range(11)]
+    rows = rows_with(contact_sheet(pictures, labels, RAMP, columns=4, size=50, marked=30), "url")
+    assert [row["label"] for row in rows] == labels
+    assert len({(row["left"], row["top"]) for row in rows}) == 11
+    assert len({row["left"] for row in rows}) == 4
+    assert len({row["url"] for row in rows}) == 11
+
+
+def test_bars_show_both_models_for_every_class():
+    series = {"attention": [0.1, 0.9], "feed-forward": [0.5, 0.5]}
+    spec = probability_bars(series, ["0", "1"]).to_dict()
+    rows = next(iter(spec["datasets"].values()))
+    assert [(row["model"], row["class"], row["probability"]) for row in rows] == [
+        ("attention", "0", 0.1),
+        ("attention", "1", 0.9),
+        ("feed-forward", "0", 0.5),
+        ("feed-forward", "1", 0.5),
+    ]
+    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
+
+
+def test_bars_need_one_label_per_value():
+    with pytest.raises(ValueError, match="zip"):
+        probability_bars({"one": [0.5, 0.5]}, ["0"])
+
+
+def test_plain_bars_keep_the_order_given():
+    spec = bars([3, -1], ["b", "a"], title="score", colour="#0072B2").to_dict()
+    assert spec["encoding"]["y"]["sort"] == ["b", "a"]
+
+
+def test_contact_sheet_of_wide_pictures_keeps_their_proportions():
+    chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), RAMP, columns=2, size=96)
+    row = rows_with(chart, "url")[0]
+    assert (row["right"] - row["left"], row["bottom"] - row["top"]) == (96, 24)
+
+
+@pytest.fixture(scope="module")
+def steps():
+    trace = load("pixel-classifier", "cpu").trace(np.eye(28))
+    return {step.name: step for step in steps_of(trace)}
+
+
+def spec(chart):
+    """The spec without the names that Altair numbers through."""
+    return json.loads(re.sub(r"(view|param)_\w+", r"\1", json.dumps(chart.to_dict())))
+
+
+@pytest.mark.parametrize("query", [None, 406])
+def test_notebook_and_saved_picture_are_the_same(steps, monkeypatch, query):
+    saved = []
+    monkeypatch.setattr(player, "note_picture", lambda make, *words: saved.append(make()))
+    monkeypatch.setattr(player, "_moving_step", lambda **given: None)
+    look = player.StepLook(query, size=330)
+    for step in steps.values():
+        player.show_step_chart(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, lambda _: look, "page")
+        assert spec(step_chart(step, query=query, size=330)) == spec(saved[-1]), step.name
+    assert spec(step_chart(steps["weights"], query=3)) != spec(step_chart(steps["weights"], query=3, size=330))
+
+
+def test_form_suits_the_step(steps):
+    for name, size in {"pixels": (380, 380), "query": (484, 548), "weights": (500, 500), "class": (440, 260)}.items():
+        drawn = step_chart(steps[name]).to_dict()
+        assert (drawn["width"], drawn["height"]) == size
+    assert step_chart(steps["class"]).to_dict()["mark"]["type"] == "bar"
+    pictures = step_chart(steps["query"]).to_dict()
+    assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
+
+
+def test_ink_goes_with_the_page(steps):
+    light, dark = (spec(step_chart(steps["pixels"], ink=ink)) for ink in (INK_RAMP, DARK_INK_RAMP))
+    assert light != dark
+    assert dark["layer"][2]["encoding"]["color"]["scale"]["range"] == list(DARK_INK_RAMP.colours)
+
+
+def test_a_saved_step_reaches_as_far_as_those_beside_it(steps):
+    plain, far = (spec(step_chart(steps["scores"], reach=reach)) for reach in (0.0, 1e3))
+    assert 1000 not in bar_ends(plain)
+    assert bar_ends(far) == [-1000, 0, 1000]
+
+
+def bar_ends(chart: dict) -> list[float]:
+    rows = next(rows for rows in chart["datasets"].values() if "number" in rows[0])
+    return [row["number"] for row in rows]

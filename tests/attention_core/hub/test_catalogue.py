@@ -1,0 +1,297 @@
+"""Models of the hub: looked up before they are fetched, fetched with progress, gone on with after a break."""
+
+import json
+import socket
+from collections import namedtuple
+
+import pytest
+import torch
+from huggingface_hub import constants
+
+from attention_core.bounds.limits import Bound
+from attention_core.hub import catalogue as finding
+from attention_core.hub import model as room
+from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, cleaned, fetch, find_local, find_model, local_models
+from attention_core.hub.load import load_pretrained
+from attention_core.hub.model import ModelError, ModelKind
+from attention_core.hub.run import run, text_inputs
+from tests.support import tiny_hub
+
+NAME = "someone/tiny"
+
+
+@pytest.fixture
+def folder(stored):
+    """The folder that the hub serves."""
+    return stored / "decoder"
+
+
+@pytest.fixture
+def nobody(monkeypatch):
+    """An address at which nothing listens; the library does not wait between its attempts to reach it."""
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+def repository(hub, folder, name="someone/other", **files):
+    """Serve a folder with these files; a file's content is text or an object for JSON."""
+    folder.mkdir()
+    for file, content in files.items():
+        text = content if isinstance(content, str) else json.dumps(content)
+        (folder / file.replace("__", ".")).write_text(text)
+    hub.repositories[name] = folder
+    return name
+
+
+def test_a_model_is_looked_up_fetched_and_run(hub, folder):
+    found = find_model(f"  {NAME} ")
+    assert found.folder is None
+    assert not any("model.safetensors" in path for _, path, _ in hub.asked)
+    steps = []
+    fetched = fetch(found, lambda done, total: steps.append((done, total)))
+    assert {file.name for file in fetched.iterdir()} == {file.name for file in found.files}
+    assert not {"pytorch_model.bin", "model.onnx"} & {file.name for file in fetched.iterdir()}
+    assert (fetched / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
+    total = sum(file.size for file in found.files)
+    assert steps == sorted(steps)
+    assert steps[-1] == (total, total)
+    local = find_local(NAME)
+    assert (local.source, local.folder) == ("cache", fetched)
+    model = load_pretrained(local.folder, name=NAME)
+    assert model.kind is ModelKind.DECODER
+    assert len(run(model, text_inputs(model, "The animal")).recording) == 2
+    hub.asked.clear()
+    assert find_model(NAME).folder == fetched
+    assert not hub.asked
+
+
+def weights_of(found):
+    return next(file.size for file in found.files if file.name == "model.safetensors")
+
+
+def ranges(hub):
+    return [said for method, path, said in hub.asked if method == "GET" and path.endswith(".safetensors")]
+
+
+def test_a_download_that_breaks_off_goes_on_where_it_was(hub, folder, caplog):
+    found = find_model(NAME)
+    hub.breaks_after = weights_of(found) // (finding.ATTEMPTS + 2)
+    hub.breaks_left = finding.ATTEMPTS
+    with pytest.raises(ModelError, match="arrived and stay"):
+        fetch(found)
+    assert find_local(NAME) is None
+    first, *others = ranges(hub)
+    assert first == ""
+    assert all(said.startswith("bytes=") for said in others)
+    hub.breaks_left = 1
+    hub.asked.clear()
+    fetched = fetch(found)
+    assert all(said.startswith("bytes=") for said in ranges(hub))
+    broken = [entry for entry in caplog.records if entry.name == "attention_core"]
+    assert len(broken) == finding.ATTEMPTS  # 3 of the first download, whose last one is told, and 1 of the second
+    assert all(entry.exc_info for entry in broken)
+    assert (fetched / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
+
+
+def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
+    def stop(done, total):
+        if done > total - weights_of(found) // 2:
+            raise LookupError
+
+    found = find_model(NAME)
+    with pytest.raises(LookupError):
+        fetch(found, stop)
+    fetch(found)
+    assert any(said.startswith("bytes=") for _, _, said in hub.asked)
+
+
+def test_a_file_that_arrives_damaged_is_thrown_away(hub, monkeypatch):
+    found = find_model(NAME)
+
+    def damaged(url, part, size, count):
+        part.write_bytes(b"\0" * size)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(finding, "_transfer", damaged)
+        with pytest.raises(ModelError, match="arrived damaged"):
+            fetch(found)
+    assert fetch(found).is_dir()
+
+
+def test_weights_in_several_files_are_one_set(hub, tmp_path):
+    import transformers as hf
+
+    folder = tmp_path / "sharded"
+    tokenizer = tiny_hub.byte_level_tokenizer()
+    config = hf.GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=0)
+    with tiny_hub.silent():
+        hf.GPT2LMHeadModel(config).save_pretrained(folder, max_shard_size="60KB")
+    tokenizer.save_pretrained(folder)
+    assert len(list(folder.glob("model-*.safetensors"))) > 1
+    hub.repositories["someone/sharded"] = folder
+    loaded = load_pretrained(fetch(find_model("someone/sharded")))
+    assert loaded.kind is ModelKind.DECODER
+    snapshot = find_local("someone/sharded").folder
+    next(snapshot.glob("model-00001*.safetensors")).unlink()
+    assert find_local("someone/sharded") is None
+    refused("incomplete", str(snapshot))
+
+
+def refused(said, *asked, **more):
+    """Look a model up, which is refused in these words."""
+    with pytest.raises(ModelError, match=said) as told:
+        find_model(*asked, **more)
+    return str(told.value)
+
+
+def test_names_that_do_not_exist_are_told(hub):
+    refused("There is no model nobody/nothing on the hub", "nobody/nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "Name a model"),
+        ("a/b/c", "no name of a model"),
+        ("a b", "no name of a model"),
+        ("x" * 300, "at most 200"),
+        ("a\x00b", "printable"),
+        ("<script>", "no name of a model"),
+    ],
+)
+def test_names_that_no_model_has_are_told_without_asking(hub, name, said):
+    refused(said, name)
+    assert not hub.asked
+
+
+def test_the_address_of_a_page_is_a_name():
+    assert cleaned("https://hub.example/org/model/tree/main") == "org/model"
+    assert cleaned(" org/model ") == "org/model"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"config__json": {"model_type": "bert"}, "pytorch_model__bin": "x"}, r"can run code .*pytorch_model\.bin"),
+        ({"config__json": {"model_type": "bert"}}, "no weights in safetensors"),
+        ({"adapter_config__json": {}, "adapter_model__safetensors": "x"}, "adapter only"),
+        ({"model_index__json": {}}, "pipeline of several"),
+        ({"model__gguf": "x"}, "GGUF"),
+        ({"README__md": "x"}, r"no config\.json"),
+        ({"config__json": {"model_type": "resnet"}, "model__safetensors": "x"}, "no attention"),
+        (
+            {"config__json": {"model_type": "own", "auto_map": {}}, "model__safetensors": "x"},
+            "unknown to the installed",
+        ),
+        ({"config__json": {"model_type": "own", "auto_map": {"a": "b"}}, "model__safetensors": "x"}, "never runs code"),
+        ({"config__json": "[", "model__safetensors": "x"}, r"config\.json cannot be read"),
+    ],
+)
+def test_repositories_that_cannot_be_shown_are_told_before_anything_is_fetched(hub, tmp_path, files, said):
+    refused(said, repository(hub, tmp_path / "other", **files))
+    fetched = {path.rsplit("/", 1)[1] for _, path, _ in hub.asked if "/resolve/" in path}
+    assert fetched <= {"config.json"}
+
+
+def test_models_that_are_not_given_out_are_told(hub):
+    hub.gated.add(NAME)
+    refused("agreed to its terms", NAME)
+
+
+def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
+    both = r"are 0\.2 MB; this app downloads at most 0\.1 MB .*ATTENTION_MOST_MODEL_MB"
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "0.1")
+    refused(both, NAME)
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
+    monkeypatch.setattr(finding, "MODEL_TEXT_FILE_BYTES", Bound("", 1_000, ""))
+    refused(r"tokenizer\.json of someone/tiny is 0\.0 MB", NAME)
+
+
+def test_what_does_not_fit_into_memory_is_told(hub, monkeypatch):
+    found = find_model(NAME)
+    monkeypatch.setattr(room, "free_memory", lambda device: 100_000)
+    with pytest.raises(room.NoMemory, match=r"take 0\.2 MB of memory; 0\.1 MB are free"):
+        find_model(NAME)
+    with pytest.raises(room.NoMemory):
+        load_pretrained(fetch(found))
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_the_memory_that_is_asked_is_that_of_the_device(monkeypatch, device):
+    monkeypatch.setattr(torch.backends.mps if device == "mps" else torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (3_000_000, 80_000_000))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: 2_500_000)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda: 500_000)
+    monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 7_000_000)
+    monkeypatch.setattr(torch.mps, "current_allocated_memory", lambda: 2_000_000)
+    with pytest.raises(room.NoMemory, match=r"weights of it take 6\.0 MB of memory; 5\.0 MB are free"):
+        room.refuse_without_memory("it", 1_500_000)
+    room.refuse_without_memory("it", 1_000_000)
+    monkeypatch.setattr(room, "_of_machine", lambda: 4_000_000)  # through which the weights pass
+    with pytest.raises(room.NoMemory, match=r"4\.0 MB are free"):
+        room.refuse_without_memory("it", 1_000_000)
+
+
+def test_a_full_disk_is_told(hub, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    found = find_model(NAME)
+    monkeypatch.setattr(finding.shutil, "disk_usage", lambda folder: usage(1, 1, 1_000_000))
+    with pytest.raises(ModelError, match=r"no room .* 1\.0 MB are free"):
+        fetch(found)
+    assert find_local(NAME) is None
+
+
+def test_without_a_network_the_models_that_are_there_are_listed(nobody, tmp_path, monkeypatch):
+    tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
+    refused(f"cannot be reached.*Without a network there is: {PACKAGE}", NAME)
+    assert find_model(PACKAGE).folder is not None
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    refused("cannot be reached", NAME)
+
+
+def test_a_network_that_fails_before_the_download_is_told(hub, nobody, tmp_path, monkeypatch):
+    found = find_model(NAME)
+    tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
+    with pytest.raises(ModelError, match="cannot be reached, so someone/tiny cannot be fetched"):
+        fetch(found)
+
+
+def test_folders_are_opened_for_the_owner_alone(folder, tmp_path, monkeypatch):
+    assert find_model(str(folder)).folder == folder
+    refused("no folder", str(tmp_path / "none"))
+    refused(r"no config\.json", str(tmp_path))
+    said, own = set(), "only where the app runs on your own computer"
+    for path in (str(folder), "/etc", "/nowhere", "~", "../..", "C:\\Users"):
+        said.add(refused(own, path, folders=False))
+    assert len(said) == 1
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    refused(own, str(folder))
+
+
+def test_a_public_server_has_a_smaller_bound_and_does_not_sign_in(hub, tmp_path, monkeypatch):
+    own = room.most_model_bytes()
+    assert finding.token() is None
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    assert room.most_model_bytes() < own
+    assert finding.token() is False
+    monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "much")
+    assert room.most_model_bytes() < own
+    assert room.in_megabytes(2_500_000_000) == "2.5 GB"
+
+
+def test_damaged_caches_hide_nothing_else(hub, tmp_path):
+    fetch(find_model(NAME))
+    broken = tmp_path / "cache" / "models--a--broken"
+    (broken / "snapshots" / "1").mkdir(parents=True)
+    (broken / "snapshots" / "1" / "config.json").write_text("{}")
+    (broken / "snapshots" / "1" / "model.safetensors.index.json").write_text("[]")
+    (tmp_path / "cache" / "models--empty").mkdir()
+    (tmp_path / "cache" / "models--file").write_text("x")
+    assert [model.name for model in local_models() if model.source == "cache"] == [NAME]
+
+
+def test_suggestions_are_of_every_kind():
+    assert {one.kind for one in SUGGESTIONS} == set(ModelKind)
+    assert len({one.name for one in SUGGESTIONS}) == len(SUGGESTIONS)

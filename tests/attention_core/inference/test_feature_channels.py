@@ -1,0 +1,100 @@
+"""A map of scores is the sum of its channels; edits of a mask lead where the model itself would go."""
+
+import re
+
+import pytest
+import torch
+
+from attention_core.attention.edits import UNIFORM, BlockKeys
+from attention_core.attention.steps import step_of, steps_of
+from attention_core.attention.view.pack import step_data
+from attention_core.inference import feature_channels as find
+from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
+from attention_core.models.features import Layer
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(3)
+    config = FeatureMaskConfig(side=20, layers=(Layer(7, 2), Layer(11, 2)), d_hidden=13)
+    made = FeatureMask(config).eval().requires_grad_(False)
+    torch.nn.init.normal_(made.query, std=3)
+    return made
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return torch.rand(20, 20, generator=torch.Generator().manual_seed(5))
+
+
+@pytest.fixture(scope="module")
+def trace(model, picture):
+    return model.trace(picture)
+
+
+def test_weighted_channels_add_up_to_the_scores(trace):
+    whole = trace.scores()[0].reshape(5, 5)
+    maps = trace.key[0].T.reshape(11, 5, 5)
+    torch.testing.assert_close((maps * trace.query[0, 0, :, None, None]).sum(0), whole)
+    data = step_data(trace, step_of(trace, "key"), shown=find.order_of(trace)[:3])
+    assert (data["shape"], data["grid"], data["flat"]) == ([25, 3], [5, 5], False)
+    assert data["columns"] == tuple(str(channel + 1) for channel in find.order_of(trace)[:3])
+    data = step_data(trace, step_of(trace, "scores"))
+    assert (data["kind"], data["shape"], data["grid"], data["flat"]) == ("product", [1, 25], [5, 5], True)
+
+
+def test_strongest_channel_comes_first_and_a_constant_one_pulls_nothing(trace):
+    order, pull = find.order_of(trace), find.pulls(trace)
+    assert sorted(order) == list(range(11))
+    sizes = [abs(float(pull[one])) for one in order]
+    assert sizes == sorted(sizes, reverse=True)
+    assert torch.equal(pull.sign(), trace.query[0, 0].sign() * (pull != 0))
+    flat = trace.key.clone()
+    flat[..., 2] = 4.0
+    object.__setattr__(trace, "key", flat)
+    try:
+        assert float(find.pulls(trace)[2]) == pytest.approx(0, abs=1e-6)
+    finally:
+        object.__setattr__(trace, "key", trace.value)
+
+
+@pytest.mark.parametrize("region", [0, 7, 24])
+def test_products_and_their_rest_add_up_to_the_score(trace, region):
+    formula = find.score_formula(trace, region)
+    assert rf"S_{{{region + 1}}}" in formula
+    assert r"\text{the other 8}" in formula
+    products = [
+        float(f"{sign}{weight}") * float(feature)
+        for sign, weight, feature in re.findall(r"([-+]?) ?([\d.]+) \\cdot (-?[\d.]+)", formula)
+    ]
+    assert len(products) == 3
+    assert products == sorted(products, key=abs, reverse=True)
+    sign, rest, score = re.search(r"([-+]) \\underbrace\{([\d.]+)\}.* = (-?[\d.]+)", formula).groups()
+    assert float(score) == pytest.approx(float(trace.scores()[0, region]), rel=0.01)
+    assert sum(products) + float(sign + rest) == pytest.approx(float(score), abs=0.05)
+
+
+def test_the_heaviest_regions_hold_the_share_that_is_told(trace):
+    weights = trace.weights()[0].sort(descending=True).values
+    n = find.n_for_share(trace, 0.5)
+    assert float(weights[:n].sum()) >= 0.5 - 1e-5
+    assert float(weights[: n - 1].sum()) < 0.5
+    assert find.n_for_share(trace, 1.0) <= 25
+
+
+@pytest.mark.parametrize("edit", [(), UNIFORM, (BlockKeys((3, 11, 12)),)])
+def test_answer_after_an_edit_is_the_one_that_the_whole_network_gives(model, picture, trace, edit):
+    whole = step_of(model.trace(picture, edit), "output").value()[0]
+    torch.testing.assert_close(model.answer(trace, edit), whole)
+    assert float(model.answer(trace, edit).sum()) == pytest.approx(1, abs=1e-5)
+
+
+def test_masked_values_are_a_step_of_their_own_and_sum_to_the_context(model, picture, trace):
+    names = [step.name for step in steps_of(trace)]
+    assert names.index("weights") + 1 == names.index("masked") == names.index("context") - 1
+    masked = step_of(trace, "masked")
+    assert masked.shape == (25, 11)
+    torch.testing.assert_close(masked.value().sum(0), trace.context()[0])
+    torch.testing.assert_close(masked.value(0, slice(2, 5), slice(1, 3)), masked.value()[2:5, 1:3])
+    blocked = step_of(trace.replace((BlockKeys((3,)),)), "masked").value()
+    assert not blocked[3].any()

@@ -1,0 +1,286 @@
+"""What a recurrent encoder remembers, against torch itself; what the page shows of it."""
+
+import json
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention_core.data.language_pieces import START, WINDOW, pieces
+from attention_core.data.pieces import START as FIRST_PIECE
+from attention_core.data.sentence_presets import FAITHFUL, READ_BACK, REMEMBERED, SHORTER
+from attention_core.evaluate.translation_figures import bleu_by_length, group_of
+from attention_core.inference import word_influence as influence
+from attention_core.inference.encoder_states import cut, foresee, state_differences
+from attention_core.inference.read_back import KEPT, LOST, WRONG, compare_words
+from attention_core.inference.translation import french_prefix, read_source, translate
+from attention_core.inference.word_influence import last_state_shares, memory_overview, word_knowledge
+from attention_core.models import build, load
+from attention_core.models.translator import SourceEncoding, Translator, TranslatorConfig
+
+BOOK = "The book that my sister gave me when I was ill is still on the table."
+CELLS = ("gru", "rnn")
+IDS = torch.tensor([5, 700, 12, 4000, 12, 3])
+
+
+def small(cell, d_embedding=5):
+    torch.manual_seed(0)
+    model = Translator(TranslatorConfig("none", cell, d_embedding=d_embedding, d_state=14))
+    torch.nn.init.normal_(model.embedding.weight)
+    return model.eval().requires_grad_(False)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_states_are_those_of_the_encoder(cell):
+    model = small(cell)
+    readings = influence.read_both_ways(model, IDS)
+    encoding = model.encode(IDS[None])
+    forward, backward = (readings[direction].states for direction in influence.DIRECTIONS)
+    assert_close(torch.cat((forward, backward), 1), encoding.states[0])
+    assert_close(torch.cat((forward[-1], backward[0])), encoding.last[0])
+
+
+def test_gates_mix_old_and_new_and_a_plain_network_has_none():
+    readings = influence.read_both_ways(small("gru"), IDS)
+    for reading in readings.values():
+        assert reading.update.shape == reading.states.shape
+        assert reading.update.min() > 0
+        assert reading.update.max() < 1
+    assert influence.read_both_ways(small("rnn"), IDS)["forward"].update is None
+
+
+def test_update_gate_of_one_keeps_the_whole_state():
+    model = small("gru")
+    bias = model.encoder.bias_ih_l0
+    bias[len(bias) // 3 : 2 * len(bias) // 3] = 100.0
+    reading = influence.read_both_ways(model, IDS)["forward"]
+    assert_close(reading.update, torch.ones_like(reading.update))
+    assert_close(reading.states, torch.zeros_like(reading.states))
+
+
+def test_shares_sum_to_one():
+    norms = torch.tensor([[4.0, 0.0, 0.0], [2.0, 8.0, 0.0], [1.0, 6.0, 1.0]])
+    assert_close(influence.shares(norms).sum(1), torch.ones(3))
+    assert_close(influence.shares(norms)[2, 1].item(), 0.75)
+
+
+def test_dimensions_that_behave_alike_become_neighbours():
+    steps = torch.linspace(0, 3, 9)
+    kinds = torch.stack((steps.sin(), steps.cos(), -steps.sin()), 1)
+    mixed = torch.tensor([0, 1, 2, 1, 0, 2, 2, 0, 1])
+    order = influence.similar_dimensions_first(kinds[:, mixed])
+    assert sorted(order) == list(range(9))
+    found = mixed[order].tolist()
+    assert sum(a != b for a, b in zip(found, [*found[1:], found[0]], strict=True)) == 3
+
+
+@pytest.mark.parametrize(
+    ("knows", "scoring", "bound"), [(last_state_shares, "none", 1), (partial(word_knowledge, said=[9] * 10), "dot", 2)]
+)
+@pytest.mark.parametrize("cell", CELLS)
+def test_forty_words_take_a_second_or_two_of_one_core(cell, knows, scoring, bound):
+    model = Translator(TranslatorConfig(scoring, cell)).eval().requires_grad_(False)
+    knows(model, read_source("I go."))
+    source, began = read_source("the red car and " * 10), time.process_time()
+    knows(model, source)
+    assert time.process_time() - began < bound
+
+
+def untrained(name):
+    torch.manual_seed(1)
+    return build(name).eval().requires_grad_(False)
+
+
+def test_text_is_cut_into_pieces_and_bounded():
+    given = cut("  Tom ate.  ")
+    assert given.labels[0] == START
+    assert "".join(given.labels[1:]).strip() == "Tom ate."
+    assert given.left_out == 0
+    long = cut("Tom ate an apple. " * 100)
+    assert (len(long.ids), len(long.labels)) == (WINDOW, WINDOW)
+    assert long.left_out == len(pieces().encode(("Tom ate an apple. " * 100).strip()).ids) - WINDOW
+    assert len(cut("").ids) == 1
+
+
+def test_both_foresee_every_piece_from_those_before_it():
+    models = untrained("language-recurrent"), untrained("language-recurrent-alone")
+    given = cut("Tom ate an apple. Tom ate")
+    told = foresee(*models, given)
+    for model, probabilities in zip(models, told.probabilities, strict=True):
+        whole = model(torch.tensor([given.ids])).logits[0].softmax(-1)
+        for place, piece in enumerate(given.ids[1:]):
+            assert_close(float(probabilities[place]), float(whole[place, piece]))
+    weights = told.trace.weights()
+    assert_close(weights.triu(), torch.zeros_like(weights))  # no state sees itself or what is to come
+    assert_close(weights[1:].sum(1), torch.ones(len(given.ids) - 1))
+
+
+SENTENCE = "The xylophone player left."
+
+
+@pytest.fixture(scope="module")
+def memory():
+    return memory_overview(small("gru"), read_source(SENTENCE))
+
+
+def test_one_position_per_word_and_the_end(memory):
+    source = read_source(SENTENCE)
+    assert memory.labels == ["The", "xylophone", "player", "left", ".", "end"]
+    assert source.word_of.count(1) > 1
+    for part in (memory.states, memory.update):
+        assert {way: values.shape for way, values in part.items()} == {"forward": (7, 6), "backward": (7, 6)}
+
+
+def test_word_has_the_state_after_its_last_piece_that_was_read(memory):
+    model, source = small("gru"), read_source(SENTENCE)
+    states = model.encode(source.ids[None]).states[0].numpy()
+    last = len(source.word_of) - 1 - source.word_of[::-1].index(1)
+    first = source.word_of.index(1)
+    np.testing.assert_allclose(np.sort(memory.states["forward"][:, 1]), np.sort(states[last, :7]), rtol=1e-5)
+    np.testing.assert_allclose(np.sort(memory.states["backward"][:, 1]), np.sort(states[first, 7:]), rtol=1e-5)
+
+
+def test_plain_network_has_no_gates():
+    memory = memory_overview(small("rnn", d_embedding=9), read_source(SENTENCE))
+    assert memory.update == {}
+    assert memory.share_kept("forward", 0) is None
+
+
+def test_gates_are_averaged_over_the_dimensions(memory):
+    assert memory.share_kept("backward", 2) == pytest.approx(memory.update["backward"][:, 2].mean())
+
+
+def card(folder, name, **figures):
+    (folder / f"{name}.json").write_text(json.dumps({"name": name, **figures}))
+
+
+def test_bleu_is_read_from_the_cards_and_what_is_missing_is_left_out(tmp_path):
+    rows = {"bleu_by_length": {"12-14": 20.0, "1-5": 40.0}, "bleu_long": 20.0, "n": 99}
+    card(tmp_path, "translator-none", test=rows)
+    card(tmp_path, "translator-dot", test=rows | {"bleu_by_length": {"1-5": 41.0}})
+    card(tmp_path, "translator-mean", note="no figures")
+    (tmp_path / "translator-general.json").write_text("{")
+    names = tuple(f"translator-{name}" for name in ("none", "dot", "mean", "general", "additive"))
+    found = bleu_by_length(names, tmp_path)
+    assert found.groups == ["1-5", "12-14"]
+    assert found.scores == {"translator-none": [40.0, 20.0], "translator-dot": [41.0, None]}
+
+
+def test_a_sentence_belongs_to_the_group_of_its_length():
+    groups = ["1-5", "6-8", "18+"]
+    assert [group_of(groups, n) for n in (0, 5, 6, 17, 40)] == ["1-5", "1-5", "6-8", "6-8", "18+"]
+
+
+def tiny(scoring: str, cell: str = "gru") -> Translator:
+    torch.manual_seed(3)
+    return Translator(TranslatorConfig(scoring, cell, d_embedding=6, d_state=8, d_additive=5)).double().eval()
+
+
+def differentiated(model: Translator, source, said: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same shares by automatic differentiation, one number of a vector at a time."""
+    encoding = model.encode(source.ids[None])
+    vectors = encoding.embedded.detach().requires_grad_()
+    states, last = model.encoder(vectors)
+    ends = last.transpose(0, 1).flatten(1)
+    target = torch.tensor([[FIRST_PIECE, *said]])
+    _, queries, attended = model.decode(SourceEncoding(vectors, states, ends), target)
+    found = []
+    for whole in (ends[0], attended.context.reshape(queries.shape)[0, -1]):
+        squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
+        for number in whole:
+            slope = torch.autograd.grad(number, vectors, retain_graph=True)[0][0]
+            squares.index_add_(0, torch.tensor(source.word_of), slope.square().sum(1))
+        found.append(squares.sqrt() / squares.sqrt().sum())
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("scoring", ["additive", "dot", "general", "mean"])
+@pytest.mark.parametrize("cell", ["gru", "rnn"])
+def test_shares_are_those_of_automatic_differentiation(scoring, cell):
+    model, source = tiny(scoring, cell), read_source("My chihuahua Zorglub hates the sea.")
+    said = french_prefix("Mon chien")
+    known = word_knowledge(model, source, said)
+    last, context = differentiated(model, source, said)
+    torch.testing.assert_close(known.last, last)
+    torch.testing.assert_close(known.context, context)
+    torch.testing.assert_close(known.weights.sum(), torch.ones((), dtype=torch.double))
+
+
+def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
+    model, source = tiny("additive"), read_source("The red car is here.")
+    known = word_knowledge(model, source, [])
+    with torch.no_grad():
+        vectors = model.embedding(source.ids)[None]
+
+        def context(of: torch.Tensor) -> torch.Tensor:
+            states, last = model.encoder(of)
+            encoding = SourceEncoding(of, states, last.transpose(0, 1).flatten(1))
+            return model.decode(encoding, torch.tensor([[FIRST_PIECE]]))[2].context.flatten()
+
+        squares, small = torch.zeros(len(source.ids), dtype=torch.double), 1e-5
+        for place in range(len(source.ids)):
+            for number in range(vectors.shape[-1]):
+                nudge = torch.zeros_like(vectors)
+                nudge[0, place, number] = small
+                change = (context(vectors + nudge) - context(vectors - nudge)) / (2 * small)
+                squares[place] += change.square().sum()
+    torch.testing.assert_close(known.context, squares.sqrt() / squares.sqrt().sum(), rtol=1e-5, atol=1e-7)
+
+
+def test_sister_is_forgotten_and_given_back():
+    model, source = load("translator-additive", "cpu"), read_source(BOOK)
+    made = translate(model, source, 5)
+    for french, english, kept, back in (("sœur", "sister", 0.0505, 0.3725), ("malade", "ill", 0.0242, 0.311)):
+        known = word_knowledge(model, source, made.ids[: made.labels.index(french)])
+        place = source.words.index(english)
+        assert int(known.weights.argmax()) == place
+        assert float(known.last[place]) == pytest.approx(kept, abs=2e-3)
+        assert float(known.context[place]) == pytest.approx(back, abs=2e-3)
+        assert float(last_state_shares(model, source)[place]) == pytest.approx(kept, abs=2e-3)
+
+
+def test_only_a_reading_both_ways_tells_words_apart_by_what_follows():
+    model = small("gru", 6)
+    first, second = (read_source(f"Apple makes very good {what}.") for what in ("pies", "phones"))
+    apart = state_differences(model, first, second)
+    assert apart.words == ["Apple", "makes", "very", "good"]
+    assert apart.forwards.abs().max() < 1e-6
+    states = [model.encoder(model.embedding(source.ids[None]))[0][0] for source in (first, second)]
+    place = first.word_of.index(3)  # a word of one piece: torch's states hold both directions at it
+    assert first.word_of.count(3) == 1
+    expected = (states[1][place] - states[0][place]).norm() / states[0][place].norm()
+    assert float(apart.both_ways[3]) == pytest.approx(float(expected), abs=1e-6)
+    assert apart.both_ways.min() > 1e-6
+
+
+def test_sentences_that_begin_otherwise_share_no_word():
+    model = small("gru", 6)
+    assert state_differences(model, read_source("A pie."), read_source("The pie.")).words == []
+    whole = state_differences(model, read_source("the pie"), read_source("The pie"))
+    assert whole.words == ["the", "pie"]
+    assert whole.both_ways.max() < 1e-6
+
+
+def test_words_are_kept_where_they_stand_in_the_order_of_the_sentence():
+    words = compare_words("My car bought a Red newspaper, car.", "My aunt bought a red car.")
+    assert [word for word, kind in words if kind != KEPT] == ["car", "newspaper,"]
+    assert " ".join(word for word, _ in words) == "My car bought a Red newspaper, car."
+    assert compare_words("", "My aunt.") == [("My", LOST), ("aunt.", LOST)]
+    assert [kind for _, kind in compare_words("aunt my", "My aunt")].count(KEPT) == 1
+
+
+def test_what_is_lost_stands_where_it_was_and_what_is_replaced_is_wrong():
+    lost = compare_words("A shirt, no.", "A blue shirt, yes.")
+    assert lost == [("A", KEPT), ("blue", LOST), ("shirt,", KEPT), ("no.", WRONG)]
+
+
+def test_attention_loses_nothing_of_the_examples_and_one_vector_much():
+    for sentence in (*SHORTER.values(), *REMEMBERED.values()):
+        french = translate(load("translator-additive", "cpu"), read_source(sentence)).text
+        assert FAITHFUL[french] == sentence
+    for sentence in REMEMBERED.values():
+        english = READ_BACK[translate(load("translator-none", "cpu"), read_source(sentence)).text]
+        assert sum(kind == WRONG for _, kind in compare_words(english, sentence)) >= 4

@@ -1,0 +1,284 @@
+"""The soft look-up against numpy; records and queries that people type."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core.attention.export import trace_to_code, trace_to_npz
+from attention_core.attention.steps import step_of
+from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.load import load_pretrained
+from attention_core.hub.model import ModelKind, Pretrained
+from attention_core.inference.soft_lookup import (
+    MAX_TOKENS,
+    SPELLING,
+    WIDTH,
+    Records,
+    embed,
+    meaning,
+    ngrams,
+    place_of,
+    plain,
+    sentence_vectors,
+    shared_letters,
+    shared_runs,
+    soft_lookup,
+    value_labels,
+    weigh_words,
+)
+from pages.lookup.records import MAX_QUERIES, MAX_RECORDS, MAX_TEXT, PRESETS, read_queries, read_records
+from tests.support.shown_code import check
+from tests.support.tiny_models import SIZES
+
+words = st.text("abcdefgh ", min_size=1, max_size=12).filter(str.strip)
+
+
+def softmax(scores):
+    exponentials = np.exp(scores - scores.max(1, keepdims=True))
+    return exponentials / exponentials.sum(1, keepdims=True)
+
+
+def vector_by_hand(text):
+    """The embedding of a text of plain lower-case words, run by run."""
+    vector = np.zeros(WIDTH)
+    counts = {}
+    for word in text.split():
+        marked = f"_{word}_"
+        for size in (2, 3):
+            for start in range(len(marked) - size + 1):
+                run = marked[start : start + size]
+                counts[run] = counts.get(run, 0) + 1
+    for run, count in counts.items():
+        column, sign = place_of(run)
+        vector[column] += sign * np.sqrt(count)
+    length = np.linalg.norm(vector)
+    return vector / length if length else vector
+
+
+@given(words)
+def test_embedding_is_the_hashed_count_of_runs(text):
+    np.testing.assert_allclose(embed([text])[0].numpy(), vector_by_hand(text), atol=1e-10)
+
+
+def test_runs_of_a_word_written_out():
+    assert ngrams("To be") == dict.fromkeys(["_t", "to", "o_", "_to", "to_", "_b", "be", "e_", "_be", "be_"], 1)
+    assert plain("  René   DESCARTES!") == "rene descartes"
+    assert shared_runs("cat", "car") == ["_ca", "_c", "ca"]
+
+
+def test_letters_in_common_are_those_of_the_shared_runs():
+    assert shared_letters("automobile", "money") == [("auto", False), ("mo", True), ("bile", False)]
+    assert shared_letters("MONEY", "automobile") == [("MO", True), ("NEY", False)]
+    assert shared_letters("banana", "van") == [("b", False), ("anan", True), ("a", False)]
+    assert shared_letters("a cat", "car") == [("a ", False), ("ca", True), ("t", False)]
+    assert shared_letters("cat", "dog") == [("cat", False)]
+    assert shared_letters("", "dog") == []
+
+
+def test_the_hash_is_the_same_on_every_machine():
+    assert [place_of(run) for run in ("_at", "ten")] == [place_of(run) for run in ("_at", "ten")]
+    assert place_of("_at") == (322, -1)
+
+
+def test_a_text_without_letters_is_a_zero_vector_and_looks_everywhere_alike():
+    records = Records(("ab", "cd", "ef"), ("red", "blue", "red"))
+    trace = soft_lookup(records, ["?!"], 0.05)
+    assert (trace.query == 0).all()
+    assert trace.context()[0].tolist() == pytest.approx([2 / 3, 1 / 3])
+
+
+@given(st.lists(words, min_size=1, max_size=8), st.lists(words, min_size=1, max_size=4), st.floats(0.01, 3))
+def test_soft_look_up_among_texts(keys, queries, temperature):
+    values = [str(place) for place in range(len(keys))]
+    trace = soft_lookup(Records(tuple(keys), tuple(values)), queries, temperature)
+    cosines = np.stack([vector_by_hand(one) for one in queries]) @ np.stack([vector_by_hand(one) for one in keys]).T
+    expected = softmax(cosines / temperature)
+    np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), cosines, atol=1e-10)
+    np.testing.assert_allclose(trace.weights().numpy(), expected, atol=1e-10)
+    np.testing.assert_allclose(trace.context().numpy(), expected, atol=1e-10)
+
+
+def test_texts_as_values_come_back_as_shares_of_each_different_text():
+    records = Records(("ab", "ab ab", "xy"), ("red", "red", "blue"))
+    trace = soft_lookup(records, ["ab"], 0.02)
+    assert value_labels(records) == ["red", "blue"]
+    assert trace.context()[0].tolist() == pytest.approx([1, 0], abs=1e-6)
+    assert trace.context().sum().item() == pytest.approx(1)
+
+
+def test_temperature_takes_look_up_into_plain_average():
+    records = Records(("apple", "pear", "plum"), ("red", "green", "blue"))
+    cold, hot = (soft_lookup(records, ["pear"], temperature).weights()[0] for temperature in (1e-3, 1e6))
+    assert cold.tolist() == pytest.approx([0, 1, 0])
+    assert hot.tolist() == pytest.approx([1 / 3] * 3, abs=1e-5)
+
+
+def test_exported_script_recomputes_the_look_up(tmp_path):
+    trace = soft_lookup(Records(("apple", "pear", "plum"), ("red", "green", "blue")), ["grape"], 0.25)
+    (tmp_path / "trace.npz").write_bytes(trace_to_npz(trace))
+    arrays = np.load(tmp_path / "trace.npz")
+    weights = softmax(arrays["query"][0] @ arrays["key"][0].T / 0.25)
+    np.testing.assert_allclose(weights @ arrays["value"][0], arrays["context"][0], atol=1e-10)
+    assert "Soft look-up" in trace_to_code(trace)
+
+
+def test_no_texts_have_no_vectors():
+    assert torch.equal(embed([]), torch.zeros(0, WIDTH, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_usable_and_its_queries_are_answered(name):
+    preset = PRESETS[name]
+    assert not read_records(preset.text).remarks
+    asked = read_queries("\n".join(preset.queries))
+    assert asked.queries == preset.queries
+    weights = soft_lookup(preset.records, asked.queries, preset.temperature).weights()
+    assert weights.sum(1).tolist() == pytest.approx([1] * len(asked.queries))
+
+
+def test_presets_show_what_their_notes_say():
+    words, book = PRESETS["Eight words"], PRESETS["Phone book"]
+    assert [query in words.records.keys for query in words.queries] == [False, False, True]
+    records = book.records
+    best = soft_lookup(records, book.queries[2:], book.temperature).weights()[0].argmax()
+    assert records.keys[int(best)] == "René Descartes"
+    shares = soft_lookup(records, book.queries[1:2], book.temperature).context()[0].sort(descending=True).values
+    assert shares[1] > 0.3
+
+
+@pytest.mark.parametrize("line", ["b", "b =", " = 2", "= ", "b\t"])
+def test_lines_without_a_key_or_a_value_are_left_out_and_named(line):
+    usable = read_records(f"a = 1\n{line}\nc = 3")
+    assert usable.records.keys == ("a", "c")
+    assert "line 2" in usable.remarks[0]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n", "nothing"])
+def test_a_text_with_nothing_usable_says_what_to_do(text):
+    usable = read_records(text)
+    assert usable.records is None
+    assert "Write one as key = value" in usable.remarks[-1]
+
+
+def test_a_thousand_records_are_bounded_and_told():
+    usable = read_records("\n".join(f"row {n} = {n}" for n in range(1_000)))
+    assert len(usable.records.keys) == MAX_RECORDS
+    assert f"The first {MAX_RECORDS} of 1,000" in usable.remarks[0]
+
+
+def test_long_texts_are_cut_and_equal_keys_are_told():
+    usable = read_records(f"{'x' * 5000} = 1\nsame = 2\nsame = 3")
+    assert len(usable.records.keys[0]) == MAX_TEXT
+    assert "600 characters" in usable.remarks[0]
+    assert "a dictionary keeps only the last" in usable.remarks[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "queries", "words"),
+    [
+        ("a\n\n  b  c \n", ("a", "b c"), None),
+        ("", (), "Type a query"),
+        ("\n".join("q" * 3 for _ in range(40)), ("qqq",) * MAX_QUERIES, "first 12 of"),
+        ("x" * 500, ("x" * 200,), "200 characters"),
+    ],
+)
+def test_queries_are_understood_or_explained(text, queries, words):
+    asked = read_queries(text)
+    assert asked.queries == queries
+    assert (words in " ".join(asked.remarks)) if words else not asked.remarks
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_the_reader_of_queries(text):
+    asked = read_queries(text)
+    assert asked.queries or asked.remarks
+
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "car", "would", "not", "start", "a", "b", "c"]
+TEXTS = ["the car", "a b c a b c a b c", "unknown", "the car would not start"]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Pretrained:
+    """A random model of the same class with twelve words."""
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    torch.manual_seed(0)
+    file: Path = tmp_path_factory.mktemp("tiny") / "vocab.txt"
+    file.write_text("\n".join(WORDS))
+    model = BertModel(BertConfig(**SIZES)).eval().requires_grad_(False)
+    return Pretrained("tiny", ModelKind.ENCODER, model, BertTokenizer(str(file)), most_tokens=8)
+
+
+def test_a_vector_is_the_direction_of_the_sum_of_a_texts_own_states(tiny):
+    vectors = sentence_vectors(tiny, TEXTS)
+    assert vectors.dtype == torch.float64
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        ids = torch.tensor([tiny.tokenizer(text, truncation=True, max_length=8)["input_ids"]])
+        mean = tiny.model(ids).last_hidden_state[0].double().mean(0)
+        torch.testing.assert_close(vector, mean / mean.norm(), atol=1e-5, rtol=1e-5)
+
+
+def test_a_text_is_read_up_to_the_bound(tiny):
+    long, longer = sentence_vectors(tiny, ["a " * 8, "a " * 100])
+    torch.testing.assert_close(long, longer)
+    assert MAX_TOKENS <= 512
+
+
+def test_every_line_of_a_look_up_by_meaning_gives_its_step(tiny):
+    records = PRESETS["Ask a text"].records
+    trace = soft_lookup(records, ["the car", "a b"], 0.05, meaning(tiny))
+    check(trace)
+    assert trace.key.shape == (1, 8, 32)
+
+
+def test_an_automobile_is_a_car_by_meaning_and_baked_bread_by_spelling():
+    found = find_local(PACKAGE)
+    if found is None:
+        pytest.skip("without the package of the sentence encoder")
+    preset = PRESETS["Ask a text"]
+    records = preset.records
+    best = {
+        name: [
+            records.keys[place]
+            for place in soft_lookup(records, preset.queries, preset.temperature, way).weights().argmax(1).tolist()
+        ]
+        for name, way in (("meaning", meaning(load_pretrained(found.folder))), ("spelling", SPELLING))
+    }
+    for sentence, told in zip(best["meaning"], ("old car", "snow had melted", "baked bread"), strict=True):
+        assert told in sentence
+    assert "baked bread" in best["spelling"][0]
+    assert all(one != other for one, other in zip(best["meaning"], best["spelling"], strict=True))
+    words = PRESETS["Eight words"]
+    records = words.records
+    way = meaning(load_pretrained(found.folder))
+    weights = soft_lookup(records, words.queries, words.temperature, way).weights()
+    assert [records.keys[place] for place in weights.argmax(1).tolist()] == ["car", "teacher", "car"]
+    assert weights[0].max() > 0.9
+
+
+def test_words_of_keys_are_weighed_as_keys_of_their_own():
+    records = Records(("The old car, at last.", "Snow!"), ("line 1", "line 2"))
+    weighed = weigh_words(records, "cars", 0.2)
+    assert [word.text for word in weighed] == ["The", "old", "car", "at", "last", "Snow"]
+    assert [word.key for word in weighed] == [0, 0, 0, 0, 0, 1]
+    cosines = np.array([float(embed([word.text])[0] @ embed(["cars"])[0]) for word in weighed])
+    powers = np.exp(cosines / 0.2)
+    np.testing.assert_allclose([word.weight for word in weighed], powers / powers.sum(), atol=1e-12)
+    assert weigh_words(Records(("…", "!"), ("a", "b")), "cars", 0.2) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("bad\na = 1", "Left out: line 1, which is not of the form key = value."),
+        ("\n\na = 1\nbad", "Left out: line 4, which is not of the form key = value."),
+        ("a = 1\nbad\n\nworse\nb = 2", "Left out: lines 2, 4, which are not of the form key = value."),
+    ],
+)
+def test_lines_that_are_left_out_are_those_of_the_box(text, remark):
+    assert read_records(text).remarks == (remark,)

@@ -1,0 +1,188 @@
+"""Heads switched off, positions left out; words shuffled, edits with them; what n costs."""
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.attention.edits import BlockKeys, SetScore, SetWeights, drop_heads
+from attention_core.inference.translation import (
+    explain_layers,
+    piece_probabilities,
+    read_source,
+    translation_of,
+)
+from attention_core.inference.word_orders import (
+    as_bytes,
+    compare_orders,
+    movable_words,
+    reordered,
+    reordered_edits,
+    word_order,
+)
+from attention_core.models.transformer import EditedTranslator, Transformer, TransformerConfig
+from pages.transformer import cost
+from pages.transformer.cost import committed_figures, expected_line, layer_costs
+
+SMALL = TransformerConfig(n_layers=2, n_heads=3, d_model=24, d_ff=32, dropout=0.0)
+SAID = [10, 200, 37, 3]
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(0)
+    return Transformer(SMALL).eval().requires_grad_(False)
+
+
+@pytest.fixture(scope="module")
+def source():
+    return read_source("The red car.")
+
+
+def test_without_edits_the_model_says_what_it_says(model, source):
+    plain = piece_probabilities(model, source, SAID)
+    assert piece_probabilities(EditedTranslator(model), source, SAID) == plain
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_an_edit_gives_the_probabilities_of_the_model_s_own_forward_pass(model, source, kind):
+    edits = drop_heads([((kind, 0), 1), ((kind, 1), 2)])
+    found = piece_probabilities(EditedTranslator(model, edits), source, SAID)
+    fed = torch.tensor([[2, *SAID[:-1]]])
+    with torch.inference_mode():
+        logits = model(source.ids[None], fed, edits=edits).logits[0]
+    expected = logits.softmax(-1)[range(4), SAID].tolist()
+    assert found == pytest.approx(expected, rel=1e-4)
+    assert found != pytest.approx(piece_probabilities(model, source, SAID), rel=1e-3)
+
+
+def test_a_switched_off_head_hands_over_nothing(model, source):
+    edits = drop_heads([(("cross", 1), 2)])
+    trace = explain_layers(model, source, translation_of(SAID), edits)["cross", 1]
+    assert not trace.context(2).any()
+    assert trace.context(1).any()
+    torch.testing.assert_close(trace.weights(2).sum(1), torch.ones(trace.n_queries))
+
+
+def test_without_positions_two_equal_pieces_are_one_and_the_same(model):
+    source, made = read_source("the man saw the man"), translation_of(SAID)
+    for network, same in ((model.without_positions(), True), (model, False)):
+        trace = explain_layers(network, source, made)["encoder", 0]
+        assert torch.allclose(trace.query[:, 0], trace.query[:, 3], atol=1e-6) == same
+
+
+TYPED = read_source("The unbelievable dog bit the man.")
+
+
+def test_without_positions_the_encoder_gives_the_same_vectors_in_the_new_order(model):
+    for seed in range(3):
+        order = word_order(movable_words(TYPED), "shuffled", seed)
+        found = compare_orders(EditedTranslator(model, with_positions=False), TYPED, order)
+        assert float(found.changed.max()) < 1e-5
+        torch.testing.assert_close(found.shuffled_states, found.states[found.order], atol=1e-5, rtol=0)
+
+
+def test_with_positions_it_does_not(model):
+    found = compare_orders(EditedTranslator(model), TYPED, word_order(movable_words(TYPED), "reversed"))
+    assert float(found.changed.max()) > 0.01
+
+
+def test_edits_of_words_follow_them_to_their_new_places(model):
+    weights = SetWeights(2, ((0, 0.0), (4, 0.6)), head=1)
+    edits = {("encoder", 0): [weights, SetScore(1, 3, 2.0)], ("encoder", 1): [BlockKeys((0, 5))]}
+    order = word_order(movable_words(TYPED), "reversed")
+    found = compare_orders(EditedTranslator(model, edits, with_positions=False), TYPED, order)
+    torch.testing.assert_close(found.shuffled_states, found.states[found.order], atol=1e-5, rtol=0)
+    plain = compare_orders(EditedTranslator(model, with_positions=False), TYPED, order)
+    assert not torch.allclose(found.states, plain.states, atol=1e-3)
+    places = reordered(TYPED, order)[1].tolist()
+    moved = reordered_edits({("cross", 0): [weights], ("decoder", 1): [weights]}, torch.tensor(places))
+    to = places.index
+    assert moved == {("cross", 0): (SetWeights(2, ((to(0), 0.0), (to(4), 0.6)), 1),), ("decoder", 1): (weights,)}
+
+
+def test_a_decoder_s_edits_leave_out_keys_that_are_not_there_yet(model, source):
+    edits = {("decoder", 0): [SetWeights(1, ((0, 0.3), (3, 0.0))), BlockKeys((2,)), SetScore(3, 3, 4.0)]}
+    changed, fed = EditedTranslator(model, edits), torch.tensor([[2, *SAID[:-1]]])
+    state, logits = changed.begin(source.ids[None]), []
+    for piece in fed.split(1, 1):
+        some, state = changed.step(state, piece)
+        logits.append(some)
+    whole = model(source.ids[None], fed, edits=edits).logits
+    torch.testing.assert_close(torch.cat(logits, 1), whole, rtol=0, atol=1e-5)
+    assert not torch.allclose(whole, model(source.ids[None], fed).logits)
+
+
+def test_numbers_become_bytes_on_one_scale_around_the_middle():
+    one, other = as_bytes([torch.tensor([[-1.0, 0.0, 1.0]]), torch.tensor([[0.5, 1.0]])])
+    assert (list(one)[1], one[0] < 10, one[2] > 245) == (128, True, True)
+    assert other[1] == one[2]
+
+
+def test_words_keep_their_pieces_together_and_the_full_stop_stays_last():
+    other, places = reordered(TYPED, word_order(movable_words(TYPED), "reversed"))
+    assert other.words == ["man", "the", "bit", "dog", "unbelievable", "The", "."]
+    assert "".join(other.labels) == "manthebitdogunbelievablethe.end"
+    assert sorted(places.tolist()) == list(range(len(TYPED.ids)))
+    assert other.ids.tolist() == TYPED.ids[places].tolist()
+    assert other.word_of == sorted(other.word_of)
+
+
+def test_a_shuffle_is_never_the_order_as_typed_unless_there_is_only_one():
+    assert all(word_order(2, "shuffled", seed) == [1, 0] for seed in range(10))
+    assert word_order(1, "shuffled") == [0]
+    assert word_order(0, "reversed") == []
+
+
+def test_slopes_are_expected_on_log_axes():
+    rows = [{"way": "attention", "n": n, "milliseconds": 3e-4 * n**2} for n in (64, 128, 256)]
+    assert expected_line(rows, "attention", "milliseconds")[0] == pytest.approx((64, rows[0]["milliseconds"]))
+    assert expected_line([], "fused", "megabytes") == []
+
+
+def test_committed_figures_have_the_expected_slopes():
+    rows = committed_figures()["rows"]
+    assert len(rows) >= 21
+    for way in cost.WAYS:
+        for field in ("milliseconds", "megabytes"):
+            n, value = np.log(cost.measured(rows, way, field)[-3:]).T
+            slope = np.polyfit(n, value, 1)[0]
+            # a matrix that outgrows the processor's cache costs more than its number of cells
+            assert slope == pytest.approx(cost.SLOPES[field][way], abs=0.5), (way, field)
+
+
+def test_the_cost_of_one_more_word_is_what_n_and_one_more_cost_apart():
+    (before, after), d = (layer_costs(n) for n in (10, 11)), cost.D
+    assert _number(after[0].work) - _number(before[0].work) == _number(before[0].next_work)
+    pairs_of_the_others_with_it = 10 * 2 * d  # which are forbidden where a text is written
+    apart = _number(after[1].work) - _number(before[1].work)
+    assert apart == _number(before[1].next_work) + pairs_of_the_others_with_it
+
+
+def _number(formula: str) -> int:
+    return int(formula.rsplit("= ")[-1].replace(",", ""))
+
+
+def test_trainings_were_measured_of_rising_lengths():
+    training = committed_figures()["training"]
+    times = training["seconds_of_a_pass"]
+    assert [one["n"] for one in times] == sorted(one["n"] for one in times)
+    assert all(one["recurrent"] > 0 and one["attention"] > 0 for one in times)
+    assert training["sentences"] == 1_000
+
+
+def test_missing_figures_are_no_figures(monkeypatch, tmp_path):
+    monkeypatch.setattr(cost, "COMMITTED", tmp_path / "none.json")
+    assert committed_figures() == {}
+
+
+def test_table_counts_multiplications_steps_and_paths():
+    recurrent, attention = layer_costs(10, 192)
+    n, d = 10, 192
+    gates = 3 * (d * d + d * d)  # each of an input and of a state
+    assert recurrent.work == f"6 n d² = {n * gates:,}"
+    # queries, keys, values and output of each; a score and a share of the sum for each pair
+    assert attention.work == f"4 n d² + 2 n² d = {n * 4 * d * d + n * n * (d + d):,}"
+    assert (recurrent.next_work, recurrent.kept) == (f"6 d² = {gates:,}", "d = 192")
+    assert attention.next_work == f"4 d² + 2 (n + 1) d = {4 * d * d + 11 * 2 * d:,}"
+    assert attention.kept == f"2 n d = {n * 2 * d:,}"
+    assert (recurrent.steps, attention.steps, recurrent.path, attention.path) == ("n = 10", "1", "n = 10", "1")

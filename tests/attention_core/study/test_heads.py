@@ -1,0 +1,195 @@
+"""Heads over a corpus: means are those of single runs, names right where the answer is known, memory is small."""
+
+import math
+from dataclasses import astuple
+from itertools import islice
+
+import pytest
+import torch
+import transformers as hf
+from torch.testing import assert_close
+
+from attention_core import load, run_model
+from attention_core.data.language_pieces import tokenizer
+from attention_core.data.phrase_book import phrase_book
+from attention_core.explain.heads import summarise
+from attention_core.study import Study, heads, output
+from attention_core.study.heads import METRICS, NAMES, _shuffled, of_repeats
+from tests.support.study_models import MODELS, inputs_of, model_of
+from tests.support.tiny_models import BYPASSING, build
+
+TEXTS = ["Tom bought a red car.", "She never eats fish, and neither do I.", "Stop!", "Did you see it?", "It was late."]
+
+
+def by_hand(study, texts):
+    """Return the summaries (n_texts, n_layers, n_heads, n_metrics) of single runs of the model."""
+    rows = []
+    for number, text in enumerate(texts):
+        one = study._text(number, text) if isinstance(text, str) else text
+        traces = run_model(study.model, one.inputs)[0].traces
+        special = one.special[0].nonzero()[:, 0].tolist()
+        rows.append([[astuple(summarise(trace, h, special)) for h in range(trace.n_heads)] for trace in traces])
+    return torch.tensor(rows)
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Study(load("tatoeba-llama"), tokenizer())
+
+
+@pytest.mark.parametrize("name", ["bundled", "minilm"])
+def test_means_intervals_and_shuffled_means_are_those_of_single_runs(name, bundled, request, monkeypatch):
+    monkeypatch.setattr(heads, "SHUFFLED", 2)
+    study = bundled
+    if name == "minilm":
+        loaded = request.getfixturevalue("minilm")
+        study = Study(loaded.model, loaded.tokenizer)
+    found = study.heads(TEXTS)
+    rows = by_hand(study, TEXTS)
+    for column, metric in enumerate(METRICS):
+        own = rows[..., column].double()
+        assert_close(found.map(metric), own.nanmean(0), atol=1e-5, rtol=0, equal_nan=True)
+        n = (~own.isnan()).sum(0)
+        variance = ((own - own.nanmean(0)) ** 2).nansum(0) / (n - 1)
+        margin = torch.stack([*found.margins[metric]])
+        assert_close(margin, 1.96 * (variance / n).sqrt(), atol=2e-5, rtol=0, equal_nan=True)
+    texts = [_shuffled(study._text(number, TEXTS[number])) for number in (0, 2, 4)]
+    for text, before in zip(texts, (TEXTS[0], TEXTS[2], TEXTS[4]), strict=True):
+        ids = study.inputs(before)["input_ids"]
+        assert sorted(text.inputs["input_ids"][0].tolist()) == sorted(ids[0].tolist())
+        assert (text.inputs["input_ids"] == ids)[text.special].all()
+    shuffled = by_hand(study, texts)
+    for column, metric in enumerate(METRICS):
+        mean = torch.stack([*found.shuffled[metric]])
+        assert_close(mean, shuffled[..., column].double().nanmean(0), atol=1e-5, rtol=0, equal_nan=True)
+
+
+def test_the_strongest_rows_are_the_corpus_s_largest_weights_on_other_words(bundled):
+    found = bundled.heads(TEXTS)
+    for layer, head in ((0, 3), (3, 5)):
+        best = []
+        for text in TEXTS:
+            weights = bundled.run(text)[0].traces[layer].weights(head).clone()
+            weights[:, 0] = 0
+            weights.fill_diagonal_(0)
+            best.append((float(weights.max()), bundled.tokens(text), *divmod(int(weights.argmax()), len(weights))))
+        best.sort(key=lambda one: -one[0])
+        for example, (weight, tokens, query, key) in zip(found.examples[layer, head], best, strict=False):
+            assert example.weight == pytest.approx(weight, abs=1e-5)
+            assert (example.tokens, example.query, example.key) == (tokens, query, key)
+        assert len(found.examples[layer, head]) == 3
+
+
+def test_names_are_given_to_heads_that_do_just_that():
+    n, start, period = 12, 1, 5
+    special = torch.zeros(2, n, dtype=torch.bool)
+    special[:, [0, -1]] = True
+    rows = torch.arange(n)
+    looks = {
+        "previous token": (rows - 1).clamp_min(0),
+        "induction": (rows - period + 1).clamp_min(0),
+        "duplicate token": (rows - period).clamp_min(0),
+        "sink": torch.zeros_like(rows),
+        "separator": torch.full_like(rows, n - 1),
+        "positional": (rows - 3).clamp_min(0),
+    }
+    weights = torch.stack([torch.nn.functional.one_hot(keys, n).float() for keys in looks.values()])
+    shares = of_repeats(weights.expand(2, -1, -1, -1), start, period, special)
+    assert_close(shares[..., :5], torch.eye(6)[:, :5].expand(2, -1, -1))
+    assert shares[0, -1, -1] == 1
+    means = {name: [shares[0, :, column]] for column, name in enumerate(NAMES)} | {"entropy": [torch.zeros(6)]}
+    found = heads.Heads([""], means, {}, {}, {}, 2)
+    assert [found.name(0, head) for head in range(6)] == [*looks]
+    blurred = heads.Heads([""], {name: [own[0] * 0.3] for name, own in means.items()}, {}, {}, {}, 2)
+    assert {blurred.name(0, head) for head in range(6)} == {""}
+
+
+def test_the_bundled_model_s_circuit_is_called_by_its_names_and_the_corpus_comes_along(bundled, monkeypatch):
+    monkeypatch.setattr("attention_core.study.N_SENTENCES", 50)
+    done = []
+    found = bundled.heads(progress=done.append)
+    assert found.n_texts == done[-1] >= 50
+    assert (found.name(3, 5), found.name(2, 0)) == ("induction", "previous token")
+    assert found.map("induction")[3, 5] > 0.5
+    assert found.map("previous").shape == (4, 6)
+    frame = found.to_frame()
+    row = frame[(frame.layer == 3) & (frame["head"] == 5)].iloc[0]
+    assert row.source.startswith("Olsson et al. 2022")
+    assert row.example_key in row.example
+    assert len(frame) == 24
+
+
+@pytest.mark.parametrize("name", ["Bloom", "vit", "swin"])
+def test_whatever_can_be_traced_has_heads_over_a_corpus(name):
+    if name == "Bloom":
+        model, inputs = build(hf.BloomModel, hf.BloomConfig(**BYPASSING["Bloom"][0])), inputs_of("llama")
+    else:
+        size = {"image_size": 16, "patch_size": 2, "embed_dim": 8, "depths": [2], "num_heads": [2], "window_size": 4}
+        model = model_of("vit") if name == "vit" else build(hf.SwinModel, hf.SwinConfig(**size))
+        inputs = inputs_of("vit")
+    study = Study(model)
+    found = study.heads(inputs)
+    if name != "swin":
+        rows = by_hand(study, [study._text(number, one) for number, one in enumerate(inputs)])
+        assert_close(found.map("entropy"), rows[..., 0].double().mean(0), atol=1e-5, rtol=0)
+        assert_close(found.map("itself"), rows[..., 4].double().mean(0), atol=1e-5, rtol=0)
+    else:
+        own = [run_model(model, one, item="all")[0].traces for one in inputs]
+        entropies = [torch.tensor([summarise(one, 1).entropy for one in traces[:4]]).mean() for traces in own]
+        assert found.map("entropy")[0, 1] == pytest.approx(float(sum(entropies) / 2), abs=1e-5)
+    assert ("induction" in found.means) == (name == "Bloom")
+    assert bool(found.shuffled) == (name == "Bloom")
+
+
+def test_a_corpus_streams_by_in_memory_that_does_not_grow(bundled, monkeypatch):
+    monkeypatch.setattr(heads, "CHUNK", 8)
+    ahead, read, done = [], 0, 0
+
+    def corpus():
+        nonlocal read
+        for sentence in islice(phrase_book(), 40):
+            read += 1
+            ahead.append(read - done)
+            yield sentence
+
+    def progress(n):
+        nonlocal done
+        done = n
+
+    found = bundled.heads(corpus(), progress=progress)
+    assert read == done == 40
+    assert max(ahead) <= 9
+    assert sum(map(len, found.examples.values())) == 24 * heads.N_EXAMPLES
+    whole = bundled.heads(islice(phrase_book(), 40))
+    assert_close(found.map("previous"), whole.map("previous"), atol=1e-6, rtol=0)
+    assert bundled.heads(["", *TEXTS, ""]).n_texts == len(TEXTS)
+    for empty in ([], ["", ""]):
+        with pytest.raises(ValueError, match="the corpus is empty"):
+            bundled.heads(empty)
+
+
+def test_a_table_goes_to_parquet_or_says_what_is_missing(bundled, tmp_path, monkeypatch):
+    import pandas as pd
+
+    found = bundled.heads(TEXTS)
+    found.to_parquet(tmp_path / "heads.parquet")
+    again = pd.read_parquet(tmp_path / "heads.parquet")
+    assert_close(torch.tensor(again.previous.to_numpy()), found.map("previous").flatten())
+    cut = Study(model_of("llama")).ablate(inputs_of("llama")[0], metric=lambda out: out.logit(5), at="residual")
+    cut.to_parquet(tmp_path / "cut.parquet")
+    assert pd.read_parquet(tmp_path / "cut.parquet").columns.tolist() == ["layer", "position", "value", "change"]
+    assert "<table" in found._repr_html_()
+    assert found.to_xarray().induction.to_numpy() == pytest.approx(found.map("induction").numpy())
+    assert cut.to_xarray().change.shape == cut.values.shape
+    monkeypatch.setattr(output, "find_spec", lambda name: None)
+    calls = {"pandas": found.to_frame, "pyarrow": lambda: found.to_parquet(tmp_path / "x"), "xarray": found.to_xarray}
+    for package, call in calls.items():
+        with pytest.raises(ImportError, match=f"{package} is not installed: pip install .attention-explorer.study"):
+            call()
+
+
+def test_all_described_architectures_stream_their_weights():
+    for name in MODELS:
+        found = Study(model_of(name)).heads(inputs_of(name))
+        assert found.n_texts == 2
+        assert not math.isnan(float(found.map("entropy")[1, 3]))

@@ -1,0 +1,370 @@
+"""A study equals hooks written by hand, for each architecture; its sums are exact, and it says what it cannot."""
+
+import math
+
+import pytest
+import torch
+import transformers as hf
+from torch import nn
+from torch.testing import assert_close
+
+from attention_core import load
+from attention_core.data.language_pieces import tokenizer
+from attention_core.hub.tracing import UnsupportedError, run_model
+from attention_core.study import ModelOutput, Study
+from attention_core.study.families import family_of, matrix, part
+from attention_core.study.sites import layers_of
+from tests.support.study_models import (
+    CLEAN,
+    CORRUPT,
+    MODELS,
+    REFUSED,
+    frozen,
+    hooked,
+    inputs_of,
+    measured,
+    metric_of,
+    model_of,
+    seen,
+)
+from tests.support.tiny_models import BYPASSING, GENERATOR, IDS, PLAIN, build
+
+NAMES = [*MODELS]
+
+
+def projections(model):
+    family, layers = family_of(model), layers_of(model)
+    return [part(layer, family.output) for layer in layers]
+
+
+def with_columns(head, new, d=8):
+    """Return a function that exchanges what a head hands to its layer's projection."""
+
+    def change(given):
+        given = given.clone()
+        given[..., head * d : (head + 1) * d] = new
+        return given
+
+    return change
+
+
+def by_hand(model, inputs, metric, change):
+    """Return the metric after change(layer, head) of what each projection is given."""
+    values = torch.zeros(2, 4)
+    for layer, module in enumerate(projections(model)):
+        for head in range(4):
+            with hooked(module, before=change(layer, head)):
+                values[layer, head] = measured(model, inputs, metric)
+    return values.double()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_heads_are_ablated_and_patched_as_by_hooks(name):
+    model, (clean, corrupt), metric = model_of(name), inputs_of(name), metric_of(name)
+    study = Study(model)
+    zero = study.ablate(clean, metric=metric)
+    assert_close(
+        zero.values, by_hand(model, clean, metric, lambda layer, head: with_columns(head, 0.0)), atol=1e-5, rtol=0
+    )
+    assert zero.before == pytest.approx(measured(model, clean, metric), abs=1e-5)
+    given = [seen(model, clean, module) for module in projections(model)]
+    put = study.patch(clean, corrupt, metric=metric)
+    expected = by_hand(
+        model, corrupt, metric, lambda layer, head: with_columns(head, given[layer][..., 8 * head : 8 * head + 8])
+    )
+    assert_close(put.values, expected, atol=1e-5, rtol=0)
+    assert put.goal == pytest.approx(zero.before, abs=1e-5)
+    mean = study.ablate(clean, metric=metric, how="mean", reference=[clean, corrupt])
+    both = [
+        torch.cat([seen(model, one, module)[0] for one in (clean, corrupt)]).mean(0) for module in projections(model)
+    ]
+    expected = by_hand(
+        model, clean, metric, lambda layer, head: with_columns(head, both[layer][8 * head : 8 * head + 8])
+    )
+    assert_close(mean.values, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_states_are_patched_as_by_hooks_at_each_position(name):
+    model, (clean, corrupt), metric = model_of(name), inputs_of(name), metric_of(name)
+    family, layers = family_of(model), layers_of(model)
+    mlp = "mlp" if "post" in family.mlp else family.mlp  # of Gemma and OLMo 2 before the norm of what it adds
+    for site, modules in (("residual", layers), ("mlp", [part(layer, mlp) for layer in layers])):
+        put = Study(model).patch(clean, corrupt, metric=metric, at=site)
+        for layer, position in ((0, 3), (1, 2)):
+            states = seen(model, clean, modules[layer], "put out")
+
+            def write(output, states=states, position=position):
+                return output.index_copy(1, torch.tensor([position]), states[:, position, None])
+
+            with hooked(modules[layer], after=write):
+                assert put.values[layer, position] == pytest.approx(measured(model, corrupt, metric), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["llama", "bert", "gemma2"])
+def test_one_gradient_foretells_patches_as_far_as_they_are_linear(name):
+    model, metric = model_of(name), metric_of(name)
+    put = Study(model).patch(CLEAN, CORRUPT, metric=metric)
+    nudges = [torch.zeros(1, 11, 32).requires_grad_() for _ in range(2)]
+    handles = [
+        module.register_forward_pre_hook(lambda _, args, nudge=nudge: (args[0] + nudge,))
+        for module, nudge in zip(projections(model), nudges, strict=True)
+    ]
+    value = metric(ModelOutput.of_batch(model(**CORRUPT))[0])
+    value.backward()
+    for handle in handles:
+        handle.remove()
+    for layer, module in enumerate(projections(model)):
+        steps = (seen(model, CLEAN, module) - seen(model, CORRUPT, module)) * nudges[layer].grad
+        expected = steps.view(11, 4, 8).sum((0, 2)).double() + put.before
+        assert_close(put.estimate[layer], expected, atol=1e-5, rtol=0)
+    model.zero_grad()
+    near = {"inputs_embeds": model.get_input_embeddings()(CORRUPT["input_ids"]).detach()}
+    nudged = {"inputs_embeds": near["inputs_embeds"] + 2e-3 * torch.randn(1, 11, 32, generator=GENERATOR)}
+    for site in ("head_out", "position", "layer", "mlp", "residual"):
+        assert Study(model).patch(nudged, near, metric=metric, at=site).correlation > 0.98
+
+
+def test_other_parts_are_taken_away_as_the_run_s_own_edits_and_hooks_do():
+    model, metric = model_of("llama"), metric_of("llama")
+    study = Study(model)
+    given = [seen(model, CLEAN, module) for module in projections(model)]
+
+    def value_with(module, change):
+        with hooked(module, before=change):
+            return measured(model, CLEAN, metric)
+
+    layers = study.ablate(CLEAN, metric=metric, at="layer").values
+    positions = study.ablate(CLEAN, metric=metric, at="position").values
+    some = study.ablate(CLEAN, metric=metric, positions=[2, -1]).values
+    for layer, module in enumerate(projections(model)):
+        assert layers[layer] == pytest.approx(value_with(module, torch.zeros_like), abs=1e-5)
+        at_4 = given[layer].clone()
+        at_4[0, 4] = 0
+        assert positions[layer, 4] == pytest.approx(value_with(module, lambda _, new=at_4: new), abs=1e-5)
+        of_head = given[layer].clone()
+        of_head[0, [2, -1], 8:16] = 0
+        assert some[layer, 1] == pytest.approx(value_with(module, lambda _, new=of_head: new), abs=1e-5)
+    resampled = study.ablate(CLEAN, metric=metric, how="resample", reference=[CORRUPT]).values
+    assert_close(resampled, study.patch(CORRUPT, CLEAN, metric=metric).values, atol=1e-5, rtol=0)
+
+
+def test_an_edge_is_cut_in_so_many_layers():
+    model, metric = model_of("llama"), metric_of("llama")
+    cut = Study(model).ablate(CLEAN, metric=metric, at="edge", window=2).values
+    new = []
+    for layer, module in enumerate(projections(model)):  # the second layer is taken from the run without the edge
+        with hooked(projections(model)[0], before=lambda given: new[0] if new else given):
+            trace, given = run_model(model, CLEAN)[0].traces[layer], seen(model, CLEAN, module)
+        given = given.clone()
+        for head in range(4):
+            scores = trace.scores(head, [10])[0].clone()
+            scores[6] = -math.inf
+            given[0, 10, 8 * head : 8 * head + 8] = scores.softmax(0) @ trace.value_of(head)
+        new.append(given)
+    with hooked(projections(model)[0], before=lambda _: new[0]), hooked(projections(model)[1], before=lambda _: new[1]):
+        assert cut[0, 6] == pytest.approx(measured(model, CLEAN, metric), abs=1e-5)
+    assert_close(cut[0], cut[1])
+    alone = Study(model).ablate(CLEAN, metric=metric, at="edge", heads=[(1, 2)], query=10).values
+    assert alone[0].isnan().all() or (alone[0] - alone[0, 0]).abs().max() < 1e-5  # nothing is cut in layer 0
+    assert (alone[1] - alone[1, 0]).abs().max() > 1e-3
+
+
+def test_a_pattern_is_patched_and_the_values_stay():
+    model, metric = model_of("llama"), metric_of("llama")
+    put = Study(model).patch(CLEAN, CORRUPT, metric=metric, at="pattern")
+    rows = Study(model).patch(CLEAN, CORRUPT, metric=metric, at="pattern", positions=[5]).values
+    theirs, own = (run_model(model, one)[0].traces for one in (CLEAN, CORRUPT))
+    for layer, head in ((0, 1), (1, 3)):
+        context = theirs[layer].weights(head) @ own[layer].value_of(head)
+        with hooked(projections(model)[layer], before=with_columns(head, context)):
+            assert put.values[layer, head] == pytest.approx(measured(model, CORRUPT, metric), abs=1e-5)
+        context = torch.cat([own[layer].context(head)[:5], context[5:6], own[layer].context(head)[6:]])
+        with hooked(projections(model)[layer], before=with_columns(head, context)):
+            assert rows[layer, head] == pytest.approx(measured(model, CORRUPT, metric), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parts_add_up_to_the_metric_and_a_head_adds_what_hooks_say(name):
+    model, (clean, _), metric = model_of(name), inputs_of(name), metric_of(name)
+    family, layers = family_of(model), layers_of(model)
+    found = Study(model).attribute(clean, metric=metric)
+    assert found.value == pytest.approx(sum(found.columns()["value"]), abs=1e-9)
+    assert abs(found.residue) < 1e-5
+    if name != "gemma2":  # whose metric is before the softcap
+        assert found.value == pytest.approx(measured(model, clean, metric), abs=1e-5)
+    assert ("softcap" in found.note) == (name == "gemma2")
+    assert found.heads.shape == (2, 4)
+    for layer, head in ((0, 1), (1, 2)):
+        output = part(layers[layer], family.output)
+        with torch.no_grad():
+            added = (
+                seen(model, clean, output)[..., 8 * head : 8 * head + 8] @ matrix(output)[0][8 * head : 8 * head + 8]
+            )
+            norms = [part(layers[layer], family.writes)]
+            norms += [part(layers[number], place) for number in range(layer, 2) for place in family.after]
+            for norm in filter(None, [*norms, part(model.base_model, family.final)]):
+                added = frozen(norm, seen(model, clean, norm))(added)
+            plain = ModelOutput(None, added[0])
+            if name == "vit":
+                plain = ModelOutput(added[0, 0] @ model.classifier.weight.T)
+            elif name != "minilm":
+                for before, module in zip((None, *family.head), family.head, strict=False):
+                    module, before = part(model, module), before and part(model, before)
+                    if before is not None:
+                        added = added * seen(model, clean, module) / seen(model, clean, before, "put out")
+                    is_norm = isinstance(module, nn.LayerNorm)
+                    added = frozen(module, seen(model, clean, module))(added) if is_norm else added @ module.weight.T
+                plain = ModelOutput(added[0])
+            expected = float(metric(plain))
+        assert found[f"{layer}.{head}"] == pytest.approx(expected, abs=1e-5)
+        assert float(found.by_token(layer, head).sum()) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "minilm"])
+def test_the_lens_ends_at_the_model_s_own_prediction(name):
+    model, (clean, _) = model_of(name), inputs_of(name)
+    position = 0 if name == "vit" else 4
+    seen_through = Study(model).lens(clean, position=position, n=3)
+    with torch.no_grad():
+        logits = model(**clean).logits[0]
+    own = logits if name == "vit" else logits[4]
+    assert_close(seen_through.logits[-1], own, atol=1e-5, rtol=0)
+    assert seen_through.logits.shape == (3, len(own))
+    assert seen_through.likeliest[-1][0][1] == pytest.approx(float(own.softmax(-1).max()), abs=1e-5)
+    rows = seen_through.columns()
+    assert rows["layer"] == tuple(layer for layer in range(3) for _ in rows["rank"][: len(rows["rank"]) // 3])
+
+
+def test_half_precision_is_taken_apart_in_float32():
+    model = build(hf.LlamaForCausalLM, model_of("llama").config).to(torch.bfloat16)
+    found = Study(model).attribute(CLEAN, metric=metric_of("llama"))
+    assert abs(found.residue) < 1e-5
+    assert model.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_described_is_refused_with_the_reason_and_can_be_ablated_all_the_same(name):
+    config, settings = REFUSED[name]
+    model = build(getattr(hf, name), config(**settings))
+    study, metric = Study(model), metric_of("vit")
+    with pytest.raises(UnsupportedError, match=r"nobody has described|not read off the last layer"):
+        study.attribute(CLEAN, metric=metric)
+    assert study.ablate(CLEAN, metric=metric).values.shape == (2, 4)
+    for site in ("head_out", "residual", "mlp"):
+        assert study.patch(CLEAN, CORRUPT, metric=metric, at=site).values.shape[0] == 2
+
+
+BESIDE = {
+    "Bloom": "h.{}.self_attention.dense",
+    "Falcon": "h.{}.self_attention.dense",
+    "GPTNeo": "h.{}.attn.attention.out_proj",
+    "GPTJ": "h.{}.attn.out_proj",
+    "Mpt": "blocks.{}.attn.out_proj",
+    "DebertaV2": "encoder.layer.{}.attention.output.dense",
+    "MPNet": "encoder.layer.{}.attention.attn.o",
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_heads_are_exchanged_where_no_edit_reaches(name):
+    model = build(getattr(hf, f"{name}Model"), getattr(hf, f"{name}Config")(**BYPASSING[name][0]))
+    metric, study = metric_of("minilm"), Study(model)
+    modules = [model.get_submodule(BESIDE[name].format(layer)) for layer in range(2)]
+    for found, run, other in (
+        (study.ablate(CLEAN, metric=metric), CLEAN, None),
+        (study.patch(CLEAN, CORRUPT, metric=metric), CORRUPT, CLEAN),
+    ):
+        for layer, head in ((0, 1), (1, 3)):
+            theirs = 0.0 if other is None else seen(model, other, modules[layer])[..., 8 * head : 8 * head + 8]
+            with hooked(modules[layer], before=with_columns(head, theirs)):
+                assert found.values[layer, head] == pytest.approx(measured(model, run, metric), abs=1e-5)
+    assert found.estimate.shape == (2, 4)
+
+
+def test_what_cannot_be_asked_is_told():
+    study = Study(model_of("llama"))
+    metric = metric_of("llama")
+    with pytest.raises(ValueError, match="linear in the logits"):
+        study.attribute(CLEAN, metric=lambda out: out.probability(5))
+    with pytest.raises(ValueError, match="as many tokens, got 11 and 4"):
+        study.patch(CLEAN, {"input_ids": IDS[:1, :4]}, metric=metric)
+    with pytest.raises(ValueError, match="one item at a time"):
+        study.ablate(PLAIN, metric=metric)
+    with pytest.raises(ValueError, match="without a tokenizer"):
+        study.ablate("a text", metric=metric)
+    with pytest.raises(ValueError, match="without a tokenizer a token is a number"):
+        study.ablate(CLEAN, metric=lambda out: out.logit(" Mary"))
+    with pytest.raises(IndexError, match="positions must be from 0 to 10, got 11"):
+        study.ablate(CLEAN, metric=metric, positions=[11])
+    for how in ("mean", "resample"):
+        with pytest.raises(ValueError, match="the corpus is empty"):
+            study.ablate(CLEAN, metric=metric, how=how, reference=[])
+    with pytest.raises(IndexError, match=r"there is no part \(2, 0\)"):
+        study.ablate(CLEAN, metric=metric, heads=[(2, 0)])
+    some = study.ablate(CLEAN, metric=metric, heads=[(1, 2)])
+    assert (some.values.shape, some.columns()["head"]) == ((2, 4), [2])
+    for call in (
+        lambda: study.ablate(CLEAN, metric=metric, at="pattern"),
+        lambda: study.ablate(CLEAN, metric=metric, how="half"),
+        lambda: study.patch(CLEAN, CORRUPT, metric=metric, at="edge"),
+    ):
+        with pytest.raises(ValueError, match="must be one of"):
+            call()
+    bloom = build(hf.BloomForCausalLM, hf.BloomConfig(**BYPASSING["Bloom"][0]))
+    with pytest.raises(UnsupportedError, match="bypass"):
+        Study(bloom).ablate(CLEAN, metric=metric, at="edge")
+    with pytest.raises(UnsupportedError, match="bypass"):
+        Study(bloom).patch(CLEAN, CORRUPT, metric=metric, at="pattern")
+    xlnet = build(hf.XLNetModel, hf.XLNetConfig(**BYPASSING["XLNet"][0]))
+    with pytest.raises(UnsupportedError, match="hides where its heads meet"):
+        Study(xlnet).ablate(CLEAN, metric=metric_of("minilm"))
+    assert Study(xlnet).ablate(CLEAN, metric=metric_of("minilm"), at="residual").values.shape == (2, 11)
+    shifted = build(
+        hf.SwinModel, hf.SwinConfig(image_size=16, patch_size=2, embed_dim=8, depths=[2], num_heads=[2], window_size=4)
+    )
+    with pytest.raises(UnsupportedError, match="windows"):
+        Study(shifted).ablate(inputs_of("vit")[0], metric=lambda out: out.hidden.sum(), how="mean", reference=[])
+    assert Study(shifted).ablate(inputs_of("vit")[0], metric=lambda out: out.hidden.norm()).values.shape == (2, 2)
+
+
+def test_states_are_carried_between_sentences_of_other_lengths_as_hooks_carry_them():
+    study = Study(load("tatoeba-llama"), tokenizer())
+    clean, corrupt = "A green house. We", "Mary has a red car. Mary has a red"
+    states = [(0, 3, 5), (2, -1, 1)]
+    layers, kept = study.model.model.layers, {}
+    ids = [study.inputs(text)["input_ids"] for text in (clean, corrupt)]
+
+    def keep(layer):
+        return layers[layer].register_forward_hook(lambda module, given, out: kept.update({layer: out}))
+
+    def put(layer, place, to):
+        def write(module, given, out):
+            out = out.clone()
+            out[0, to] = kept[layer][0, place]
+            return out
+
+        return layers[layer].register_forward_hook(write)
+
+    with torch.inference_mode():
+        hooks = [keep(layer) for layer in range(3)]
+        study.model(input_ids=ids[0])
+        for hook in hooks:
+            hook.remove()
+        hooks = [put(*one) for one in states]
+        wanted = study.model(input_ids=ids[1]).logits[0]
+        for hook in hooks:
+            hook.remove()
+    found = study.carry(clean, corrupt, states)
+    assert (found.logits - wanted).abs().max() < 1e-5
+    assert study.carry(clean, corrupt, [(0, 3, 5)]).probability(" house") > 0.5
+    with pytest.raises(IndexError, match="positions must be from 0 to"):
+        study.carry(clean, corrupt, [(0, 99, 5)])
+
+
+def test_maps_tell_how_much_of_them_is_done():
+    study, told = Study(load("tatoeba-llama"), tokenizer()), []
+    study.ablate("Tom bought a green", metric=lambda out: out.logit(" car"), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert len(told) > 1

@@ -1,0 +1,234 @@
+"""The page on finding a digit without a browser: clutter, presets, odd drawings, steps, blocking, missing weights."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention_core.data.presets import CLUTTER_WIDTH, digit_strokes
+from tests.support.app import (
+    bodies,
+    data_of,
+    given,
+    inject,
+    numbers_of,
+    objects_of,
+    on_dark,
+    open_tab,
+    painted,
+    path_object,
+    read_both_ways,
+    said,
+    settled,
+    ten_tiles,
+    there_and_back,
+)
+from ui.player import CODE_OPEN
+
+PAGE = "pages/find/page.py"
+NAME = "find"
+SIDE = 256
+
+
+def digits(*placed):
+    """Return the strokes of digits, each (digit, x, y, height) in canvas pixels."""
+    paths = [one.path for digit, x, y, height in placed for one in digit_strokes(digit, (x, y), height)]
+    return [path_object(path, 10) for path in paths]
+
+
+def answer(page) -> int:
+    return read_both_ways(page)[0][0]
+
+
+def masks(page) -> list[np.ndarray]:
+    """Read the weights of the present map and of the equal one."""
+    return [np.array(numbers_of(page, key)) / 100 for key in ("find_small", "find_equal")]
+
+
+def clutter_of(page) -> int:
+    return sum(abs(one["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for one in objects_of(page))
+
+
+def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
+    assert answer(page) == 4
+    assert clutter_of(page) == 20
+    assert not page.info
+    weights = masks(page)[0]
+    assert weights.shape == (225,)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1, abs=3e-3)  # of three digits
+    row, column = divmod(int(weights.argmax()), 15)
+    assert abs((column + 0.5) / 15 - 0.7) < 0.12  # where the page hid it, off the middle
+    assert abs((row + 0.5) / 15 - 0.62) < 0.15
+    assert f"gets {weights.max():.0%} of the attention" in said(page)
+    assert "misreads 2.6% of digits in clutter; trained without attention it is almost as good: 2.9%." in said(page)
+
+
+def test_equal_weights_lose_the_digit_and_look_pale(page):
+    own, equal = masks(page)[:2]
+    assert [digit for digit, _ in read_both_ways(page)] == [4, 1]
+    assert equal == pytest.approx(1 / 225, rel=2e-3)  # of three digits
+    assert own.max() > 0.5
+
+
+def test_the_largest_weight_is_guessed_in_the_drawing(page):
+    given(page, tab="steps", step="weights", step_guess=True)
+    assert "Click: where in the picture is the largest number" in said(page)
+
+
+def test_surprise_is_guessed_and_says_what_came_out(page):
+    page.button(key=f"{NAME}_try").click().run()
+    assert page.session_state[f"{NAME}_tried"] == "ask"
+    given(page, tried="2")
+    drawn, own, equal = ten_tiles(page)
+    assert [digit for _, digit in drawn] == [digit for _, digit in own]
+    assert {kind for kind, _ in own} == {"right"}
+    assert [kind == "right" for kind, _ in equal] == [
+        one == other for (_, one), (_, other) in zip(drawn, equal, strict=True)
+    ]
+    assert f"{sum(kind == 'right' for kind, _ in equal)} with every weight equal" in page.success[0].value
+
+
+@pytest.mark.parametrize("digit", [0, 5, 9])
+def test_ready_drawing_is_read_as_the_digit_that_it_hides(page, digit):
+    page.button(key=f"{NAME}_preset_{digit}").click().run()
+    assert answer(page) == digit
+
+
+def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
+    before, objects = clutter_of(page), len(objects_of(page))
+    page.button(key=f"{NAME}_scatter").click().run()
+    assert clutter_of(page) == before + 8
+    assert not page.info  # no clutter looks like a digit
+    assert page.query_params["digit"] in ("drawn", ["drawn"])
+    page.button(key=f"{NAME}_erase").click().run()
+    assert clutter_of(page) == 0
+    assert len(objects_of(page)) == objects - before
+    assert page.button(key=f"{NAME}_erase").disabled
+    assert answer(page) == 4
+
+
+def test_clutter_has_an_end(page):
+    inject(page, [path_object([[20, 20], [30, 30]], CLUTTER_WIDTH)] * 96)
+    assert page.button(key=f"{NAME}_scatter").disabled
+
+
+def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
+    inject(page, digits((2, 190, 180, 84)))
+    before = read_both_ways(page)
+    page.button(key=f"{NAME}_clear").click().run()
+    assert not page.error
+    assert page.info[0].value == "Draw a digit, or take one below."
+    assert read_both_ways(page) == before
+    assert ".st-key-tells_find { opacity: 0.35; }" in bodies(page)
+    assert page.button(key=f"{NAME}_step_next")
+    page.button(key=f"{NAME}_undo").click().run()
+
+
+@pytest.mark.parametrize(
+    ("objects", "words"),
+    [
+        (painted(SIDE, SIDE), "The whole pad has one colour"),
+        ([path_object([[128, 128]], 2)], "That is a dot"),
+        ([path_object([[60, 128], [190, 128]], 10)], "as tall as"),
+        ([path_object([[128, 8], [128, 248]], 10)], "across the canvas"),
+        (digits((3, 70, 80, 90), (8, 190, 180, 90)), "several digits"),
+        (digits((3, 120, 120, 110), (8, 130, 120, 110)), ""),
+    ],
+    ids=["all black", "dot", "one flat line", "line across", "two digits", "overlapping digits"],
+)
+def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, objects, words):
+    inject(page, objects)
+    assert not page.error
+    assert words in said(page)
+    assert read_both_ways(page)
+    assert len(objects_of(page)) == len(objects)
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_drawn_digit_is_read_wherever_it_stands(page, is_dark, monkeypatch):
+    if is_dark:
+        on_dark(page, monkeypatch)
+    inject(page, digits((2, 190, 180, 84)))
+    assert not page.info
+    assert answer(page) == 2
+
+
+def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
+    page.session_state[CODE_OPEN] = True
+    given(page, step="picture")
+    assert page.button(key=f"{NAME}_step_previous").disabled
+    seen = ["picture"]
+    while not page.button(key=f"{NAME}_step_next").disabled:
+        page.button(key=f"{NAME}_step_next").click().run()
+        assert page.latex
+        assert page.code
+        seen.append(page.session_state[f"{NAME}_step"])
+    assert seen == ["picture", "key", "query", "scores", "weights", "masked", "context", "output"]
+    page.button(key=f"{NAME}_step_previous").click().run()
+    assert page.session_state[f"{NAME}_step"] == "context"
+
+
+def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
+    assert "Take `facebook/deit-tiny-patch16-224` (23 MB) from *Small models to try*" in said(page)
+    link = next(one for one in page.get("page_link") if "photograph" in one.proto.label)
+    assert link.proto.query_string == "model=digit-vit&picture=upload"
+
+
+def test_channels_are_shown_by_what_they_do_to_the_map(page):
+    given(page, step="key")
+    data = data_of(page, "find_moving_step")
+    assert data["steps"]["key"]["shape"] == [225, 18]
+    assert len(data["parts"][data["steps"]["key"]["columns"]]) == 18
+
+
+def test_every_step_but_the_answer_is_numbers_that_move(page):
+    for step in ("picture", "key", "query", "scores", "weights", "masked", "context"):
+        given(page, step=step)
+        data = data_of(page, "find_moving_step")
+        assert data["now"] == step
+        assert data["steps"][step]["grid"] == {"picture": [60, 60], "query": None, "context": None}.get(step, [15, 15])
+        assert not page.get("vega_lite_chart")
+
+
+def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
+    page.session_state[f"{NAME}_step"] = "scores"
+    page.session_state[f"{NAME}_region"] = 100
+    settled(page)
+    assert any("S_{101}" in one.value for one in page.latex)
+    there_and_back(page)
+    assert any("S_{101}" in one.value for one in page.latex)
+
+
+def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
+    heaviest = np.argsort(-masks(page)[0])[:10].tolist()
+    given(open_tab(page, "try"), brushed=heaviest)
+    page.button(key=f"{NAME}_region_look_away").click().run()
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 10 regions"
+    assert "Weights changed" in bodies(page)
+    assert re.search("falls from 100%|rises from|The answer stays", said(page))
+    now = masks(open_tab(page, "steps"))[0]
+    assert now[heaviest] == pytest.approx(0)
+    assert now.sum() == pytest.approx(1, abs=3e-3)  # of three digits
+    open_tab(page, "try")
+    page.button(key=f"{NAME}_region_look_nowhere_else").click().run()
+    assert "Nothing is left to look at for learned constant" in said(page)
+
+
+@pytest.mark.parametrize("button", ["", "find_erase", "find_preset_0", "find_preset_5"])
+def test_whether_it_reads_the_same_with_its_attention_off_is_what_is_shown(page, button):
+    if button:
+        page.button(key=button).click().run()
+    (own, _), (equal, _) = read_both_ways(page)
+    assert ("Here it reads the same with its attention off." in said(page)) == (own == equal)
+    assert ("**Switch its attention off and it reads another digit.**" in said(page)) == (own != equal)
+
+
+def test_how_many_regions_get_half_is_counted_and_none_where_none_may_be_looked_at(page):
+    page.button(key=f"{NAME}_preset_1").click().run()
+    half = 1 + int((np.sort(masks(page)[0])[::-1].cumsum() < 0.5 - 1e-3).sum())
+    assert f"{half} of 225 regions get half of the attention." in said(page)
+    given(open_tab(page, "try"), brushed=list(range(225)))
+    page.button(key=f"{NAME}_region_look_away").click().run()
+    assert "No region gets any of the attention." in said(page)
+    assert "100% of the attention moved" in said(page)

@@ -1,0 +1,273 @@
+"""Beyond pairs, without a browser: presets, typed numbers, both heads, what survives, what is missing."""
+
+import re
+import shutil
+
+import pandas as pd
+import pytest
+import torch
+
+from attention_core import load
+from attention_core.data.match3 import FIRST_NUMBERS, matching_pairs
+from attention_core.weights import FOLDER, read_card
+from pages.groups.charts import LUCK, OPEN_LOCK, RIGHT
+from pages.groups.guests import MISSED, WRONG
+from tests.support.app import (
+    bodies,
+    changes_of_weights,
+    charts,
+    frames,
+    open_tab,
+    opened,
+    outcome,
+    said,
+    settled,
+    steps_to_the_end,
+)
+
+PAGE, OTHER = "pages/groups/page.py", "pages/start/page.py"
+NUMBERS = "groups_text"
+
+
+@pytest.fixture
+def page(app):
+    app.query_params["shows"] = "1"
+    return opened(app, PAGE)
+
+
+def party(page, place: int) -> pd.DataFrame:
+    """Return the guests as the first or second chart has them: for locks, names and faults."""
+    return [frame for frame in frames(page) if "lock" in frame][3 * place]
+
+
+def opened_locks(page) -> list[tuple[int, int]]:
+    """Return of how many locks each head opens how many."""
+    return [(int(n), int(n_open)) for n, n_open in re.findall(r"<b>(\d+) of (\d+)</b> locks opened", bodies(page))]
+
+
+def numbers_at(page) -> list[int]:
+    """Return the numbers beside the guests' names."""
+    return [int(name.split()[1]) for name in party(page, 0)["name"]]
+
+
+def n_guests(page) -> int:
+    return len(party(page, 0))
+
+
+def type_numbers(page, text):
+    page.text_input(key=NUMBERS).set_value(text).run()
+    return page
+
+
+@pytest.mark.parametrize(("head", "file"), [("triples", "match3-simplicial"), ("pairs", "match3-pairwise")])
+def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
+    app.query_params["head"], app.query_params["tab"] = head, "try"
+    page = opened(app, PAGE)
+    numbers, model = list(FIRST_NUMBERS), load(file, "cpu")
+    trace = model.trace(numbers)
+    weights = trace.weights(0, [1])[0]
+    cut = page.selectbox(key="groups_weight_of").value
+    assert float(weights[list(cut)].sum()) == pytest.approx(float(weights.max()) * len(cut), abs=1e-5), "the heaviest"
+    page.button(key="groups_cut").click().run()
+    learned = weights.clone()
+    weights[list(cut)] = 0
+    own, everyone = model.vectors[numbers[1]], model.vectors[[*numbers, -1]]
+    values = model.value(everyone)
+    if head == "triples":
+        assert set(cut) == {2 * 9 + 5, 5 * 9 + 2}, "Cleo and Finn in either order"
+        values = (values[:, None] * values[None]).flatten(0, 1)
+    context = weights / weights.sum() @ values
+    opens = float(model.read_out(torch.cat((own, context))).softmax(-1)[1])
+    assert "Ben no longer looks at" in page.checkbox[-1].label
+    assert outcome(page)[1] == pytest.approx([1 - opens, opens], abs=1e-5)
+    change, moved = changes_of_weights(page), (weights / weights.sum() - learned).tolist()
+    assert change == pytest.approx(sorted([*moved, *[0.0] * (len(change) - len(moved))]), abs=2e-5)
+    if head == "triples":
+        assert opened_locks(page) == [(0, 3), (2, 3)]
+        assert "The answer was opens and is now stays shut" in said(page)
+    page.button(key="groups_edits_undo").click().run()
+    assert opened_locks(page) == [(0, 3), (3, 3)]
+    assert not page.error
+
+
+def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
+    assert not page.error
+    assert opened_locks(page) == [(0, 3), (3, 3)]
+    assert (
+        "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to a multiple of 31, "
+        "7 + 16 + 8 = 31." in said(page)
+    )
+    assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
+    missed, alarm = (
+        {frame["fill"][at] for at in range(8) if frame["mark"][at] == fault}
+        for frame, fault in ((party(page, 0), MISSED), (party(page, 0), WRONG))
+    )
+    assert len(missed | alarm) == 2, "two kinds of fault have two colours"
+    assert party(page, 0)["mark"].tolist().count("missed") == 3
+    assert not any(party(page, 1)["mark"])
+    assert "Ben tries the keys of Cleo and Finn together" in said(page)
+    tabs = ("steps", "all", "right", "why", "fit")
+    assert sum(len(charts(open_tab(page, tab))) - 2 for tab in tabs) == 2
+    open_tab(page, "right")
+    assert [one.value for one in page.metric][1] == "100.0%"
+
+
+def test_a_lock_that_one_at_a_time_opens_is_luck(page):
+    type_numbers(page, "3 9 19 1 14 22 6 30")
+    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
+    single, both = party(page, 0), party(page, 1)
+    lucky = [can and lock == OPEN_LOCK for can, lock in zip(truth, single["lock"], strict=True)]
+    assert any(lucky)
+    assert [mark == LUCK for mark in single["mark"]] == lucky
+    assert RIGHT not in set(single["fill"])
+    assert LUCK not in set(both["mark"])
+
+
+def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
+    page.button(key="groups_try").click().run()
+    page.get("button_group")[1].set_value(2).run()
+    assert page.text_input(key=NUMBERS).value != "1 7 16 17 11 8 24 5"
+    verdict = (*page.success, *page.info)[0].value
+    assert "Two guests at once opens" in verdict
+    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
+    assert [lock == OPEN_LOCK for lock in party(page, 1)["lock"]] == truth, "the head over pairs is always right"
+    n_open = sum(truth)
+    assert f"opens {n_open} of {n_open} locks." in verdict
+
+
+@pytest.mark.parametrize("lecture", [False, True])
+def test_what_is_asked_is_answered_about_the_same_guests(page, lecture):
+    settled(page, lecture=lecture)
+    page.button(key="groups_try").click().run()
+    asked = page.session_state["groups_text"]
+    assert asked != "1 7 16 17 11 8 24 5"
+    if lecture:
+        page.button(key="groups_try_reveal").click().run()
+    else:
+        page.get("button_group")[1].set_value(0).run()
+    assert page.session_state["groups_text"] == asked
+    assert numbers_at(page) == [int(number) for number in asked.split()]
+
+
+SENTENCES = {
+    "0 0 0 0": "Ada's lock opens to the keys of **Ben and Cleo**, or of **Ben and Dan**, or of 1 other pair: the "
+    "numbers of all three add up to a multiple of 31, 0 + 0 + 0 = 0.",
+    "30 29 3": "Ada's lock opens to the keys of **Ben and Cleo**: the numbers of all three add up to a multiple of 31, "
+    "30 + 29 + 3 = 62.",
+    "1 2 3": "Ada's lock does not open to any two keys.",
+}
+
+
+@pytest.mark.parametrize(("numbers", "sentence"), SENTENCES.items())
+def test_the_rule_names_the_pairs_and_their_sum(page, numbers, sentence):
+    type_numbers(page, numbers)
+    assert sentence in said(page)
+
+
+@pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
+def test_locks_wrongly_called_open_are_counted_as_they_are_marked(page, numbers):
+    type_numbers(page, numbers)
+    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
+    single, told = party(page, 0), [one.value for one in page.caption if "of the attention" in one.value]
+    wrong = [lock == OPEN_LOCK and not can for can, lock in zip(truth, single["lock"], strict=True)]
+    assert [mark == WRONG for mark in single["mark"]] == wrong
+    assert f"of the attention. {sum(wrong)} wrongly called open." in told[0] if any(wrong) else "wrongly" not in told[0]
+    assert "wrongly" not in told[1]
+
+
+def test_more_pairs_than_are_named_are_counted(page):
+    page.session_state["groups_step"] = "weights"
+    type_numbers(page, "0 0 0 0 0")
+    assert "Framed: 0 + 0 and 0 + 0 and 0 + 0 and 0 + 0 and 2 other pairs. Together with 0 each" in said(page)
+    type_numbers(page, "30 29 3")
+    assert "Framed: 29 + 3. Together with 30 it gives a multiple of 31." in said(page)
+
+
+def test_the_figures_are_those_of_the_cards(page):
+    open_tab(page, "right")
+    cards = [read_card(name) for name in ("match3-pairwise", "match3-simplicial")]
+    shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
+    assert [one.value for one in page.metric] == [f"{share:.1%}" for share in shares]
+    assert "160,000 new locks. Both heads are equally large and saw the same examples." in said(page)
+    for same in ("parameters", "batches", "data", "seed", "test_numbers", "majority_share"):
+        assert cards[0][same] == cards[1][same]
+
+
+def test_whose_lock_comes_before_the_charts_and_their_tools(page):
+    order = [one.type for one in page.main if one.type in ("button_group", "vega_lite_chart")]
+    assert order[:3] == ["button_group", "vega_lite_chart", "vega_lite_chart"]
+
+
+def numbers_of(page) -> list[int]:
+    return [int(number) for number in page.text_input(key=NUMBERS).value.split()]
+
+
+def test_what_cannot_be_read_is_told_and_the_last_numbers_stay(page):
+    type_numbers(page, "3 4 24 9")
+    faults = {"1 2 x": "“x” is not", "": "none", "5": "at least 3", "1.5 2 3": "“1.5”", "<b>1</b> 2 3": "not a whole"}
+    for text, remark in faults.items():
+        type_numbers(page, text)
+        assert remark in page.error[0].value
+        assert n_guests(page) == 4
+        assert page.text_input(key=NUMBERS).value == text
+
+
+def test_numbers_beyond_the_modulus_and_too_many_are_bounded_and_told(page):
+    type_numbers(page, " ".join(["40"] * 30))
+    assert "The first 16 of 30" in page.info[0].value
+    assert "40 → 9" in page.info[0].value
+    assert numbers_at(page) == [9] * 16
+
+
+@pytest.mark.parametrize("head", ["triples", "pairs"])
+def test_every_step_of_both_heads_can_be_shown(page, head):
+    page.segmented_control(key="groups_head").set_value(head).run()
+    seen = steps_to_the_end(page)
+    assert seen[-1] == "answer"
+
+
+def test_choosing_a_query_shows_its_pairs(page):
+    page.session_state["groups_step"] = "weights"
+    type_numbers(page, "1 4 27 15 24 10 21 6")
+    page.segmented_control(key="groups_query").set_value(7).run()
+    assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in said(page)
+    type_numbers(page, "1 28 30 6 5 21 19 10")
+    assert "No two others give a multiple" in said(page)
+    assert "tries no key" in said(page)
+    assert opened_locks(page) == [(0, 0), (0, 0)]
+    assert "does not open to any two keys" in said(page)
+
+
+def test_equal_numbers_are_told_apart(page):
+    type_numbers(page, "0 0 0 0")
+    labels = [one.content for one in page.segmented_control(key="groups_query").proto.options]
+    assert len(set(labels)) == 4
+    page.segmented_control(key="groups_query").set_value(2).run()
+    assert page.session_state["groups_query"] == 2
+
+
+def test_numbers_query_and_step_survive_leaving_the_page(page):
+    type_numbers(page, "3 4 24 9 1")
+    page.segmented_control(key="groups_query").set_value(3).run()
+    opened(page, OTHER)
+    opened(page, PAGE)
+    assert page.text_input(key=NUMBERS).value == "3 4 24 9 1"
+    assert page.session_state["groups_query"] == 3
+    assert n_guests(page) == 5
+
+
+def test_an_address_can_carry_numbers(app):
+    app.query_params.update(numbers="1-2-28-5", shows="1")
+    opened(app, PAGE)
+    assert app.text_input(key=NUMBERS).value == "1 2 28 5"
+
+
+def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch):
+    shutil.copy(FOLDER / "match3-simplicial.json", tmp_path)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    import streamlit as st
+
+    st.cache_resource.clear()
+    opened(app, PAGE)
+    assert "cannot be loaded" in app.error[0].value
+    st.cache_resource.clear()

@@ -1,0 +1,65 @@
+"""Beyond pairs in a real browser: numbers are typed, a query is chosen, its pair lights up, keys step."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.support.on_page import moving_cell, moving_step, open_tab, settle
+from ui.navigation import PAGES
+
+OTHER = next(entry.title for entry in PAGES if entry.name == "start")
+CHARTS = "document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length"
+TITLE = next(entry.title for entry in PAGES if entry.name == "groups")
+
+
+def test_typed_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
+    page = visit(f"{app_url}/groups?step=weights&shows=1")
+    numbers = page.get_by_role("textbox", name="Your numbers")
+    numbers.fill("3 9 19 1 14 22 6 30")
+    numbers.press("Enter")
+    page.get_by_text("Framed: 9 + 19 and 22 + 6. Together with 3 each gives a multiple of 31.").wait_for()
+    expect(page.locator(".opened b").last).to_have_text("5 of 5")
+    framed = page.locator(".st-key-groups_pairs_moving_step canvas")
+    framed.wait_for()
+    moving_step(framed)
+    assert framed.evaluate("canvas => canvas.parentNode.view.data.framed.length") == 4
+    open_tab(page, "More")
+    page.get_by_text("All n × n × n weights").click()
+    page.wait_for_function(f"() => {CHARTS} >= 3")
+    open_tab(page, "Step by step")
+    page.get_by_role("heading", name=TITLE).click()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("receives the values of all keys").wait_for()
+    page.get_by_role("link", name=OTHER, exact=True).click()
+    page.get_by_role("link", name=TITLE).first.click()
+    page.get_by_text("receives the values of all keys").wait_for()
+    expect(page.get_by_role("textbox", name="Your numbers")).to_have_value("3 9 19 1 14 22 6 30")
+
+
+def test_a_click_on_a_guest_asks_for_their_lock(visit, app_url):
+    page = visit(f"{app_url}/groups")
+    page.get_by_text("Ben tries the keys of Cleo and Finn together").wait_for()
+    party = page.locator("[class*=st-key-groups_party_triples]").first
+    party.get_by_text("Cleo 16", exact=True).wait_for()
+    box = party.locator("svg.marks, canvas").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2 + 100 * box["width"] / 420, box["y"] + box["height"] / 2)
+    page.get_by_text("Cleo tries the keys of Ben and Finn together").wait_for()
+
+
+def test_a_click_in_the_map_chooses_the_pair_whose_weight_is_set(visit, app_url):
+    page = visit(f"{app_url}/groups?tab=try")
+    chosen = page.locator(".st-key-groups_weight_of input")
+    expect(chosen).to_have_value(re.compile("Cleo \\+ Finn"))
+    canvas = page.locator(".st-key-groups_weights_moving_step canvas")
+    canvas.click(position=moving_cell(canvas, 3, 4))  # Dan down, Eva across
+    expect(chosen).to_have_value(re.compile("Dan \\+ Eva"))
+    settle(page)
+    weight = page.locator(".st-key-groups_weight input")
+    weight.fill("80")
+    weight.press("Enter")
+    says = page.get_by_text("Ben takes 80% from Dan + Eva; the others share the rest")
+    says.wait_for()
+    settle(page)
+    undo = page.locator(".st-key-groups_edit_tools").get_by_role("button", name="Undo")
+    undo.press("Enter")
+    says.wait_for(state="detached")

@@ -1,0 +1,387 @@
+"""Look up softly, without a browser: presets, edited records, queries, temperature, what survives, bad input."""
+
+import re
+
+import pytest
+
+from pages.lookup.records import PRESETS
+from tests.support.app import (
+    bodies,
+    body_with,
+    charts,
+    data_of,
+    given,
+    open_tab,
+    opened,
+    said,
+    steps_to_the_end,
+)
+
+PAGE, OTHER = "pages/lookup/page.py", "pages/start/page.py"
+TITLES = """
+Sequence to sequence learning = 2014
+Neural Turing machines = 2014
+Show, attend and tell = 2015
+Attention is all you need = 2017
+FlashAttention = 2022
+"""
+
+
+def take(page, preset):
+    page.segmented_control(key="lookup_preset").set_value(preset).run()
+    return page
+
+
+def with_records(page, text):
+    """Put these records into the papers' place."""
+    return given(take(page, "Papers"), records=text)
+
+
+def by_title(page):
+    """The titles of papers and their years."""
+    return with_records(page, TITLES)
+
+
+def ask(page, text):
+    """Ask some queries, one per line, and look at the first."""
+    return given(page, queries=text, query=0)
+
+
+def answers(page) -> str:
+    return body_with(page, 'class="looked-up"')
+
+
+def greyed(page) -> bool:
+    return ".st-key-lookup_answer { opacity: 0.35; }" in bodies(page)
+
+
+def test_arrival_finds_a_car_where_a_dictionary_finds_nothing(page):
+    assert "<b>not found</b> no key is exactly “automobile”" in answers(page)
+    assert re.search(r"<b>car</b> 9\d% of the attention", answers(page))
+    assert "The answer is the mixture" in answers(page)
+    assert not page.query_params
+
+
+def test_every_preset_is_looked_up_exactly_and_softly(page):
+    for preset in PRESETS:
+        take(page, preset)
+        assert not page.error
+        assert not page.info
+        assert PRESETS[preset].note in said(page)
+        for query in range(len(PRESETS[preset].queries)):
+            assert not re.search("Catherine|Johns", PRESETS[preset].note), "of one query alone"
+            share = re.search(r"</b> (most, but only )?(\d+)% of the attention", answers(given(page, query=query)))
+            assert bool(share.group(1)) == (int(share.group(2)) < 50), (preset, query)
+        assert len(page.segmented_control(key="lookup_query").options) == len(PRESETS[preset].queries)
+        assert "A dictionary" in answers(page)
+        assert charts(open_tab(page, "steps"))
+
+
+def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
+    ask(by_title(page), "Show, attend and tell\nShow atend an tel")
+    assert "not found" not in answers(page)
+    assert "<b>Show, attend and tell</b> 100% of the attention" in answers(page)
+    given(page, query=1)
+    assert "not found" in answers(page)
+    assert "<b>Show, attend and tell</b> 100% of the attention" in answers(page)
+
+
+def test_what_a_query_finds_is_in_view_also_among_many_records(page):
+    first = {
+        preset: re.search(r"<tr[^>]*><td[^>]*>(.*?)</td>", body_with(take(page, preset), 'class="records')).group(1)
+        for preset in ("Papers", "Phone book")
+    }
+    assert first["Papers"].startswith("Attention is all you need.")
+    assert first["Phone book"] == "Ada Lovelace", "a few records keep their order"
+
+
+def test_records_of_ones_own_are_not_told_as_those_of_the_preset(page):
+    for preset in PRESETS:
+        take(page, preset)
+        given(page, records="bank = a house for money\nriver = moving water")
+        assert PRESETS[preset].note not in said(page)
+        assert "Records of your own." in said(page)
+        given(page, records="nothing of use")
+        assert PRESETS[preset].note in said(page), "the table as it comes stands there in grey"
+
+
+def test_all_records_are_shown_or_the_list_says_that_it_is_scrolled(page):
+    for preset, is_long in {"Eight words": False, "Ask a text": False, "Papers": True, "Phone book": False}.items():
+        take(page, preset)
+        n = len(PRESETS[preset].records.keys)
+        assert body_with(page, 'class="records').count("<tr") == n + 1
+        assert ("records scrolled" in bodies(page)) == is_long
+        assert (f"{n} records, the heaviest first: scroll the list to see all." in said(page)) == is_long
+    given(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
+    assert "11 records, the heaviest first" in said(page)
+
+
+def test_a_softer_look_up_is_spread_wider(page):
+    take(page, "Phone book")
+    shares = []
+    for temperature in (0.005, 0.1, 5.0):
+        given(page, temperature=temperature)
+        shares.append(int(re.search(r"(\d+)% of the attention", answers(page)).group(1)))
+    assert shares == sorted(shares, reverse=True)
+    label = page.select_slider(key="lookup_temperature").label
+    assert label == "How soft? (high: all alike)"
+    assert shares[0] > 99
+    assert shares[-1] < 15, "ten alike"
+
+
+def test_a_query_whose_records_are_all_cut_finds_nothing(page):
+    from attention_core.attention.edits import SetWeights
+    from ui.edits import ListedEdit  # not before there is an app
+
+    edits = (ListedEdit(SetWeights(0, tuple((key, 0.0) for key in range(8)), 0), "cut"),)
+    given(page, queries="zzzz qqqq", edits=edits)
+    assert "<b>nothing</b> every record is cut" in answers(page)
+    assert "sum to 100%" not in said(page)
+    assert "class=best" not in bodies(page)
+
+
+def test_the_guess_is_about_the_other_way_than_the_one_that_is_shown(visit):
+    page = visit("lookup", by="spelling", table="eight-words")
+    assert page.button(key="lookup_try").label == "**Try this**: compare by meaning"
+    page.button(key="lookup_try").click().run()
+    assert "compare by meaning only" in page.segmented_control(key="lookup_try_guess").label
+    page.segmented_control(key="lookup_try_guess").set_value(0).run()
+    assert "By meaning it finds *car*; by spelling, *money*." in said(page) + page.success[0].value
+    assert "<b>car</b>" in answers(page)
+
+
+def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
+    for step in ("scores", "weights"):
+        page.session_state["lookup_moving_step"] = {"chosen": {"step": step, "row": 1, "column": 4}}
+        given(page, tab="steps", step=step, query=1)
+        assert "_{2,5}" in "".join(one.value for one in page.latex)
+        assert data_of(page, "lookup_moving_step")["steps"][step]["column"] == 4
+        given(page, query=0)
+        assert "_{1,5}" not in "".join(one.value for one in page.latex), "another row has a number of its own"
+
+
+def test_words_that_are_not_weighed_are_told(page):
+    assert "Each of the first 200 words is a key" in said(open_tab(take(page, "Papers"), "words"))
+    assert "Every word is a key" in said(take(page, "Phone book"))
+    given(page, records="?! = 1")
+    assert "The keys have no words." in said(page)
+
+
+def test_what_is_typed_is_asked_first_and_joins_the_others(page):
+    page.text_input(key="lookup_asked").set_value("  locomotive ").run()
+    assert page.segmented_control(key="lookup_query").options[0] == "locomotive"
+    assert "<b>train</b>" in answers(page)
+    assert page.session_state["lookup_queries"].split() == ["locomotive", "automobile", "instructor", "car"]
+    assert not greyed(page)
+
+
+def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
+    page.button(key="lookup_try").click().run()
+    names = page.segmented_control(key="lookup_try_guess").options
+    page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
+    assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
+    assert "Letters in common: auto**mo**bile, **mo**ney." in page.success[0].value
+    assert "<tr class=best><td>money</td>" in bodies(page)
+    assert "<b>money</b>" in answers(page)
+
+
+def test_temperature_takes_look_up_into_the_plain_average(page):
+    ask(by_title(page), "Neural Turing machines")
+    page.select_slider(key="lookup_temperature").set_value(0.005).run()
+    assert "<strong>100% 2014</strong>" in answers(page)
+    page.select_slider(key="lookup_temperature").set_value(5.0).run()
+    share = int(re.search(r"(\d+)% 2014", answers(page)).group(1))
+    assert share == pytest.approx(40, abs=4), "two of five"
+
+
+def test_a_query_that_resembles_nothing_is_told(page):
+    ask(by_title(page), "zzzz qqqq")
+    assert "a softmax cannot answer “nothing fits”" in said(page)
+
+
+def test_every_step_can_be_shown(page):
+    open_tab(take(page, "Phone book"), "steps")
+    seen = steps_to_the_end(page)
+    assert seen[-1] == "context"
+
+
+def test_records_queries_and_temperature_survive_leaving_the_page(page):
+    take(page, "Phone book")
+    ask(page, "Somebody")
+    page.select_slider(key="lookup_temperature").set_value(0.3).run()
+    open_tab(page, "try")
+    page.text_area(key="lookup_records").set_value("Some Body = 555-0001\nElse\t555-0002").run()
+    assert "555-0001" in answers(page)
+    opened(page, OTHER)
+    page.query_params.clear()
+    opened(page, PAGE)
+    assert page.segmented_control(key="lookup_preset").value == "Phone book"
+    assert page.segmented_control(key="lookup_query").options == ["Somebody"]
+    assert page.select_slider(key="lookup_temperature").value == 0.3
+    assert "555-0001" in answers(page)
+
+
+def test_restore_brings_the_preset_back(page):
+    open_tab(with_records(page, "only one = text"), "try")
+    assert "text" in answers(page)
+    page.button(key="lookup_restore").click().run()
+    assert "Attention is all you need" in page.session_state["lookup_records"]
+    assert "only one" not in bodies(page)
+
+
+def test_lines_that_cannot_be_used_are_named_and_the_rest_is_kept(page):
+    for line, remark in (("bad", "line 2, which is not of the form"), ("first = 1", "“first” is the key of several")):
+        with_records(page, f"first = 2000\n{line}")
+        assert remark in said(page)
+        assert not page.error
+        assert answers(page)
+
+
+def test_an_empty_table_says_what_to_do_and_the_tables_own_answer_stays(page):
+    with_records(page, "")
+    assert "Write one as key = value" in said(page)
+    assert greyed(page)
+
+
+def test_queries_outlive_an_empty_table(page):
+    ask(by_title(page), "attension")
+    for records in ("", "attention = 2000"):
+        given(page, records=records)
+    assert page.session_state["lookup_queries"] == "attension"
+    assert "<b>attention</b> 100% of the attention" in answers(page)
+
+
+def test_four_thousand_records_are_bounded_and_told(page):
+    with_records(page, "\n".join(f"title {n} = {2000 + n % 20}" for n in range(4_000)))
+    assert "The first 64 of 4,000 records are used" in said(page)
+    assert answers(page)
+
+
+def test_queries_are_bounded_and_told(page):
+    faults = (("", "Type a query"), ("\n".join(f"query {n}" for n in range(30)), "The first 12 of"))
+    for text, remark in faults:
+        ask(take(page, "Papers"), text)
+        assert not page.error
+        assert remark in said(page)
+
+
+def test_what_people_type_is_shown_as_text_not_as_html(page):
+    ask(page, "<img src=x onerror=alert(1)>")
+    assert "<img" not in bodies(page)
+
+
+def test_an_address_can_carry_a_table(app):
+    app.query_params["table"] = "phone-book"
+    opened(app, PAGE)
+    assert app.segmented_control(key="lookup_preset").value == "Phone book"
+
+
+def test_a_link_to_the_table_of_numbers_opens_the_first_one(app):
+    app.query_params["table"] = "noisy-time-series"
+    assert re.search(r"<b>car</b> 9\d% of the attention", answers(opened(app, PAGE)))
+
+
+def test_words_of_a_link_are_no_markdown(app):
+    app.query_params["q"] = "![x](https://elsewhere.example/x.png)\nWho?"
+    page = app.switch_page(PAGE).run()
+    options = [option for group in page.button_group for option in group.options]
+    assert any("elsewhere" in str(option) for option in options)
+    assert not any("![" in str(option) for option in options)
+
+
+def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
+    assert re.search("the old car would not start.</b> 6", answers(take(page, "Ask a text")))
+    for tab in ("steps", "numbers"):
+        open_tab(page, tab)
+    assert "`[CLS]` `why` `did`" in said(page), "its pieces are shown"
+    page.segmented_control(key="lookup_by").set_value("spelling").run()
+    assert "they baked bread and listened to the radio.</b> 5" in answers(page)
+
+
+def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
+    monkeypatch.setattr("pages.lookup.first_screen.find_local", lambda name: None)
+    take(page, "Ask a text")
+    assert "MiniLM is not here" in said(page)
+    assert not page.error
+    assert "baked bread" in answers(page)
+
+
+def test_a_link_of_the_time_without_tables_opens_the_papers(app):
+    app.query_params["key"], app.query_params["by"] = "1.0", "meaning"
+    opened(app, PAGE)
+    assert app.segmented_control(key="lookup_preset").value == "Papers", "which came first when links named no table"
+    assert app.segmented_control(key="lookup_by").value == "meaning"
+    assert answers(app)
+
+
+def test_a_link_carries_records(app):
+    app.query_params["table"], app.query_params["records"] = "phone-book", "Somebody Else = 555-0001"
+    assert "555-0001" in answers(opened(app, PAGE))
+
+
+def test_what_came_of_a_guess_goes_with_the_query_that_it_was_about(page):
+    for change in (lambda: page.segmented_control(key="lookup_query").set_value(1), lambda: take(page, "Ask a text")):
+        page.button(key="lookup_try").click().run()
+        page.segmented_control(key="lookup_try_guess").set_value(0).run()
+        assert page.button(key="lookup_try_close")
+        change()
+        page.run()
+        assert page.button(key="lookup_try")
+
+
+def test_one_record_and_a_thousand_are_looked_up_by_meaning(page):
+    take(page, "Ask a text")
+    for records in ("A single sentence. = line 1", "\n".join(f"Sentence {n}. = line" for n in range(1000))):
+        assert answers(given(page, records=records))
+
+
+def test_a_question_weighs_the_words_of_a_text(page):
+    take(page, "Ask a text")
+    open_tab(page, "words")
+    assert "Most weight: `car`" in said(page)
+    given(page, query=2)
+    assert "Most weight: `baked`" in said(page)
+    assert ">bread</span>" in bodies(page)
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """A training of two steps of its progress."""
+    from attention_core.live_training import series
+    from ui.computed import result_cache
+
+    monkeypatch.setattr(series, "N_BATCHES", 40)
+    result_cache.clear()
+    yield
+    result_cache.clear()
+
+
+@pytest.mark.parametrize("hidden", ["the end", "a gap, looking back", "a gap, looking both ways"])
+def test_a_curve_is_told_once_a_network_is_trained_and_kept(page, short, hidden):
+    given(open_tab(page, "time"), hiding=hidden)
+    assert not page.get("vega_lite_chart")
+    page.button(key="lookup_train").click().run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert body_with(page, "your curve").count("<tr><td>") == 3
+    told = re.search(r"better from both sides: (\d\.\d+), looking back (\d\.\d+)", said(page))
+    assert not told or float(told.group(1)) <= float(told.group(2))
+    page.button(key="lookup_curve_preset_Saw").click().run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert not [button for button in page.button if button.key == "lookup_train"]
+
+
+def test_an_empty_pad_leaves_the_last_curve(page, short):
+    open_tab(page, "time").button(key="lookup_train").click().run()
+    before = body_with(page, "your curve")
+    page.button(key="lookup_curve_clear").click().run()
+    assert "Draw from left to right" in said(page)
+    assert body_with(page, "your curve") == before
+
+
+def test_a_link_opens_a_curve_and_what_is_hidden_of_it(app):
+    for name, text in (("tab", "time"), ("hidden", "both"), ("curve_preset", "Climb")):
+        app.query_params[name] = text
+    opened(app, PAGE)
+    assert app.session_state["lookup_hiding"] == "a gap, looking both ways"
+    assert app.session_state["lookup_curve_preset"] == "Climb"
+    assert len(app.session_state["lookup_curve_drawing"]["objects"]) == 1

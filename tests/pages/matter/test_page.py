@@ -1,0 +1,350 @@
+"""Which words matter, without a browser: presets, cut words, steps, every kind of bad input."""
+
+import re
+
+import pytest
+import streamlit as st
+import torch
+
+from attention_core.attention.edits import SetWeights
+from attention_core.data.sentence_presets import PRESETS
+from attention_core.inference.sentiment import MAX_WORDS, explain, read_sentence
+from attention_core.models import load
+from attention_core.weights import read_card
+from tests.support.app import (
+    bodies,
+    body_with,
+    data_of,
+    frames,
+    given,
+    open_tab,
+    opened,
+    said,
+    settled,
+    steps_to_the_end,
+    there_and_back,
+)
+from ui.hosting.bounds import SENTENCE_LETTERS
+
+PAGE = "pages/matter/page.py"
+TEXT = "matter_text"
+
+
+def say(page, text):
+    page.text_input(key=TEXT).set_value(text)
+    return settled(page)
+
+
+def verdict(page) -> str:
+    return body_with(page, 'class="judgement"')
+
+
+def within(page, key: str) -> str:
+    """Return the words and the names of what stands in a container."""
+    block = next(node for node in page.main if getattr(node, "key", None) == key)
+    protos = [node.proto for node in block if node is not block]
+    return " ".join(f"{getattr(one, 'body', '')} {getattr(one, 'id', '')}" for one in protos)
+
+
+def cut(page, *places):
+    from ui.edits import ListedEdit, input_mark  # not before there is an app
+
+    of = input_mark(page.text_input(key=TEXT).value)
+    edits = tuple(ListedEdit(SetWeights(0, ((place, 0.0),), 0), "cut", of=of) for place in places)
+    page.session_state["matter_edits"] = edits
+    return settled(page)
+
+
+def test_every_preset_is_judged_by_three_models_side_by_side(page):
+    open_tab(page, "models")
+    for number in range(len(PRESETS)):
+        page.button(key=f"matter_example_{number}").click().run()
+        assert not page.error
+        assert body_with(page, 'class="figures"').count("<tr>") == 4
+        assert ("positive" in verdict(page)) or ("negative" in verdict(page))
+        assert not page.warning
+
+
+def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
+    assert "positive 84%" in verdict(page), "the first example is judged as people do"
+    assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in said(page)
+    assert "Delete **“Not”**, which has 3.1%: by **73 points**" in said(page)
+    assert "trained with every weight equal is right on" in said(page)
+    assert "hardly helps" in said(page)
+    figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
+    assert {card["development_sentences"] for card in figures} == {925}
+    assert len({card["epochs"] for card in figures}) == 1, "equal passes"
+    assert all(f"{card['development_accuracy']:.1%}" in said(page) for card in figures)
+    assert "settings were chosen by them" in said(page)
+
+
+@pytest.mark.parametrize(
+    "text", ["Hello", "A dull, stupid mess.", "the the the", "Zorglub qwxzy blimp.", "Good good bad."]
+)
+def test_what_is_said_of_words_agrees_with_what_is_drawn(page, text):
+    say(page, text)
+    drawn, told = data_of(page, "matter_weighed"), said(page)
+    weights, moves = drawn["weights"], [abs(one) for one in drawn["ifRemoved"]]
+    heavy, mover = weights.index(max(weights)), moves.index(max(moves))
+    if "no judgement" in verdict(page):
+        assert drawn["positive"] is None
+        assert "**“" not in told, "nothing moves an answer that is not given"
+    elif len(weights) == 1:
+        assert "is the only word: without it, there is nothing to judge." in told
+        assert "points" not in told
+    elif heavy == mover:
+        assert re.search(r"moves the answer most: by \*\*|pushes the \*other\* way", told)
+        assert f"**“{drawn['words'][heavy]}”** has" in told or "pushes" in told
+    else:
+        assert f"**“{drawn['words'][heavy]}”** has" in told
+        assert f"Delete **“{drawn['words'][mover]}”**" in told
+
+
+def test_what_is_said_beside_changed_weights_is_true_of_them(page):
+    for number in range(len(PRESETS)):
+        page.button(key=f"matter_example_{number}").click().run()
+        cut(page, 0, 1)
+        assert "Irony" not in bodies(page), "what people mean is no reason for what changed weights do"
+    say(page, "The film is not dull.")
+    cut(page, 0)
+    assert "As learned, it reads" in bodies(page)
+    assert data_of(page, "matter_weighed")["cut"] == [0]
+    open_tab(page, "models")
+    assert "how many are right was counted as learned" in said(page)
+    edits = (SetWeights(0, ((0, 1.0),), 0),)
+    from ui.edits import ListedEdit, input_mark  # not before there is an app
+
+    page.session_state["matter_edits"] = tuple(
+        ListedEdit(one, "all", of=input_mark("The film is not dull.")) for one in edits
+    )
+    drawn = data_of(settled(page), "matter_weighed")
+    assert drawn["weights"][1] == 0
+    assert drawn["cut"] == [], "words that get nothing are not given back by a click"
+
+
+def test_only_irony_is_called_irony(page):
+    for number, label in enumerate(PRESETS):
+        page.button(key=f"matter_example_{number}").click().run()
+        assert ("Irony was taken" in bodies(page)) == (label == "Irony")
+
+
+def test_nothing_tells_the_numbers_that_are_to_be_guessed(page):
+    given(page, tab="steps", step="weights", step_guess=True)
+    assert "still hidden" in bodies(page)
+    hidden = next(one for one in bodies(page).split("</style>") if "tells_" in one)
+    assert "visibility: hidden" in hidden
+    told, drawn = (within(page, f"tells_matter_{part}") for part in ("told", "words"))
+    assert "of the weight" in told
+    assert "matter_weighed" in drawn
+    assert "judgement" in within(page, "tells_matter_answer")
+
+
+def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
+    page.session_state["matter_moving_step"] = {"chosen": {"step": "weights", "row": 0, "column": 0}}
+    for step in ("scores", "weights"):
+        given(page, tab="steps", step=step)
+        assert ("_{1,1}" in "".join(one.value for one in page.latex)) == (step == "weights")
+        assert data_of(page, "matter_moving_step")["steps"][step]["column"] == 0
+
+
+def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
+    say(page, "A wonderful film with a dull plot.")
+    assert "pushes the *other* way" in said(page)
+
+
+def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
+    for tab in ("steps", "try"):
+        settled(page, matter_tab=tab)
+        page.button(key="matter_try").click().run()
+        page.button(key="matter_try_close").click().run()
+        assert not page.exception
+        assert "matter_try_guess" not in page.session_state, "its place alone hides, see ui.try_this"
+        assert page.button(key="matter_try")
+
+
+def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
+    cut(say(page, "The plot is dull."), 3)
+    page.button(key="matter_try").click().run()
+    assert page.text_input(key=TEXT).value == PRESETS["A comma"]
+    (hides,) = (html.proto.body for html in page.get("html") if "opacity: 0; visibility: hidden;" in html.proto.body)
+    assert all(f".st-key-matter_{part}" in hides for part in ("answer", "told", "words"))
+    guess = page.segmented_control(key="matter_try_guess")
+    assert guess.options == ["*Not*", "*bad*", "the comma", "*warm*"]
+    guess.set_value(2)
+    settled(page)
+    assert page.text_input(key=TEXT).value == PRESETS["A comma"]
+    drawn = data_of(page, "matter_weighed")
+    assert drawn["before"] == [], "no word is cut"
+    comma = drawn["words"].index(",")
+    assert drawn["weights"][comma] < 0.005
+    assert drawn["ifRemoved"][comma] == pytest.approx(-0.96, abs=0.01)
+    told = page.success[0].value
+    assert "**Right**: Positive 98%; without the comma" in told
+    assert "of the weight, negative 97%; without *warm*, positive 92%." in told
+    page.button(key="matter_example_2").click().run()
+    assert page.button(key="matter_try"), "what came of the guess goes with the sentence"
+
+
+def test_a_word_that_attention_may_not_look_at_stays(page):
+    cut(page, 0)
+    assert "Other weights, the same answer: positive 84% as learned" in said(page)
+    page.button(key="matter_as_learned").click().run()
+    assert "**“bad”** has 72%" in said(page)
+
+
+def test_how_many_negations_are_read_right_is_told_beside_a_sentence_with_one(page):
+    card = read_card("sentence-attention")
+    say(page, "The film is not dull.")
+    assert f"It reads {card['right_of_50_with_a_negation']} of 50 sentences with a negation right" in bodies(page)
+    say(page, "The film is dull.")
+    assert "with a negation" not in bodies(page)
+
+
+def test_praise_and_blame_are_told_apart(page):
+    for text, answer in (("A warm, moving and wonderful film.", "positive"), ("A dull, stupid mess.", "negative")):
+        assert re.search(r'class="judgement"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
+
+
+def test_cutting_a_word_changes_the_answer_and_can_be_undone(page):
+    say(page, "The plot is dull.")
+    before = verdict(page)
+    cut(page, 3)
+    assert "as learned, " in said(page)
+    page.button(key="matter_as_learned").click().run()
+    assert verdict(page) == before
+    cut(page, *range(5))
+    assert "prejudice" in said(page)
+    assert "Nothing is left to look at for the learned query" in said(open_tab(page, "try"))
+
+
+def test_edits_of_another_sentence_stay_listed_and_are_not_applied(page):
+    cut(open_tab(say(page, "The plot is dull."), "try"), 3)
+    say(page, "Two words")
+    assert "as learned, " not in said(page)
+    assert "Not applied: it was made for another input." in said(page)
+    say(page, "The plot is dull.")
+    assert "as learned, " in said(page)
+
+
+def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
+    open_tab(say(page, "The plot is dull."), "try")
+    page.selectbox(key="matter_weight_of").set_value((1,)).run()
+    page.number_input(key="matter_weight").set_value(60.0).run()
+    assert "takes 60% from plot; the others share the rest" in page.checkbox(key="matter_edit_0").label
+    model, seen = load("sentence-attention", "cpu"), []
+    model.encoder.register_forward_hook(lambda module, given, made: seen.append(made[0].data))
+    with torch.inference_mode():
+        weights = explain(model, read_sentence("The plot is dull.")).weights()[0].double()
+        weights *= 0.4 / (1 - weights[1])
+        weights[1] = 0.6
+        wanted = model.answer((weights.float() @ seen[0])[None]).softmax(-1)[0, 1]
+    bars = next(frame for frame in frames(page) if "when" in frame.columns)
+    now = bars[(bars["when"] == "changed") & (bars["label"] == "positive")]["probability"].item()
+    assert now == pytest.approx(wanted.item(), abs=1e-5)
+    assert data_of(page, "matter_weighed")["weights"] == pytest.approx(weights.tolist(), abs=1e-4)
+    page.button(key="matter_edits_restart_alt").click().run()
+    plain = next(frame for frame in frames(page) if "when" in frame.columns)["probability"].to_numpy()
+    assert (plain[:2] == plain[2:]).all()
+
+
+def test_every_step_can_be_shown_and_guessed(page):
+    given(page, step="embedding")
+    seen = steps_to_the_end(page)
+    assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
+    page.toggle(key="matter_step_guess").set_value(True).run()
+    assert page.button(key="matter_step_reveal")
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("", "Type an English sentence"),
+        ("   \n ", "Type an English sentence"),
+        ("superb", ""),
+        ("!", ""),
+        ("Это скучный фильм 映画 😀", "an unknown sign"),
+        ("A MASTERPIECE", ""),
+        ("an unwatchable sequel without a stop", "unw + atch + able"),
+        ("<b>dull</b> <script>alert(1)</script>", ""),
+        ("1998 2 3.50 %", ""),
+        ("bad " * 1000, f"The first {MAX_WORDS} of 1,000 words"),
+        ("x" * 5000, "xx + xx"),
+        ("`code` **bold** $x$ :smile: [a](b)", ""),
+    ],
+)
+def test_whatever_is_typed_is_read_or_told(page, text, remark):
+    say(page, text)
+    assert not page.error
+    drawn = [each.proto.json for each in page.get("bidi_component")]
+    assert remark in "\n".join([said(page), *drawn])
+    assert "<script>alert" not in bodies(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "judged"),
+    [
+        ("asdf qwer zxcv uiop", "Unknown to the model: `asdf`, `qwer`, `zxcv`, `uiop` (4 of 4 words).", False),
+        ("这部电影很好看", "Unknown to the model: `这部电影很好看` (1 of 1 word). It knows", False),
+        (
+            "Der Film war wirklich sehr schön.",
+            "(3 of 6 words). It knows common English alone.",
+            True,
+        ),
+        ("A dull, stupid mess.", "", True),
+    ],
+)
+def test_words_that_the_models_do_not_know_are_counted_and_alone_are_not_judged(page, text, told, judged):
+    say(page, text)
+    assert told in said(page)
+    assert told or "Unknown to the model" not in said(page)
+    assert ("positive" in verdict(page) or "negative" in verdict(page)) == judged
+    assert ("no judgement" in verdict(page)) != judged
+
+
+def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
+    text = "good film " * 5000
+    say(page, text)
+    assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.most]
+    assert f"The first {MAX_WORDS} of 1,200 words" in said(page)
+
+
+def test_sentence_and_cut_words_survive_leaving_the_page(page):
+    cut(say(page, "The plot is dull."), 3)
+    there_and_back(page)
+    assert page.text_input(key=TEXT).value == "The plot is dull."
+    assert "as learned, " in said(page)
+
+
+def test_an_empty_box_keeps_the_last_sentence_in_grey(page):
+    say(page, "The plot is dull.")
+    before = verdict(page)
+    say(page, "")
+    assert verdict(page) == before
+    assert ".st-key-matter_answer { opacity: 0.35; }" in bodies(page)
+
+
+def test_an_address_can_carry_a_sentence(app):
+    app.query_params["text"] = "Not bad."
+    assert opened(app, PAGE).text_input(key=TEXT).value == "Not bad."
+
+
+def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
+    for path in weights.glob("sentence-mean*"):
+        path.unlink()
+    page = opened(start_app(), PAGE, "models")
+    assert body_with(page, 'class="figures"').count("<tr>") == 3
+    assert "sentence-mean" in page.warning[0].value
+    (weights / "sentence-attention.safetensors").unlink()
+    st.cache_resource.clear()
+    there_and_back(page)
+    assert "sentence-attention" in page.error[0].value
+
+
+def test_guess_is_taken_and_compared(page):
+    given(page, step="weights", step_guess=True)
+    assert "you expected" not in said(page)
+    page.session_state["matter_step_guessed"] = ("weights", 0, 1)
+    page.button(key="matter_step_reveal").click().run()
+    assert "you expected the largest number at" in said(page) + "".join(
+        box.value for box in [*page.info, *page.success]
+    )

@@ -1,0 +1,475 @@
+"""What a recurrent network forgets, without a browser: walking, readings, presets, bad input, missing models.
+
+The networks have random numbers here, so that nothing depends on what they learned.
+"""
+
+import html
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+import torch
+
+from attention_core import load
+from attention_core.data.sentence_presets import REMEMBERED
+from attention_core.evaluate.variants import variants_of
+from attention_core.faithfulness.assessment import over_many
+from attention_core.inference.encoder_states import cut
+from attention_core.inference.translation import read_source, translate
+from attention_core.models import build
+from attention_core.weights import FOLDER, read_card, write_weights
+from pages.memory.tabs import ALONE, FIRST, NARROW, READER
+from tests.support.app import (
+    bodies,
+    changes_of_weights,
+    frames,
+    open_tab,
+    opened,
+    said,
+    settled,
+    there_and_back,
+)
+from ui.labels import as_percent
+from ui.read_back import read_back
+
+PAGE = "pages/memory/page.py"
+FIGURES = {"bleu": 30.0, "bleu_by_length": {"1-5": 40.0, "18+": 12.5}, "bleu_long": 14.0, "n": 424}
+BETTER = {"bleu": 39.0, "bleu_by_length": {"1-5": 50.0, "18+": 30.5}, "bleu_long": 32.0, "n": 424}
+NETWORKS = ("translator-none", "translator-plain")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Both networks untrained, cards of three translators, all else as committed."""
+    here = tmp_path_factory.mktemp("weights")
+    for path in FOLDER.iterdir():
+        if not path.name.startswith("translator-") or "pieces" in path.name or path.stem == NARROW:
+            (here / path.name).symlink_to(path)
+    for name in NETWORKS:
+        torch.manual_seed(0)
+        write_weights(name, build(name).state_dict(), {"test": FIGURES, "development": FIGURES, "epochs": 5.0}, here)
+    (here / "translator-additive.json").write_text(json.dumps({"test": BETTER, "development": BETTER, "epochs": 5.0}))
+    return here
+
+
+@pytest.fixture(scope="module")
+def read():
+    """A function that lets pages forget the models that they keep, where those of another folder are to be read."""
+    kept = [None]
+
+    def read(folder):
+        if kept[-1] != folder:
+            st.cache_resource.clear()
+        kept.append(folder)
+
+    yield read
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def weights(folder, monkeypatch, read):
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(folder))
+    read(folder)
+
+
+@pytest.fixture
+def page(weights, app):
+    return opened(app, PAGE)
+
+
+@pytest.fixture
+def trained(read, app):
+    """The page with the trained networks."""
+    read(FOLDER)
+    return opened(app, PAGE)
+
+
+def write(page, text):
+    page.text_input(key="memory_text").set_value(text)
+    return settled(page)
+
+
+def press(page, key):
+    page.button(key=key).click()
+    return settled(page)
+
+
+def shaded(page) -> str:
+    return "".join(one.proto.body for one in page.get("html") if 'class="shaded"' in one.proto.body)
+
+
+def n_charts(page) -> int:
+    """The charts of the first screen and of the steps."""
+    return len(open_tab(page, "steps").get("vega_lite_chart"))
+
+
+def test_words_that_a_text_does_not_have_lose_nothing_of_it():
+    marked = read_back("Il dort bien.", "He sleeps.", ["Il", "", "mange", "bien"], {2, 3})
+    assert marked == '<p class="read-back" lang="fr">Il dort <mark>bien</mark>.</p>'
+
+
+def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
+    percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', shaded(page))]
+    assert len(percents) == 8 + 23  # full stops and ends are read too
+    assert sum(percents) == pytest.approx(200, abs=10)
+    assert "<b>6 words</b>" in bodies(page)
+    assert "<b>21 words</b>" in bodies(page)
+    assert "GRU" in said(page)
+    assert "plain RNN" in said(page)
+    assert "Word 1 of 23" in said(page)
+    assert n_charts(page) == 1 + 2
+    assert not page.error
+
+
+def test_walking_goes_back_forth_and_stops_at_the_ends(page):
+    write(page, BOOK)
+    assert page.button(key="memory_at_previous").disabled
+    assert said(page).count("Forwards, `The`: comes first, there is no state to keep yet.") == 2, "of both networks"
+    press(page, "memory_at_next")
+    assert "Forwards, `book`: keeps" in said(page)
+    assert "Word 2 of 18" in said(page)
+    press(page, "memory_at_previous")
+    assert "Word 1 of 18" in said(page)
+    page.segmented_control(key="memory_at").set_value(17).run()
+    assert page.button(key="memory_at_next").disabled
+
+
+def test_playing_begins_again_at_the_first_word(page, monkeypatch):
+    monkeypatch.setattr("ui.player.time", SimpleNamespace(monotonic=lambda: 0.0))  # however slow the machine, no beat
+    write(page, BOOK)
+    press(page, "memory_at_play")
+    assert "Word 1 of 18" in said(page)
+    assert page.button(key="memory_at_play").label == "Pause"
+    press(page, "memory_at_play")
+    assert page.button(key="memory_at_play").label == "Play"
+
+
+def test_second_reader_comes_from_the_other_end(page):
+    write(page, BOOK)
+    page.segmented_control(key="memory_at").set_value(17).run()
+    page.segmented_control(key="memory_reading").set_value("bidirectional").run()
+    assert n_charts(page) == 1 + 4
+    assert "Backwards, `The`" in said(page)
+    press(page, "memory_at_previous")
+    assert "Backwards, `book`" in said(page)
+
+
+def test_every_preset_is_read_from_its_first_word(page):
+    for number, sentence in enumerate(REMEMBERED.values()):
+        press(page, f"memory_example_{number}")
+        assert page.text_input(key="memory_text").value == sentence
+        place = re.search(r"Word (\d+) of (\d+)", said(page))
+        assert place.group(1) == "1" != place.group(2)
+        assert not page.error
+
+
+def test_figures_by_length_are_shown(page):
+    assert "BLEU: 100 would be" in said(page), "the one figure of the field is explained"
+    row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
+    assert row in bodies(settled(page, memory_tab="wider"))
+
+
+BOOK = "The book that my sister gave me when I was ill is still on the table."
+
+
+def test_the_cure_says_that_its_model_is_missing(page):
+    assert "The additive model is not there" in said(open_tab(page, "cure"))
+
+
+@pytest.mark.parametrize("text", ["", "   \n "])
+def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(page, text):
+    write(page, text)
+    assert "Type an English sentence" in said(page)
+    assert "opacity: 0.35" in bodies(page)
+    assert "aunt" in shaded(page)
+    assert not page.error
+
+
+def test_two_hundred_words_are_bounded_and_the_rest_is_kept(page):
+    text = " ".join(["the", "red", "car", "is"] * 50)
+    write(page, text)
+    assert "The first 40 of 200 words are read" in said(page)
+    assert page.text_input(key="memory_text").value == text
+    assert "Word 1 of 41" in said(page)
+    write(page, " ".join(f"qwx{n}zy" for n in range(40)))
+    assert "the reading ends after" in said(page)
+    assert not page.error
+
+
+def test_unusual_sentences_are_read(page):
+    for text in ("Hi", "Привет, мир!", "🎉 🎉", "12345 67", "Zorglub qwxzy", "THE RED CAR", "the red car"):
+        write(page, text)
+        assert shaded(page), text
+        assert not page.error
+    write(page, "🎉")
+    assert "Not in the vocabulary" in said(page)
+    write(page, "qwxzy")
+    assert "Read in pieces: `qwxzy` = " in said(page)
+
+
+def test_what_people_type_is_shown_as_text_not_as_html(page):
+    write(page, "<img src=x onerror=alert(1)> *a* $b$")
+    assert "<img" not in shaded(page)
+    assert "&lt;" in shaded(page)
+
+
+def test_sentence_and_place_survive_another_page(page):
+    write(page, "The red car is here.")
+    press(page, "memory_at_next")
+    page.segmented_control(key="memory_reading").set_value("bidirectional").run()
+    there_and_back(page)
+    assert page.text_input(key="memory_text").value == "The red car is here."
+    assert page.segmented_control(key="memory_reading").value == "bidirectional"
+    assert "Word 2 of 7" in said(page)
+
+
+def test_address_carries_sentence_and_place(weights, app):
+    app.query_params["text"] = "The red car is here."
+    app.query_params["at"] = "2"
+    opened(app, PAGE)
+    assert "Word 3 of 7" in said(app)
+    assert "Forwards, `car`" in said(app)
+
+
+def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, start_app, tmp_path, monkeypatch):
+    for path in folder.iterdir():
+        if not path.name.startswith("translator-plain"):
+            (tmp_path / path.name).symlink_to(path)
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+    read(tmp_path)
+    page = opened(start_app(), PAGE)
+    assert "The plain RNN cannot be loaded" in page.error[0].value
+    assert "python -m attention_core.train translator-plain" in page.error[0].value
+    assert "GRU" in said(page)
+    (tmp_path / "translator-none.safetensors").unlink()
+    read(None)
+    page.run()
+    assert len(page.error) == 3  # on the first screen, and in the tab for either
+    assert not shaded(page)
+
+
+def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, monkeypatch):
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    page, space = opened(app, PAGE), {}
+    exec(page.code[0].value, space)
+    told = re.findall(r'class="share">([\d.]+)<', shaded(page))[-len(space["shares"]) :]
+    assert [float(share) for share in told] == pytest.approx((100 * space["shares"]).tolist(), abs=0.51)
+
+
+def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page):
+    open_tab(page, "own")
+    assert len(page.get("vega_lite_chart")) >= 2
+    assert "pieces ago" in said(page)
+    chart = next(frame for frame in frames(page) if "class" in frame)
+    looks_back = chart[chart["model"] == "looks back"]
+    assert looks_back.loc[looks_back["probability"].idxmax(), "class"] == "guitar"  # it stood once, seventeen words ago
+    page.text_area(key="memory_passage").set_value("").run()
+    assert "Type a few words" in said(page)
+    page.text_area(key="memory_passage").set_value("word " * 300).run()
+    assert "are left out" in said(page)
+    page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
+
+
+def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
+    open_tab(page, "own")
+    given = cut(FIRST)
+    model = load(READER, "cpu")
+    learned = model.trace(given.ids, given.labels).weights(0, [len(given.ids) - 1])[0]
+    heaviest = int(learned.argmax())
+    assert page.selectbox(key="memory_weight_of").value == (heaviest,), "the state that it looks at most"
+    page.button(key="memory_cut").click().run()
+    states, _ = model.gru(model.embedding(torch.tensor([given.ids])))
+    scores = (model.query(states) @ model.key(states).mT)[0, -1] / model.config.d_k**0.5
+    scores[[heaviest, -1]] = -torch.inf
+    context = scores.softmax(-1) @ states[0]
+    merged = model.merge(torch.cat((states[0, -1], context)))
+    after = float((merged @ model.embedding.weight.T + model.bias).softmax(-1)[given.ids[heaviest]])
+    before, told = re.search(r"\*\*guitar\*\* falls from (\d+)% to ([\d.]+%)", said(page)).groups()
+    assert told == as_percent(after)
+    assert changes_of_weights(page)[0] == pytest.approx(-float(learned[heaviest]), abs=1e-5)
+    assert after < float(before) / 200
+    assert "Nothing is left" not in said(page), "<start> never saw anything"
+    assert given.labels[heaviest] == " guitar"
+    page.button(key="memory_edits_restart_alt").click().run()
+    assert "falls from" not in said(page)
+    assert not page.error
+
+
+OWN = "The weather was fine this morning, and the two of us went down to the river with a basket of bread."
+
+
+def test_a_weight_that_is_offered_is_of_the_text_that_is_there(page):
+    open_tab(page, "own")
+    first = page.selectbox(key="memory_weight_of")
+    assert first.options[first.index].endswith(": guitar")
+    page.text_area(key="memory_passage").set_value(OWN).run()
+    box, given_now = page.selectbox(key="memory_weight_of"), cut(OWN)
+    row = load(READER, "cpu").trace(given_now.ids, given_now.labels).weights(0, [len(given_now.ids) - 1])[0]
+    assert box.value == (int(row.argmax()),), "the heaviest of the new text"
+    assert "guitar" not in "".join(box.options)
+    assert box.proto.set_value, "the browser is told, else it keeps the words of the old text"
+    page.selectbox(key="memory_weight_of").set_value((2,)).run()
+    assert page.selectbox(key="memory_weight_of").value == (2,), "what is chosen stays"
+
+
+def test_what_comes_next_is_as_probable_as_the_networks_find_it(page):
+    open_tab(page, "own")
+    page.text_area(key="memory_passage").set_value(OWN).run()
+    ids, chart = cut(OWN).ids, next(frame for frame in frames(page) if "class" in frame)
+    for name, model in (("looks back", READER), ("its state alone", ALONE)):
+        found = load(model, "cpu")(torch.tensor([ids])).logits[0, -1].softmax(-1)
+        drawn = chart[chart["model"] == name]["probability"]
+        assert len(drawn) > 4
+        assert drawn.max() == pytest.approx(float(found.max()), abs=1e-4)
+        assert drawn.min() > 0, "no piece is impossible because it is not among the likeliest"
+    assert "1 pieces ago" not in said(page)
+
+
+def test_pieces_that_are_read_are_counted_without_the_start(page):
+    open_tab(page, "own")
+    page.text_area(key="memory_passage").set_value("word " * 200).run()
+    read, left = map(int, re.search(r"The first (\d+) pieces are read; (\d+) more", said(page)).groups())
+    assert read + left == len(cut("word " * 200).ids) - 1 + cut("word " * 200).left_out
+    assert read == len(cut("word " * 200).ids) - 1
+
+
+def test_apple_is_asked_about_only_where_it_stands(page):
+    assert "Is Apple a fruit" in said(open_tab(page, "follows"))
+    page.text_input(key="memory_first").set_value("The bank is closed.").run()
+    page.text_input(key="memory_second").set_value("the bank is steep.").run()
+    assert "Is Apple a fruit" not in said(page)
+    first = next(one.proto.body for one in page.get("html") if "<b>Read forwards only" in one.proto.body)
+    assert {*re.findall(r'class="share">([\d.]+)<', first)} == {"0.0"}
+
+
+def test_passes_of_training_stand_beside_networks_that_had_not_as_many(trained):
+    page = trained
+    who = re.findall('class="who">(.*?)</span>', shaded(page))
+    cards = {name: read_card(name) for name in ("translator-none", "translator-additive", "translator-plain")}
+    passes = {name: f"{card['epochs']:g} passes of training" for name, card in cards.items()}
+    assert who == [f"one vector, {passes['translator-none']}", f"attention, {passes['translator-additive']}"] * 2
+    assert f"**GRU**, {passes['translator-none']}" in said(page)
+    assert f"**plain RNN**, {passes['translator-plain']}" in said(page)
+    assert "Both after five passes of training." in said(page), "the chart is of as many"
+    assert cards["translator-none"]["epochs"] == 5
+    assert passes["translator-additive"] in said(cure(page))
+    assert len({read_card(name)["epochs"] for name in (READER, ALONE)}) == 1, "nothing to say of the two that look back"
+
+
+def test_shares_say_where_they_stand_that_they_tell_no_more_than_chance(trained):
+    below = re.search('class="below">(.*?)</p>', shaded(trained)).group(1)
+    told = over_many(read_card("translator-none")["faithfulness"])
+    assert told[1:] in below, "as the panel of the page says"
+    assert "how far a small change of it moves the one vector" in below
+    write(trained, "The green bird sings.")
+    assert ("Coloured French" in shaded(trained)) == bool(re.search('lang="fr">[^/]*<mark>', shaded(trained)))
+
+
+def test_a_row_is_chosen_though_its_piece_comes_twice(page):
+    open_tab(page, "own")
+    labels = cut(FIRST).labels
+    first = labels.index(" uncle")
+    assert labels.count(" uncle") == 2
+    page.selectbox(key="memory_asks").set_value(first).run()
+    assert page.session_state["memory_piece"] == page.selectbox(key="memory_asks").value == first
+
+
+def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_ways(page):
+    open_tab(page, "follows")
+    forwards, both_ways = (
+        [float(one) for one in re.findall(r'class="share">([\d.]+)<', body)]
+        for body in (one.proto.body for one in page.get("html"))
+        if "<b>Read " in body
+    )
+    assert len(forwards) == len(both_ways) == 4
+    assert max(forwards) == 0
+    assert min(both_ways) > 0
+    page.text_input(key="memory_second").set_value("Nobody knows.").run()
+    assert "begin with the same word" in said(page)
+    page.text_input(key="memory_second").set_value("").run()
+    assert "type an English sentence" in said(page)
+    assert not page.error
+
+
+def test_a_wider_vector_is_no_cure(page, root):
+    open_tab(page, "wider")
+    write(page, "I am tired.")
+    cards = variants_of("translator-none") | {"256": read_card(NARROW)}
+    assert {"256", "384", "512", "768", "1024"} <= cards.keys()
+    assert {card["epochs"] for card in cards.values()} == {2}, "equal passes"
+    for name in (NARROW, "translator-none"):
+        french = translate(load(name, "cpu"), read_source("I am tired.")).text
+        assert f"<td>{html.escape(french)}</td>" in bodies(page)
+    assert "trained longer</td><td>5</td><td>30.0</td><td>14.0</td>" in bodies(page)
+    longest = [card["test"]["bleu_long"] for card in cards.values()]
+    assert all(f"<td>{bleu:.1f}</td>" in bodies(page) for bleu in longest)
+    assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
+
+
+def test_the_long_example_breaks_without_attention_and_the_short_one_does_not(trained):
+    body = shaded(trained)
+    assert body.count("Ma tante a acheté une voiture rouge") == 3
+    wrong = "My <mark>car</mark> bought a red <mark>newspaper</mark> in the <mark>house but he is walking</mark> in the"
+    assert f'<p class="read-back">{wrong} <mark>shop.</mark></p>' in body
+    assert body.count('<p class="read-back">My aunt bought a red car.</p>') == 2
+    assert f'<p class="read-back">{next(iter(REMEMBERED.values()))}</p>' in body
+    write(trained, "one two three four five six seven eight")
+    assert "<b>6 words</b>" in shaded(trained)
+    assert "<b>8 words</b>" in shaded(trained)
+    write(trained, "Hello.")
+    assert shaded(trained).count("<b>1 word</b>") == 1  # nothing shorter to compare with
+
+
+def test_a_guess_opens_what_attention_gives_back(trained):
+    page = trained
+    press(page, "memory_try")
+    guess = page.segmented_control(key="memory_try_guess")
+    assert guess.label == "While writing `voiture`, how much of what attention gives depends on `car`?"
+    guess.set_value(2).run()
+    assert (
+        "`car`: **36%** of what attention gives depends on that word, of the one vector **5.1%**"
+        in page.success[0].value
+    )
+    assert [f"<b>{share}</b>" in bodies(page) for share in ("36%", "5.1%")] == [True, True]
+    assert page.session_state["memory_tab"] == "cure"
+    assert "French word 6 of" in said(page)
+
+
+def cure(page, text=BOOK):
+    """The tab of the cure, with the trained networks."""
+    write(page, text)
+    return settled(page, memory_tab="cure", memory_cure_at=4)
+
+
+def test_attention_gives_back_the_word_that_is_said(trained):
+    page = cure(trained)
+    assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in said(page)
+    assert 'sister<span class="share">9<' in shaded(page), "the same share above"
+    assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
+    words = page.segmented_control(key="memory_cure_at")
+    words.set_value(words.options.index("malade")).run()
+    assert "`ill`: **31%**" in said(page)
+    assert "French word 13 of 18" in said(page)
+    press(page, "memory_cure_at_next")
+    assert "French word 14 of 18" in said(page)
+
+
+def test_the_cure_takes_one_word_and_forty(trained):
+    for text in ("Hi", " ".join(["the red car and"] * 12)):
+        page = cure(trained, text)
+        assert "French word " in said(page)
+        assert not page.error
+
+
+def test_a_lecture_stops_at_few_words(read, visit):
+    read(FOLDER)
+    page = visit("memory", lecture="1", tab="cure")
+    stopped = 1
+    while not page.button(key="memory_cure_at_next").disabled:
+        page.button(key="memory_cure_at_next").click().run()
+        assert not page.exception
+        stopped += 1
+    assert stopped == 3

@@ -1,0 +1,40 @@
+"""What a recurrent network forgets in a real browser: a typed sentence, walking, playing."""
+
+from playwright.sync_api import expect
+
+from tests.support.on_page import leave_and_return, submit
+from ui.navigation import PAGES
+
+ENTRY = next(entry for entry in PAGES if entry.name == "memory")
+OTHER = next(entry.title for entry in PAGES if entry.name == "groups")
+SENTENCE = "The green bird sings."
+
+
+def test_a_typed_sentence_is_walked_through_and_stays(visit, app_url):
+    page = visit(f"{app_url}/{ENTRY.url_path}")
+    box = page.get_by_role("textbox", name="A long English sentence")
+    states = page.locator("svg.marks").filter(has_text="husband")
+    states.nth(1).wait_for()
+    states.evaluate_all("all => all.forEach(one => one.dataset.kept = true)")
+    submit(box, SENTENCE)
+    expect(page.locator("svg.marks[data-kept]").filter(has_text="bird")).to_have_count(2)  # not built anew
+    expect(states).to_have_count(0)
+    page.get_by_text("Word 1 of 6").wait_for()
+    expect(page.locator(".shaded .word")).to_have_count(6)
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text("Word 2 of 6").wait_for()
+    page.get_by_role("heading", name=ENTRY.title).click()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Word 3 of 6").wait_for()
+
+    leave_and_return(page, OTHER, ENTRY.title)
+    page.get_by_text("Word 3 of 6").wait_for()
+    expect(box).to_have_value(SENTENCE)
+
+
+def test_playing_walks_to_the_end_and_stops(visit, app_url):
+    page = visit(f"{app_url}/{ENTRY.url_path}?text=Birds+sing.&at=0")
+    page.get_by_text("Word 1 of 4").wait_for()
+    page.get_by_role("button", name="Play").click()
+    page.get_by_text("Word 4 of 4").wait_for()
+    page.get_by_role("button", name="Play").wait_for()

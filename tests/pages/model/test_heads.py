@@ -1,0 +1,243 @@
+"""Sections about heads without a browser: what is chosen survives another run, every kind of run is drawn."""
+
+import base64
+import gc
+import json
+import warnings
+import weakref
+from dataclasses import replace
+from functools import partial
+from threading import Event
+
+import numpy as np
+import pytest
+import torch
+
+from attention_core.attention.capture.trace_builder import from_weights
+from attention_core.attention.recording import Recording
+from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.types import Axis, Story
+from attention_core.hub.model import ModelKind
+from attention_core.hub.run import ModelRun
+from tests.support.app import charts, numbers_of_step
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of Streamlit's own imports
+    from streamlit.testing.v1 import AppTest
+
+    from pages.model.one_head import packed, pieces
+
+RUNS: dict[str, ModelRun] = {}
+"""What the script below draws, by name: AppTest runs it in this process."""
+
+
+def trace(name: str, queries: Axis, keys: Axis, n_heads: int = 2, **more) -> AttentionTrace:
+    generator = torch.Generator().manual_seed(len(name))
+    vectors = [torch.randn(n_heads, len(axis), 4, generator=generator) for axis in (queries, keys, keys)]
+    story = Story(mechanism="toy", query_axis=queries, key_axis=keys, name=name)
+    return AttentionTrace(**dict(zip(("query", "key", "value"), vectors, strict=True)), **more, story=story)
+
+
+def layers(labels, n_layers: int, stack: str = "encoder", **more) -> Recording:
+    axis = Axis("tokens", labels)
+    return Recording([trace(f"{stack}.{layer}.self", axis, axis, **more) for layer in range(n_layers)])
+
+
+def toy(recording: Recording, tokens, kind: ModelKind = ModelKind.ENCODER, **more) -> ModelRun:
+    return ModelRun("toy", kind, recording, tuple(tokens), **more)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runs():
+    words, many = ["[CLS]", "the", "cat", "##s", ",", "sat", "[SEP]"], [f" w{place}" for place in range(1250)]
+    special = frozenset({0, 6})
+    source, target = Axis("source tokens", words), Axis("target tokens", ["<pad>", " Die", " Katze"])
+    longer, read = Axis("target tokens", many[:90]), Axis("source tokens", many[:60])
+    beside = {
+        name: trace("decoder.0.self", axis, axis, is_causal=True) for name, axis in (("t", target), ("l", longer))
+    }
+    both = [trace("encoder.0.self", source, source), beside["t"], trace("decoder.0.cross", target, source)]
+    crossed = [beside["l"], trace("decoder.0.cross", longer, read)]
+    weights = from_weights(torch.rand(2, 4, 4).softmax(-1), name="encoder.0.self", note="", mechanism="toy")
+    patches = ["[CLS]", *(f"patch {row}, {column}" for row in range(2) for column in range(3))]
+    looks = {"special": frozenset({0}), "patch_grid": (2, 3), "n_prefix": 1, "picture": np.zeros((20, 30, 3), np.uint8)}
+    broken = layers(words, 2)
+    broken.traces[1] = replace(broken.traces[1], query=broken.traces[1].query * float("nan"))
+    RUNS.update(
+        {
+            "encoder": toy(layers(words, 3), words, special=special),
+            "smaller": toy(layers(["a", "b"], 1, n_heads=1), "ab"),
+            "long": toy(layers(many, 2, "decoder", is_causal=True), many, ModelKind.DECODER),
+            "both": toy(
+                Recording(both), words, ModelKind.ENCODER_DECODER, target_tokens=tuple(target.labels), special=special
+            ),
+            "crossed": toy(Recording(crossed), many[:60], ModelKind.ENCODER_DECODER, target_tokens=tuple(many[:90])),
+            "weights only": toy(Recording([weights]), "abcd"),
+            "vision": toy(layers(patches, 2), patches, ModelKind.VISION, **looks),
+            "many heads": toy(layers(["a", "b", "c"], 2, n_heads=70), "abc"),
+            "not finite": toy(broken, words),
+            "one": toy(layers(["word"], 1, n_heads=1), ["word"]),
+        }
+    )
+    yield
+    RUNS.clear()
+
+
+def script() -> None:
+    import sys
+
+    import streamlit as st
+
+    from pages.model.glance import chosen_layers, glance
+    from pages.model.heads import heads_in_numbers, rolled_out
+    from pages.model.one_head import one_head, token_view
+    from ui.state import read_address, write_address
+
+    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
+    run = runs[st.session_state["run"]]
+    read_address("model")
+    glance(run)
+    now, layers = chosen_layers(run)
+    st.text(f"now {tuple(now)}")
+    token_view(run, layers[now.layer], now.head)
+    for part in (one_head, heads_in_numbers, rolled_out):
+        part(run)
+    write_address()
+
+
+def opened(name: str, **address: str) -> AppTest:
+    at = AppTest.from_function(script, default_timeout=60)
+    at.session_state["run"] = name
+    for field, value in address.items():
+        at.query_params[field] = value
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def now(at: AppTest) -> str:
+    return next(one.value for one in at.text if one.value.startswith("now"))
+
+
+@pytest.mark.parametrize(
+    "name", ["encoder", "long", "both", "weights only", "vision", "many heads", "not finite", "one"]
+)
+def test_every_kind_of_run_is_drawn(name):
+    at = opened(name, head="encoder.1.self:0")
+    assert len(charts(at)) >= 3
+    assert not at.error
+
+
+def test_the_address_chooses_and_what_the_run_lacks_is_brought_inside():
+    assert now(opened("encoder", head="encoder.2.self:1", token="5")) == "now ('encoder self', 2, 1, 5)"
+    at = opened("both", head="decoder.0.cross:7", token="99")
+    assert now(at) == "now ('decoder cross', 0, 1, 2)"
+    assert at.query_params["head"] == "decoder.0.cross:1"
+    for nonsense in ("encoder.9.self:1", ":", "encoder.0.self:x", "encoder.0.self:" + "9" * 99):
+        assert now(opened("encoder", head=nonsense, token="-1")).endswith("0, 0, 0)")
+
+
+def test_another_run_keeps_as_much_of_the_choice_as_it_has():
+    at = opened("encoder", head="encoder.2.self:1", token="5")
+    at.session_state["run"] = "smaller"
+    assert now(at.run()) == "now ('encoder self', 0, 0, 1)"
+    at.session_state["run"] = "both"
+    at.run()
+    at.segmented_control(key="model_group").set_value("decoder cross").run()
+    assert now(at).startswith("now ('decoder cross', 0, 0")
+    assert not at.exception
+
+
+def uneven() -> None:
+    import sys
+
+    from pages.model.glance import Selection, head_map
+
+    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
+    head_map(runs["encoder"], "map", [[0.5], [0.25, 1.0]], Selection("encoder self", 1, 0, 0), "Share", 1.0)
+
+
+def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
+    (shown,) = charts(AppTest.from_function(uneven, default_timeout=60).run())
+    assert numbers_of_step(shown) == pytest.approx([0.5, np.nan, 0.25, 1.0], abs=1e-4, nan_ok=True)
+
+
+def test_layers_and_heads_are_chosen_with_the_keyboard_too():
+    at = opened("encoder")
+    at.selectbox(key="model_ranked").set_value((2, 1)).run()
+    assert now(at) == "now ('encoder self', 2, 1, 0)"
+
+
+def test_a_head_that_looks_alike_is_chosen_from_the_list():
+    at = opened("encoder")
+    like = next(one for one in at.button if one.key.startswith("model_like"))
+    layer, head = (int(part) for part in like.key.split("_")[-2:])
+    like.click().run()
+    assert now(at) == f"now ('encoder self', {layer}, {head}, 0)"
+
+
+def test_without_values_or_special_tokens_there_is_no_choice_of_them():
+    at = opened("encoder", shown="length")
+    choice = at.segmented_control(key="model_shown")
+    assert choice.options == ["Weight", "Weight × |value|", "Without special tokens, rescaled"]
+    assert choice.value == "length"
+    at.session_state["run"] = "weights only"
+    at.run()
+    assert not at.exception
+    assert at.segmented_control(key="model_shown").value == "weight"
+
+
+def test_of_very_long_inputs_a_sentence_says_that_words_are_not_drawn():
+    at = opened("long", head="decoder.1.self:0", token="1210")
+    assert now(at).endswith("1210)")
+    assert any("has 1,250 tokens; words are drawn for at most 1,200" in one.value for one in at.info)
+
+
+def test_what_is_computed_from_a_run_leaves_with_it():
+    from pages.model.glance import cached_with_run, summaries_of
+
+    run = toy(layers(["a", "b", "c"], 2), "abc")
+    assert summaries_of(run, "encoder self") is summaries_of(run, "encoder self")
+    what = "weights", run.recording.traces[0]
+    assert cached_with_run(run, what, partial(what[1].weights, 0)) is cached_with_run(run, what, int)
+    lives = weakref.ref(run)
+    del run, what
+    gc.collect()
+    assert lives() is None
+
+
+def test_numbers_travel_in_16_bits_and_small_weights_keep_their_digits():
+    matrix = np.array([[0.9, 0.09, 1e-3, 1e-5, 0.0]], np.float32)
+    roots = np.frombuffer(base64.b64decode(packed(matrix, 0.9)), "<u2") / 65535
+    np.testing.assert_allclose(roots**2 * 0.9, matrix[0], rtol=5e-3)
+    assert len(packed(np.zeros((512, 512), np.float32), 0.0)) < 700_000
+
+
+@pytest.mark.parametrize(("name", "layer"), [("crossed", "decoder.0.self"), ("crossed", "decoder.0.cross")])
+def test_of_a_large_matrix_the_rest_is_a_file_where_a_server_answers(name, layer, monkeypatch):
+    """What is sent with the tokens is the chosen query's part of what is in the file."""
+
+    def sent() -> dict:
+        return json.loads(opened(name, head=f"{layer}:1", token="70").get("bidi_component")[0].proto.json)
+
+    from ui import chart, served
+
+    monkeypatch.setattr(served, "IS_SERVED", Event())
+    whole = sent()
+    served.IS_SERVED.set()
+    part = sent()
+    assert whole["file"] is None
+    content = chart.FILES.get(part["file"].removeprefix("pictures/"))[0]
+    assert content == base64.b64decode(whole["packed"])
+    n_keys = len(part["keys"] or part["queries"])
+    cells = np.frombuffer(content, "<u2").reshape(-1, n_keys)
+    column = [] if part["keys"] else cells[:, part["active"]]
+    packed_part = np.frombuffer(base64.b64decode(part["packed"]), "<u2")
+    np.testing.assert_array_equal(packed_part, [*cells[part["active"]], *column])
+
+
+def test_pieces_of_words_are_joined_as_their_tokenizer_cut_them():
+    assert pieces(["[CLS]", "cat", "##s", "##"]) == [("[CLS]", False), ("cat", False), ("s", True), ("##", False)]
+    words = [("The", True), ("cat", False), ("s", True), ("<eos>", False), ("x", False)]
+    assert pieces(["The", " cat", "s", "<eos>", "x"]) == words
+    assert pieces(["0", "", "2"]) == [("0", False), ("·", False), ("2", False)]

@@ -1,0 +1,128 @@
+"""Heads of a model in a real browser: click one, hover its tokens, use the keys, two columns."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.on_page import assert_fits, settle, submit
+
+HEADS = ".st-key-model_glance .marks"
+TOKENS = ".st-key-model_tokens .token"
+TIP = ".st-key-model_tokens .tip"
+
+
+@pytest.fixture
+def visitor(visit, app_url):
+    """The page on one head of the model that comes as a package, painted."""
+    page = visit(f"{app_url}/model?head=encoder.1.self:8&token=3")
+    page.locator(HEADS).wait_for(timeout=90_000)
+    page.locator(TOKENS).first.wait_for()
+    settle(page)
+    return page
+
+
+def begins_with(text: str) -> re.Pattern:
+    return re.compile(rf"^{re.escape(text)}")
+
+
+def boxes(page) -> list:
+    return page.evaluate(
+        """selector => {
+            const found = [];
+            const visit = (root) => {
+                root.querySelectorAll('.token, .frame').forEach((node) => {
+                    const box = node.getBoundingClientRect();
+                    found.push([box.x, box.y, box.width, box.height]);
+                });
+                root.querySelectorAll('*').forEach((node) => node.shadowRoot && visit(node.shadowRoot));
+            };
+            visit(document.querySelector(selector));
+            return found;
+        }""",
+        ".st-key-model_tokens",
+    )
+
+
+def test_a_clicked_head_and_a_clicked_token_are_followed_and_come_into_the_address(visitor):
+    place = visitor.locator(HEADS).bounding_box()
+    visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.5)
+    visitor.wait_for_url(re.compile(r"head=encoder\.\d\.self%3A[5-8]&"))
+    layer, head = re.search(r"encoder\.(\d)\.self%3A(\d)", visitor.url).groups()
+    visitor.get_by_text(f"layer {int(layer) + 1}, head {int(head) + 1}").first.wait_for()
+    settle(visitor)
+    visitor.locator(TOKENS).nth(6).click()
+    visitor.locator(TOKENS).nth(8).hover()
+    visitor.wait_for_url(re.compile("token=6"))
+    settle(visitor)
+    expect(visitor.locator(TOKENS).nth(6)).to_have_attribute("aria-pressed", "true")
+    hovered = begins_with(visitor.locator(TOKENS).nth(8).inner_text())  # by the answer to the click, too
+    expect(visitor.locator(TIP).first).to_have_text(hovered, use_inner_text=True)
+    visitor.get_by_text("Step by step").click()
+    visitor.wait_for_url(re.compile("tab=steps"))
+    expect(visitor.get_by_text("position 7").first).to_be_attached()
+
+
+def test_hovering_and_the_keys_show_both_directions_without_moving_anything(visitor):
+    visitor.locator(TOKENS).nth(5).scroll_into_view_if_needed()
+    before, first = boxes(visitor), visitor.locator(TIP).first.inner_text()
+    assert len(before) > 10
+    visitor.locator(TOKENS).nth(8).hover()
+    looks, looked_at = visitor.locator(TIP).nth(0), visitor.locator(TIP).nth(1)
+    expect(looks).to_have_text(begins_with(visitor.locator(TOKENS).nth(8).inner_text()), use_inner_text=True)
+    assert looks.inner_text() != first
+    expect(looks).to_contain_text("looks at")
+    expect(looked_at).to_contain_text(re.compile("looked at by.*%", re.DOTALL))
+    assert boxes(visitor) == before
+    visitor.locator(TOKENS).nth(3).focus()
+    visitor.keyboard.press("ArrowRight")
+    expect(looks).to_have_text(begins_with(visitor.locator(TOKENS).nth(4).inner_text()), use_inner_text=True)
+    visitor.keyboard.press("Enter")
+    visitor.wait_for_url(re.compile("token=4"))
+
+
+def test_two_columns_have_arcs(visitor):
+    visitor.get_by_role("button", name="Two columns").click()
+    drawn = "c => c.width && c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((part) => part)"
+    arcs = visitor.locator(".st-key-model_tokens canvas.arcs")
+    visitor.wait_for_function(drawn, arg=arcs.element_handle())
+    visitor.locator(".st-key-model_tokens .tokens.key .token").nth(2).hover()
+    expect(visitor.locator(TIP).first).to_contain_text("is looked at by")
+    assert_fits(visitor)
+    visitor.get_by_role("button", name="Text", exact=True).click()
+
+
+def test_of_a_long_text_the_rest_of_the_matrix_is_fetched_when_a_token_is_hovered(visitor):
+    fetched = []
+    visitor.on("request", lambda request: fetched.append(request.url) if request.url.endswith(".bin") else None)
+    submit(visitor.locator(".st-key-model_text_encoder textarea"), "the man sees the dog near the river " * 12)
+    visitor.locator(TOKENS).nth(96).wait_for()
+    settle(visitor)
+    given = visitor.locator(TIP).all_inner_texts()
+    assert re.search("looks at.*%", given[0], re.DOTALL)
+    assert re.search("looked at by.*%", given[1], re.DOTALL)
+    assert not fetched
+    visitor.locator(TOKENS).nth(60).hover()
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"61\s+looks at"))
+    visitor.locator(TOKENS).nth(3).hover()
+    expect(visitor.locator(TIP)).to_have_text(given, use_inner_text=True)
+    assert len(fetched) == 1
+
+
+def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
+    gone = []
+
+    def lose(route) -> None:
+        gone.append(route.request.url)
+        route.fulfill(status=300) if len(gone) == 1 else route.continue_()  # a 404 would be in the console
+
+    visitor.route("**/pictures/*.bin", lose)
+    submit(visitor.locator(".st-key-model_text_encoder textarea"), "the dog sees the man near the river " * 12)
+    visitor.locator(TOKENS).nth(96).wait_for()
+    settle(visitor)
+    visitor.locator(TOKENS).nth(60).hover()
+    settle(visitor, before=2500)
+    visitor.locator(TOKENS).nth(61).hover()
+    expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"62\s+looks at"))
+    assert len(gone) == 2
+    visitor.unroute_all()

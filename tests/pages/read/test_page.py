@@ -1,0 +1,236 @@
+"""The reading page without a browser: presets, typed and drawn numbers, bad input, the film, steps, experiments."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention_core.data.presets import digit_strokes, number_strokes
+from attention_core.data.scenes import MAX_DIGITS
+from tests.support.app import (
+    bodies,
+    body_with,
+    charts,
+    given,
+    inject,
+    numbers_of,
+    objects_of,
+    on_dark,
+    open_tab,
+    painted,
+    path_object,
+    said,
+    there_and_back,
+)
+from ui.player import CODE_OPEN
+
+PAGE = "pages/read/page.py"
+NAME, SIZE = "read", (144, 576)
+
+
+def put(page, strokes):
+    return inject(page, [path_object(stroke.path, stroke.width) for stroke in strokes])
+
+
+def draw(page, number):
+    return put(page, number_strokes(number, SIZE, np.random.default_rng(3)))
+
+
+def texts(page) -> list[str]:
+    return [part.value for part in (*page.markdown, *page.caption)]
+
+
+def read(page) -> str:
+    """Return the number that the page says it read, or "" where it says none."""
+    assert not page.error
+    found = re.search(r'aria-label="Reads (\d*)', bodies(page))
+    return found[1] if found else ""
+
+
+def told(page) -> str:
+    assert not page.error
+    return "\n".join(one.value for one in page.info)
+
+
+def test_arrival_shows_a_number_read_with_its_film(page):
+    assert read(page) == "31415"
+    assert not page.info
+    assert any("stopped by itself" in text for text in texts(page))
+    assert "Look 1 of 6" in texts(page)
+    assert [len(charts(open_tab(page, tab))) for tab in ("film", "question", "steps")] == [2, 2, 2]
+
+
+def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page, monkeypatch):
+    for number in ("42", "271828"):
+        page.button(key=f"{NAME}_preset_{number}").click().run()
+        assert read(page) == number
+        assert f"Look 1 of {len(number) + 1}" in texts(page)
+    draw(page, "605")
+    assert read(page) == "605"
+    on_dark(page, monkeypatch)
+    draw(page, "428")
+    assert read(page) == "428"
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("90210", "90210"), ("<script>alert(1)</script>", "31415")])
+def test_address_names_a_number_or_is_ignored(start_app, asked, shown):
+    page = start_app()
+    page.query_params["number"] = asked
+    page.query_params["at"] = "<i>"
+    page.switch_page(PAGE).run()
+    assert read(page) == shown
+    assert asked == shown or asked not in "".join(texts(page))
+
+
+def test_unusual_drawings_get_a_remark_and_a_reading(page):
+    strokes = [*digit_strokes(3, (270, 72), 84), *digit_strokes(8, (314, 72), 84)]
+    put(page, strokes)
+    assert "touch or overlap" in told(page)
+    assert read(page)
+    draw(page, "1234567")
+    assert "more digits than the 6" in told(page)
+    assert read(page)
+    assert len(objects_of(page)) >= 7
+    offered = [button.label for button in page.button if f"{NAME}_preset_" in button.key]
+    assert max(map(len, offered)) == MAX_DIGITS
+
+
+def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(page):
+    page.button(key=f"{NAME}_clear").click().run()
+    assert "Write a number" in told(page)
+    assert ".st-key-read_answer { opacity: 0.35; }" in bodies(page)  # that of the last number stays
+    assert read(page) == "31415"
+    inject(page, [path_object([[300, 72], [300, 72]], 2)])
+    assert "dot" in told(page)
+    for left, words in ((8, "painted over"), (0, "one colour")):
+        inject(page, painted(*SIZE, left))
+        assert words in told(page)
+    n = len(objects_of(page))
+    page.button(key=f"{NAME}_undo").click().run()
+    assert len(objects_of(page)) == n - 1
+
+
+def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
+    page.button(key=f"{NAME}_at_next").click().run()
+    assert "Look 2 of 6" in texts(page)
+    assert any("where a digit was read, not why" in text for text in texts(page))
+    given(page, at=3)
+    assert "Look 4 of 6" in texts(page)
+    given(page, at=5)
+    assert page.button(key=f"{NAME}_at_next").disabled
+    page.button(key=f"{NAME}_preset_7").click().run()
+    assert read(page) == "7"
+    assert "Look 2 of 2" in texts(page)
+
+
+def test_every_step_shows_formula_and_code(page):
+    page.session_state[CODE_OPEN] = True
+    open_tab(page, "steps")
+    for step in ("picture", "key", "scores", "context", "output"):
+        given(page, step=step)
+        assert page.latex, step
+        assert page.code, step
+
+
+def now(page) -> str:
+    found = [text for text in texts(page) if text.startswith("Read now")]
+    return found[0].split("**")[1] if found else ""
+
+
+def test_question_of_a_later_look_reads_from_the_middle_and_its_reading_stands_above(page):
+    assert now(open_tab(page, "start")) == ""
+    assert read(given(page, after=2)) == "415"
+    assert now(page) == "415"
+    assert "As it was: **31415**" in texts(page)
+    page.session_state[f"{NAME}_after"] = 6
+    page.button(key=f"{NAME}_preset_42").click().run()
+    assert now(page)
+    assert page.session_state[f"{NAME}_after"] == 3
+
+
+def test_try_this_begins_with_a_later_question_and_says_what_came_out(page):
+    page.button(key=f"{NAME}_try").click().run()
+    page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
+    assert read(page) == "1415"
+    assert "Then it reads *1415*" in page.success[0].value
+    assert bodies(page).count('<div class="blind"></div>') == 1, "the digit that is left out keeps its place"
+    looks = np.reshape(numbers_of(page, "read_columns"), (-1, 48))
+    assert looks.sum(1) == pytest.approx([0, 100, 100, 100, 100, 100], abs=0.2)
+    labels = ["no look", "look 1: 1", "look 2: 4", "look 3: 1", "look 4: 5", "look 5: end"]
+    assert re.findall("<b>([^<]+)</b>", body_with(page, 'class="looks"')) == labels
+    assert "Look 1 of 5" in said(page), "step by step shows the same reading"
+
+
+def test_a_reader_that_sees_everywhere_alike_stands_beside_it(page):
+    shown = re.findall(r'aria-label="Reads (\w+)"', bodies(page))
+    assert shown[0] == "31415"
+    assert len(shown[1]) < 5
+
+
+def test_withheld_glimpse_is_told_and_changes_what_is_read(visit):
+    page = visit(NAME, skipped="1", tab="start")
+    assert "skipped" not in page.query_params
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "Look 2 hands over nothing"
+    assert now(page) != "31415"
+    assert "At look 2, where most has changed:" in texts(page)
+    page.button(key=f"{NAME}_withhold_5").click().run()
+    page.button(key=f"{NAME}_preset_7").click().run()  # the sixth look will not be there
+    assert "Not applied: query must be from 0 to 1, got 5." in texts(page)
+    page.button(key=f"{NAME}_withhold_1").click().run()
+    assert [one.says for one in page.session_state[f"{NAME}_edits"]] == ["look 6 hands over nothing"]
+
+
+def test_a_region_is_brushed_and_no_look_goes_there(page):
+    left = [48 * row + column for row in range(12) for column in range(14)]
+    given(open_tab(page, "try"), brushed=left)
+    page.button(key=f"{NAME}_region_look_away").click().run()
+    assert now(page) != "31415"
+    assert page.session_state[f"{NAME}_edits"][0].edit.keys == tuple(left)
+    page.button(key=f"{NAME}_edits_undo").click().run()
+    assert now(page) == ""
+    assert read(page) == "31415"
+
+
+def test_it_looks_as_in_a_ready_drawing_look_by_look(page):
+    open_tab(page, "try")
+    page.pills(key=f"{NAME}_region_copy").set_value("42").run()
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "It looks as it does in the ready drawing 42"
+    assert now(page) not in ("", "31415")
+    page.pills(key=f"{NAME}_region_copy").set_value("31415").run()
+    page.checkbox(key=f"{NAME}_edit_0").uncheck().run()
+    assert now(page) == "31415", "its own looks"
+    page.checkbox(key=f"{NAME}_edit_0").check().run()
+    page.checkbox(key=f"{NAME}_edit_1").uncheck().run()
+    page.button(key=f"{NAME}_preset_7").click().run()  # of two looks, and perhaps more
+    assert "Not applied" not in "".join(texts(page))
+
+
+def test_drawing_look_region_and_experiment_survive_another_page(page):
+    draw(page, "605")
+    page.session_state[f"{NAME}_region"] = 100
+    page.session_state[f"{NAME}_after"] = 1
+    given(page, at=2)
+    there_and_back(page)
+    assert "As it was: **605**" in texts(open_tab(page, "try"))
+    assert "Look 3 of 3" in texts(open_tab(page, "film"))
+    assert "Row 3, column 5" in bodies(open_tab(page, "question"))
+    assert page.session_state[f"{NAME}_after"] == 1
+
+
+def test_looks_are_counted_and_what_is_odd_is_said_of_the_reader_as_learned(page):
+    inject(page, [path_object([[x, 20 + (at % 2) * 100] for at, x in enumerate(range(20, 560, 15))], 6)])
+    assert "As learned, it comes to no end, and is stopped after eight looks." in told(page)
+    assert "more digits" not in told(page), "it is one scribble"
+    draw(page, "7")
+    given(page, after=1)
+    assert "It stopped by itself after 1 look." in texts(page)
+
+
+def test_what_came_of_the_surprise_stays_true_when_more_is_changed(page):
+    page.button(key=f"{NAME}_try").click().run()
+    page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
+    before = page.success[0].value
+    open_tab(page, "try")
+    page.button(key=f"{NAME}_withhold_0").click().run()
+    assert read(page) != "1415"
+    assert page.success[0].value == before

@@ -1,0 +1,114 @@
+"""The reading page in a real browser: a number drawn by hand is read, the film plays, a phone can be drawn on."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.on_page import IDLE, assert_fits, draw, open_tab, settle
+
+CARDS = ".reading"
+FILM = ".st-key-read_film .picture"
+FOUR = ([(0.30, 0.2), (0.25, 0.6), (0.345, 0.6)], [(0.325, 0.4), (0.325, 0.82)])
+SEVEN = ([(0.55, 0.22), (0.65, 0.22), (0.585, 0.8)],)
+
+
+def test_try_this_reads_the_rest_and_shows_it(visitor):
+    visitor.locator(".st-key-read_try button").click()
+    visitor.get_by_text("Only 1415", exact=True).click()
+    visitor.locator(f"{CARDS}[aria-label='Reads 1415']").first.wait_for()
+    expect(visitor.get_by_text("Then it reads 1415")).to_be_visible()
+    settle(visitor)
+
+
+@pytest.fixture
+def visitor(visit, app_url):
+    """The page, opened and painted."""
+    page = visit(f"{app_url}/read")
+    page.locator("canvas.upper-canvas").wait_for()
+    page.locator(FILM).wait_for()
+    settle(page)
+    return page
+
+
+def clear(page) -> None:
+    page.locator(".st-key-read_clear button").click()
+    page.get_by_text("Write a number on the pad").wait_for()
+    settle(page)
+    page.wait_for_timeout(800)  # a new canvas is mounted
+
+
+def ink_box(page) -> list[float]:
+    """Return left, top, right, bottom of the ink on the canvas, as shares of it."""
+    return page.locator("canvas.lower-canvas.dc-canvas").evaluate(
+        """canvas => {
+            const {width, height} = canvas, data = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+            const i = (x, y) => 4 * (y * width + x);
+            let box = [1, 1, 0, 0];
+            for (let y = 0; y < height; y++) for (let x = 0; x < width; x++)
+                if (data[i(x, y)] < 128 && data[i(x, y) + 3] > 128)
+                box = [Math.min(box[0], x / width), Math.min(box[1], y / height),
+                       Math.max(box[2], x / width), Math.max(box[3], y / height)];
+            return box;
+        }"""
+    )
+
+
+def test_number_drawn_by_hand_is_read_and_comes_back_after_another_page(visitor):
+    expect(visitor.locator(CARDS).first).to_have_attribute("aria-label", "Reads 31415")
+    clear(visitor)
+    draw(visitor, *FOUR, *SEVEN)
+    visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
+    settle(visitor)
+    expect(visitor.get_by_text("It stopped by itself after 3 looks")).to_be_visible()
+    visitor.get_by_test_id("stSidebarNavLink").first.click()
+    visitor.locator("canvas.upper-canvas").wait_for(state="detached")
+    visitor.wait_for_function(IDLE)
+    visitor.go_back()
+    visitor.locator("canvas.upper-canvas").wait_for()
+    visitor.locator(f"{CARDS}[aria-label='Reads 47']").first.wait_for()
+    settle(visitor)
+
+
+def test_film_plays_to_its_end_and_an_arrow_leads_back(visitor):
+    first = visitor.locator(FILM).get_attribute("style")
+    visitor.locator(".st-key-read_at_play button").click()
+    visitor.get_by_text("Look 3 of 6").wait_for()
+    visitor.get_by_text("Look 6 of 6").wait_for()
+    visitor.locator(".st-key-read_at_play button", has_text="Play").wait_for()  # it stopped by itself
+    settle(visitor)
+    visitor.wait_for_url(re.compile(r"[?&]at=5"))
+    expect(visitor.get_by_text("Look 6 says")).to_be_visible()
+    expect(visitor.locator(FILM)).not_to_have_attribute("style", first)
+
+    visitor.get_by_role("heading").first.click()
+    visitor.keyboard.press("ArrowLeft")
+    visitor.get_by_text("Look 5 of 6").wait_for()
+    settle(visitor)
+
+
+def test_click_on_the_map_follows_a_region(visitor):
+    open_tab(visitor, "Another question")
+    regions = visitor.locator(".st-key-read_regions .picture")
+    regions.wait_for()
+    regions.scroll_into_view_if_needed()
+    box = regions.bounding_box()
+    visitor.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])
+    visitor.wait_for_url("**region=**")
+    settle(visitor)
+    visitor.locator(".st-key-read_region_choice button").nth(2).click()
+    visitor.wait_for_url(re.compile(r"[?&]at=2"))
+    settle(visitor)
+
+
+def test_phone_fits_the_pad_and_keeps_the_pen_under_the_finger(visitor):
+    assert_fits(visitor, 360, 740)
+    pad = visitor.locator("canvas.upper-canvas").bounding_box()
+    assert pad["x"] >= 0
+    assert pad["x"] + pad["width"] <= 360
+    assert pad["width"] > 280
+    clear(visitor)
+    draw(visitor, [(0.5, 0.2), (0.5, 0.8)], [(0.75, 0.2), (0.75, 0.8)])
+    visitor.locator(f"{CARDS}[aria-label='Reads 11']").first.wait_for()
+    assert ink_box(visitor) == pytest.approx([0.5, 0.2, 0.75, 0.8], abs=0.05)
+    settle(visitor)

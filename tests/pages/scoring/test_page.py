@@ -1,0 +1,197 @@
+"""What a score measures, without a browser: presets, dragged vectors, learned scores, what survives."""
+
+import re
+
+import pytest
+
+from attention_core.live_training.score_comparison import Vectors
+from tests.support.app import (
+    body_with,
+    component,
+    frames,
+    given,
+    open_tab,
+    opened,
+    said,
+)
+
+PAGE = "pages/scoring/page.py"
+
+
+def all_eight(app):
+    """All functions, as they are drawn once they are asked for."""
+    return component(given(app, all=True), "score_plane")["functions"]
+
+
+def text(app):
+    return " ".join(element.value for element in app.markdown)
+
+
+def press(page, *names):
+    """Press buttons one after the other, and nothing goes wrong."""
+    for name in names:
+        page.button(key=f"scoring_{name}").click().run()
+    return component(page, "score_plane")
+
+
+def test_the_page_arrives_with_two_answers_and_no_more(page):
+    shown = component(page, "score_plane")
+    assert (shown["names"], shown["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
+    assert "Largest weight" not in text(page)
+
+
+def test_a_key_on_the_query_loses_to_a_longer_one_under_the_dot_product(page):
+    page.button(key="scoring_try").click().run()
+    page.get("button_group")[0].set_value(0).run()
+    assert component(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
+    assert "The dot product gives k₂ 98%, nearness gives k₁" in said(page)
+    press(page, "preset_Right angles")
+    assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
+
+
+def test_all_eight_functions_and_their_fields(page):
+    names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
+    assert [one["name"] for one in all_eight(page)] == names
+    fields = [frame for frame in frames(page) if "ends" in frame]
+    assert [name for half in fields for name in half["name"]] == names
+    assert "Nearest to q is **k₁**" in text(page)
+
+
+def test_one_row_of_weights_is_drawn_at_a_width_undivided_and_divided(page):
+    open_tab(page, "scale")
+
+    def largest(d_k):
+        page.select_slider(key="scoring_d_k").set_value(d_k).run()
+        return [int(share) for share in re.findall(r"\*\*(\d+)%", said(page))]
+
+    narrow, wide = largest(1), largest(1024)
+    assert narrow[0] == narrow[1], "the root of 1 changes nothing"
+    assert wide[0] > 90 > wide[1]
+    assert len(page.get("vega_lite_chart")) == 3
+
+
+@pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
+def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
+    other = "Mixed" if name == "Right angles" else "Right angles"
+    before, after = press(page, f"preset_{other}"), press(page, f"preset_{name}")
+    assert after["arrows"] != before["arrows"]
+    assert after["revision"] > before["revision"]
+    assert any("k₁" in caption.value or "keys" in caption.value for caption in page.caption)
+
+
+def test_right_angles_score_zero_and_still_get_weight(page):
+    press(page, "preset_Right angles")
+    dot = all_eight(page)[0]
+    assert dot["scores"][:2] == [0, 0]
+    assert min(dot["weights"][:2]) > 0
+
+
+def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
+    table = body_with(open_tab(page, "printed"), "figures")
+    rows = [re.findall(r"(\d+)%", row) for row in table.split("<tr>")[2:]]
+    assert len(rows) == 3
+    assert rows[0]
+    assert rows[0] == rows[1] == rows[2]
+
+
+@pytest.mark.parametrize("d", [3, 4, 8])
+def test_a_link_to_more_than_two_numbers_shows_all_functions_and_no_plane(app, d):
+    app.query_params["vectors"] = ";".join([",".join(["1"] * d)] * 3)
+    opened(app, PAGE)
+    assert len(app.info) == 1
+    shown = component(app, "score_plane")
+    assert shown["bare"]
+    assert shown["names"] == ["q", "k₁", "k₂"]
+    assert len(shown["functions"]) == 8
+
+
+def test_what_was_arranged_is_still_there_after_another_page(page):
+    keys = press(page, "preset_One long key")["arrows"][1:]
+    page.session_state["scoring_vectors"] = Vectors([-1.25, 0.5], keys)
+    bars = all_eight(page)
+    page.switch_page("pages/start/page.py").run()
+    opened(page, PAGE)
+    assert component(page, "score_plane")["arrows"][0] == [-1.25, 0.5]
+    assert component(page, "score_plane")["functions"] == bars
+
+
+def test_a_link_reopens_what_somebody_saw(app):
+    app.query_params["vectors"] = "1,2;0.5,0.5;-3,1.25"
+    opened(app, PAGE)
+    assert component(app, "score_plane")["arrows"] == [[1, 2], [0.5, 0.5], [-3, 1.25]]
+    press(app, "preset_Mixed")
+    assert app.query_params["vectors"] == "2,1.5;1.75,2.25;3.5,2;-2.25,1.75;0.75,0.25"
+
+
+@pytest.mark.parametrize("link", ["hello", "1,2", "1,2;3", "9,9;1,1;2,2", "nan,1;1,1;2,2", "1;2;3", ";" * 5000])
+def test_a_link_that_is_none_is_passed_over(app, link):
+    app.query_params["vectors"] = link
+    opened(app, PAGE)
+    assert component(app, "score_plane")["arrows"][0] == [2.0, 1.5]
+
+
+def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
+
+    from ui import computed
+
+    computed._load.clear()
+    app.switch_page(PAGE).run()
+    assert "python -m attention_core.train scoring-functions" in app.error[0].value
+    computed._load.clear()
+
+
+def test_the_network_inside_a_score_is_that_of_the_key_that_is_chosen(page):
+    additive = next(one for one in all_eight(page) if one["name"] == "additive")["scores"]
+    open_tab(page, "parameters")
+    for place in (0, 2):
+        page.segmented_control(key="scoring_active").set_value(place).run()
+        nodes = [frame["text"].tolist() for frame in frames(page) if "ink" in frame]
+        (numbers, *_), units, ((score,), _) = nodes[:2], nodes[2], nodes[3:]
+        assert (len(numbers), len(units)) == (4, 8)
+        assert float(score.replace("−", "-")) == pytest.approx(additive[place], abs=0.01)
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Trainings of two points."""
+    from attention_core.live_training import score_comparison as training
+    from ui.computed import result_cache
+
+    monkeypatch.setattr(training, "N_STEPS", 20)
+    result_cache.clear()
+    yield
+    result_cache.clear()
+
+
+@pytest.mark.parametrize(("slug", "rows"), [("trained", 4), ("projections", 3)])
+def test_scores_are_trained_when_asked_to_and_kept_for_everybody(page, short, slug, rows):
+    assert not open_tab(page, slug).get("vega_lite_chart")
+    page.button(key="scoring_train").click().run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert body_with(page, "figures").count("<tr><td>") == rows
+    page.run()
+    assert len(page.get("vega_lite_chart")) == 2
+    assert not [button for button in page.button if button.key == "scoring_train"]
+
+
+def test_another_rate_is_trained_anew(page, short):
+    open_tab(page, "trained").button(key="scoring_train").click().run()
+    given(page, rate=0.01)
+    assert page.button(key="scoring_train")
+    assert not page.get("vega_lite_chart")
+
+
+def test_training_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
+    from attention_core.device import choose_device
+    from ui import job_queue
+
+    monkeypatch.setattr(job_queue, "GRACE", 0.0)
+    queue = job_queue.queue_of(choose_device())
+    assert queue.join(1)
+    try:
+        monkeypatch.setattr(queue, "most_waiting", 0)
+        open_tab(page, "trained").button(key="scoring_train").click().run()
+        assert "Many visitors" in said(page)
+    finally:
+        queue.leave(1)

@@ -1,0 +1,167 @@
+"""What a score measures, in a real browser: mouse, keyboard and finger; what follows; what survives."""
+
+import math
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.on_page import settle
+
+SENTENCE = "[data-testid=stMarkdown] p:has-text('Largest weight to')"
+
+
+@pytest.fixture
+def plane(visit, app_url):
+    page = visit(f"{app_url}/scoring")
+    page.locator(".tip").first.wait_for()
+    page.locator("[data-testid=stVegaLiteChart] image").first.wait_for()
+    page.wait_for_timeout(500)
+    return page
+
+
+def tip(page, place):
+    return page.locator(f'.tip[data-place="{place}"]')
+
+
+def middle(locator):
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def at(page, x, y):
+    """Screen place of a point in the plane, which runs from -4.4 to 4.4."""
+    box = page.locator("svg[role=group]").bounding_box()
+    return box["x"] + box["width"] * (0.5 + x / 8.8), box["y"] + box["width"] * (0.5 - y / 8.8)
+
+
+def drag_to(page, place, x, y):
+    page.mouse.move(*middle(tip(page, place)))
+    page.mouse.down()
+    page.mouse.move(*at(page, x, y), steps=6)
+
+
+def shares(page):
+    """The shares that the dot product gives, in per cent."""
+    texts = page.locator("table[aria-label^='Dot product'] td.wide span").all_inner_texts()
+    return [0.0 if text == "almost nothing" else float(text.rstrip(" %")) for text in texts]
+
+
+def show_all(page):
+    page.get_by_text("All eight scores").click()
+    page.locator(SENTENCE).wait_for()
+
+
+FIELDS = "document.querySelector('[data-testid=stVegaLiteChart] svg').innerHTML"
+
+
+def test_two_scores_disagree_until_a_key_is_dragged_where_both_want_it(plane):
+    assert plane.locator(".chosen").all_inner_texts() == ["chooses k₂", "chooses k₁"]
+    expect(plane.locator(".verdict")).to_have_text("They disagree: k₂ is longer, k₁ is nearer.")
+    drag_to(plane, 1, 3.9, 3.9)
+    drag_to(plane, 1, 2.5, 2.0)
+    plane.mouse.up()
+    drag_to(plane, 2, -3.9, -3.9)
+    plane.mouse.up()
+    expect(plane.locator(".verdict")).to_have_text("Now they agree on k₁.")
+
+
+def test_dragging_a_key_changes_bars_at_once_and_then_what_python_draws(plane):
+    show_all(plane)
+    fields, before = plane.evaluate(FIELDS), tip(plane, 3).get_attribute("aria-valuetext")
+    drag_to(plane, 3, 3.9, 3.9)
+    expect(tip(plane, 3)).to_have_attribute("aria-valuetext", re.compile("weight 97 percent"))
+    assert "weight 0 percent" in before
+    expect(plane.locator(SENTENCE)).to_have_text(re.compile(r"k₃: dot \(\d+%\)"))  # while the button is still down
+    plane.mouse.up()
+    third = plane.locator("table[aria-label^=Score] .weight .value").nth(2)
+    expect(third).to_have_text("97%")
+    plane.wait_for_function(f"before => {FIELDS} !== before", arg=fields)
+
+
+def test_a_query_of_zero_fits_all_keys_equally_and_chooses_none(plane):
+    query = tip(plane, 0)
+    query.focus()
+    for key, times in (("ArrowLeft", 8), ("ArrowDown", 6)):
+        for _ in range(times):
+            plane.keyboard.press(key)
+    expect(query).to_have_attribute("aria-valuetext", re.compile("^x 0.00, y 0.00"))
+    assert plane.locator(".chosen").all_inner_texts() == ["chooses none", "chooses k₄"]
+    expect(plane.locator(".verdict")).to_have_text("To the dot product, all keys fit equally well.")
+
+
+def test_the_shares_of_a_dragged_key_follow_at_once(plane):
+    before = shares(plane)
+    drag_to(plane, 3, 3.9, 3.9)
+    during = shares(plane)
+    assert during[2] > 90 > before[2]
+    assert sum(during) == pytest.approx(100, abs=1)
+    plane.mouse.up()
+
+
+def test_angle_lengths_and_dot_product_obey_the_cosine_formula(plane):
+    show_all(plane)
+    drag_to(plane, 1, -1.0, 3.0)
+    plane.mouse.up()
+    text = plane.locator(".equations .numbers").first.inner_text().replace("−", "-")
+    length_q, length_k, degrees, dot = map(float, re.findall(r"-?\d+\.\d+", text))
+    assert length_k == pytest.approx(10**0.5, abs=0.05)
+    assert length_q * length_k * math.cos(degrees * 3.14159265 / 180) == pytest.approx(dot, abs=0.05)
+
+
+def test_arrow_keys_move_the_focused_arrow_and_its_name_is_spoken(plane):
+    show_all(plane)
+    arrow = tip(plane, 0)
+    arrow.focus()
+    words = plane.locator(SENTENCE).inner_text()
+    before = float(arrow.get_attribute("aria-valuenow"))
+    for _ in range(8):
+        plane.keyboard.press("ArrowLeft")
+    assert float(arrow.get_attribute("aria-valuenow")) == pytest.approx(before - 2)
+    assert arrow.get_attribute("aria-label") == "q"
+    expect(plane.locator("[aria-live=polite]").first).to_contain_text("the query")
+    expect(plane.locator(SENTENCE)).not_to_have_text(words)
+    assert arrow.evaluate("(node) => node.getRootNode().activeElement === node"), "focus survives Python's answer"
+
+
+def test_a_finger_drags_too(plane):
+    finger = plane.context.new_cdp_session(plane)
+    start, end = middle(tip(plane, 2)), at(plane, -3.0, 2.0)
+    for kind, points in (("touchStart", [start]), ("touchMove", [end]), ("touchEnd", [])):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+    expect(tip(plane, 2)).to_have_attribute("aria-valuetext", re.compile("^x −3.00, y 2.00"))
+
+
+def test_what_was_dragged_and_chosen_is_there_after_another_page(plane):
+    drag_to(plane, 0, -2.0, 3.0)
+    plane.mouse.up()
+    plane.wait_for_timeout(400)
+    show_all(plane)
+    plane.locator("table[aria-label^=Score] .value").last.wait_for()
+    settle(plane)
+    bars = plane.locator("table[aria-label^=Score] .value").all_inner_texts()
+    plane.get_by_role("link", name="Start").click()
+    plane.get_by_text("Attention Explorer").first.wait_for()
+    plane.get_by_role("link", name="What a score measures").first.click()
+    tip(plane, 0).wait_for()
+    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
+    expect(plane.locator("table[aria-label^=Score] .value")).to_have_text(bars, use_inner_text=True)
+
+
+def test_back_brings_the_arrows_back(plane):
+    assert "vectors=" not in plane.url
+    drag_to(plane, 0, -2.0, 3.0)
+    plane.mouse.up()
+    plane.wait_for_url("**vectors=-2*")
+    settle(plane)
+    plane.go_back()
+    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x 2.00, y 1.50"))
+    assert "vectors=" not in plane.url
+    plane.go_forward()
+    expect(tip(plane, 0)).to_have_attribute("aria-valuetext", re.compile("^x −2.00, y 3.00"))
+
+
+def test_the_eight_functions_and_who_prefers_which_key_fit_one_screen(plane):
+    show_all(plane)
+    box = plane.locator(SENTENCE).bounding_box()
+    assert box["y"] + box["height"] <= 900

@@ -1,0 +1,186 @@
+"""Start without a browser: what is shown at once is what the models say; what is typed and drawn is answered."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attention_core.data.presets import SCENES, scene_strokes
+from attention_core.data.questions import parse
+from attention_core.data.sentence_presets import OPENING
+from attention_core.files import find_file
+from attention_core.inference.scenes import is_clear
+from attention_core.links import pack_strokes, unpack_strokes
+from pages.start.first_screen import (
+    EMPTY,
+    QUESTION,
+    QUESTIONS,
+    SENTENCE,
+    first_answers,
+    listed,
+    sent_drawing,
+    strokes_now,
+)
+from pages.start.live_answers import digits_of
+from pages.start.prepared import answers
+from tests.support.app import bodies, data_of, given, put, said
+from ui.navigation import PAGES
+from ui.state import BAD_VALUE_ERRORS
+
+PAGE = "pages/start/page.py"
+
+
+def test_page_opens_and_leads_everywhere(page):
+    links = {link.proto.page for link in page.get("page_link")}
+    assert {entry.url_path for entry in PAGES[1:]} <= links
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_every_page_has_a_photograph(ground):
+    for entry in PAGES:
+        with Image.open(find_file(f"pages/{entry.name}/card-{ground}.webp")) as photograph:
+            assert photograph.size == (672, 378)
+            assert np.asarray(photograph).std() > 5, f"the photograph of {entry.name} shows nothing"
+
+
+def test_what_is_shown_at_once_is_what_the_models_say():
+    now, shown = answers(), json.loads(json.dumps(first_answers()))
+    for name in ("none", "dot"):
+        for numbers in ("weights", "probabilities"):
+            ours, theirs = (np.array(each["words"][name].pop(numbers), float) for each in (now, shown))
+            assert np.allclose(ours, theirs, atol=2e-3)
+    for each, other in zip(now["scene"].pop("looks"), shown["scene"].pop("looks"), strict=True):
+        assert np.allclose(each["weights"], other["weights"], atol=2e-3)
+        assert [word for word, _ in each["words"]] == [word for word, _ in other["words"]]
+    assert [one[:2] for one in now["scene"].pop("said")] == [one[:2] for one in shown["scene"].pop("said")]
+    assert now == shown
+
+
+def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
+    words = first_answers()["words"]
+    assert words["none"]["target"].count("chien") == 2
+    assert ["chat", "cat"] in words["only"]
+    assert "the cat is lost" in said(page)
+    assert "afraid of the <mark>dog.</mark></p>" in bodies(page)
+    assert f'<p class="read-back">{SENTENCE}</p>' in bodies(page)
+    alone = [
+        [words[name]["target"][row] for row in data_of(page, f"start_{name}_words")["alone"]]
+        for name in ("none", "dot")
+    ]
+    assert alone == [["chien"], ["petit", "chat"]]
+
+
+def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
+    put(page.text_input(key="start_text"), "A red car is behind the big house.")
+    said_by = {name: data_of(page, f"start_{name}_words") for name in ("none", "dot")}
+    for name, other in zip(said_by, reversed(said_by), strict=True):
+        words = [said_by[name]["target"][row] for row in said_by[name]["alone"]]
+        assert words
+        assert not {word.casefold() for word in words} & {word.casefold() for word in said_by[other]["target"]}
+        assert all(f"<mark>{word}</mark>" in bodies(page) for word in words)
+    assert bodies(page).count("<mark>") == sum(len(one["alone"]) for one in said_by.values())
+
+
+def test_both_titles_say_what_the_translations_have(page):
+    for sentence in ("I am tired.", "The red car is here.", "My dog is tired and wants to sleep in the garden.", "Où?"):
+        put(page.text_input(key="start_text"), sentence)
+        none, dot = (data_of(page, f"start_{name}_words") for name in ("none", "dot"))
+        looks = re.findall(r"\*([^* ]+)\* looks most at \*([^*]+)\*", said(page).replace("\\", ""))
+        assert ("it says the same" in said(page)) == (none["said"] == dot["said"])
+        assert bool(looks) != ("**With attention** it says" in said(page))
+        for french, english in looks:
+            row = len(dot["target"]) - 1 - dot["target"][::-1].index(french)
+            assert dot["source"][np.argmax(dot["weights"][row][:-1])] == english
+            assert none["target"].count(french) < dot["target"].count(french)
+
+
+def test_a_question_without_one_answer_is_warned_of_and_not_proposed(page):
+    assert not page.warning
+    put(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
+    assert "People would answer differently" in page.warning[0].value
+    given(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    assert not page.warning
+    labels = [button.label for button in page.button]
+    assert QUESTION not in labels, "nothing is blue"
+    assert "what colour is the 8?" in labels
+
+
+def test_all_proposed_questions_have_one_answer_about_the_first_drawing():
+    assert all(is_clear(parse(text), digits_of(strokes_now())) for text in QUESTIONS)
+
+
+def test_the_question_on_arrival_is_answered_by_attention_alone():
+    said_by = {name: word for name, word, _ in first_answers()["scene"]["said"]}
+    assert said_by == {"If it may not choose where to look": "no such digit", "Free to choose": "7"}
+
+
+@pytest.mark.parametrize("sentence", OPENING[1:])
+def test_another_sentence_is_translated(page, sentence):
+    put(page.text_input(key="start_text"), sentence)
+    assert "the cat is lost" not in said(page)
+    assert "*bleue* looks most at *blue*" in said(page)
+    assert "He gave me a <mark><s>blue</s></mark> shirt" in bodies(page)
+    assert data_of(page, "start_dot_words")["source"][4] == "blue"
+
+
+def test_what_cannot_be_read_leaves_the_last_translation(page):
+    put(page.text_input(key="start_text"), "She is here.")
+    put(page.text_input(key="start_text"), " ")
+    assert [one.value for one in page.info]
+    assert data_of(page, "start_dot_words")["source"][0] == "She"
+
+
+def test_the_whole_sentence_again_needs_no_model(page):
+    put(page.text_input(key="start_text"), "She is here.")
+    put(page.text_input(key="start_text"), SENTENCE)
+    assert data_of(page, "start_none_words")["target"] == first_answers()["words"]["none"]["target"]
+
+
+def test_another_question_is_answered(page):
+    put(page.text_input(key="start_asked"), "what colour is the 8?")
+    assert data_of(page, "start_scene")["said"][1][1] == "purple"
+
+
+def test_a_question_that_cannot_be_read_says_why(page):
+    put(page.text_input(key="start_asked"), "why?")
+    data = data_of(page, "start_scene")
+    assert data["fault"]
+    assert data["strokes"] == first_answers()["scene"]["strokes"]
+
+
+def test_another_drawing_is_answered_and_an_empty_one_asks_for_one(page):
+    given(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    assert data_of(page, "start_scene")["said"][1][1] == "4"
+    given(page, drawing=pack_strokes([]), asked=QUESTION)
+    assert data_of(page, "start_scene")["fault"] == EMPTY
+
+
+LINE = [10, 10, 50, 90]
+
+
+def test_strokes_of_a_browser_come_back_as_they_were_sent():
+    packed, sent = sent_drawing({"strokes": [["#d62728", 12, LINE]], "sent": 5})
+    assert listed(unpack_strokes(packed)) == [["#d62728", 12, LINE]]
+    assert sent == 5
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        {},
+        {"strokes": "much", "sent": 5},
+        {"strokes": [["#d62728", 12, LINE]]},
+        {"strokes": [["red", 12, LINE]], "sent": 5},
+        {"strokes": [["#d62728", 1e9, LINE]], "sent": 5},
+        {"strokes": [["#d62728", 12, [1, 2, 3]]], "sent": 5},
+        {"strokes": [["#d62728", 12, [1, "a"]]], "sent": 5},
+        {"strokes": [["#d62728", 12, [1e300, 2]]], "sent": 5},
+        {"strokes": [["#d62728", 12, [float("nan"), 2]]], "sent": 5},
+    ],
+)
+def test_what_is_no_drawing_is_not_taken(message):
+    with pytest.raises(BAD_VALUE_ERRORS):
+        sent_drawing(message)

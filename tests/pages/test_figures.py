@@ -1,0 +1,120 @@
+"""Every tab of every page explains its terms; its pictures can be taken along, under names that say what they are."""
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from attention_core.charts import figure
+from tests.support.app import bodies, open_tab, opened, settled, shown_words
+from ui.chart import WIDTHS, file_name
+from ui.labels import TERMS, terms_in
+from ui.navigation import PAGES, path_of
+
+COMPONENTS = {
+    **dict.fromkeys(
+        (
+            "lecture",
+            "share",
+            "scroll_to",
+            "bare_pad",
+            "streamlit_drawable_canvas",
+            "brush",
+            "learning_film",
+            "hall_corner",
+            "lecture_notes",
+            "carried_states",
+        ),
+        0,
+    ),
+    **dict.fromkeys(("aligned_words", "next_words", "token_chips", "atlas_map"), 1),
+    **dict.fromkeys(("vector_plane", "score_bars", "two_orders", "weighed_words"), 1),
+    **dict.fromkeys(("nine_pairs", "pixel_map", "moving_step", "layers"), 1),
+    **dict.fromkeys(("token_view", "start_scene", "score_plane"), 2),
+}
+"""Names of components, and how many pictures each has: a text and its weights, or two looks, are two."""
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def pictures_of(page):
+    """Return what ui.chart.pictures() does, outside a run."""
+    import ui.chart
+
+    return list(ui.chart._flat(page.session_state["pictures_of_the_page"]))
+
+
+def pictures_of_components(page) -> int:
+    """Return how many pictures those components have that are drawn now, bars, and a strip.
+
+    A component that is not known has none to be saved.
+    """
+    n_bars = len(re.findall('class="(?:bars|strip|collapse)"', bodies(page)))
+    return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
+
+
+def tabs_of(name: str, root) -> list[str]:
+    return re.findall(r"\b[Tt]ab\(\"([a-z-]+)\"", (root / "pages" / name / "page.py").read_text())
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_every_tab_opens_explains_its_terms_and_its_pictures_become_vector_figures(app, entry, root):
+    page = opened(app, path_of(entry))
+    assert page.title
+    assert not page.error
+    saved = set()
+    for tab in ["", *tabs_of(entry.name, root)]:
+        if tab:
+            open_tab(page, tab)
+        words, helps = shown_words(page)
+        assert len(words) > 100
+        assert not [term for term in terms_in(words) if TERMS[term] not in helps], tab
+        shown = pictures_of(page)
+        assert len(shown) == len(page.get("vega_lite_chart")) + pictures_of_components(page), tab
+        for picture in shown:
+            assert NAME.fullmatch(file_name(entry.name, picture.name))
+            if picture.title in saved:
+                continue
+            chart, is_first = picture.make(), not saved
+            saved.add(picture.title)
+            svg = figure(chart, "svg", title=picture.title)
+            assert any(words and picture.title.startswith(words) for words in ET.fromstring(svg).itertext()), (
+                picture.title
+            )
+            assert not is_first or figure(chart, "pdf", title=picture.title).startswith(b"%PDF")
+
+
+def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is_asked_for(app, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        sys.modules["attention_core.charts.figure"], "figure", lambda *given, **named: made.append(named) or b""
+    )
+    page = opened(app, "pages/translate/page.py")
+    settled(page, translate_step="weights")
+    names = [file_name("translate", picture.name) for picture in pictures_of(page)]
+    assert "translate-dot-attention-over-source-words-weights" in names
+    assert not made
+
+
+def test_pictures_of_a_tab_that_was_closed_are_not_offered(app):
+    page = opened(app, "pages/translate/page.py", "alignment")
+    there = {picture.title for picture in pictures_of(page)}
+    open_tab(page, "take")
+    assert there - {picture.title for picture in pictures_of(page)}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("translate", "Additive attention", "weights"), "translate-additive-attention-weights"),
+        (("pixels", "Été: 28 × 28!"), "pixels-ete-28-28"),
+        (("model", "model 7"), "model-7"),
+        (("a", "b " * 90), "a-b"),
+    ],
+)
+def test_file_names_are_plain(words, name):
+    assert file_name(*words) == name
+
+
+def test_widths_are_those_of_columns():
+    assert list(WIDTHS.values()) == [None, 85.0, 176.0]

@@ -1,0 +1,69 @@
+"""A walk through all pages as the public has them: hostile values in every field, bombs in every upload.
+
+The fields are found by looking at what each page draws. Every call in ui/ and pages/ that draws one must be met on the
+way, so that a new field needs a way to it in WAYS.
+"""
+
+import ast
+
+from tests.support.hostile import (
+    KINDS,
+)
+from ui.navigation import PAGES, path_of
+
+WAYS = {
+    "start": [{}, {"lectures": True}],
+    "vectors": [{"vectors_rules": True}],
+    "lookup": [{}, {"lookup_tab": "try"}],
+    "translate": [{}, {"translate_tab": "try"}],
+    "groups": [{"groups_shows": True}],
+    "memory": [{}, {"memory_tab": "own"}, {"memory_tab": "follows"}],
+    "transformer": [{}, {"transformer_tab": "positions"}],
+    "model": [
+        {},
+        {"model_second_encoder": "A second text."},
+        {"model_key": "decoder", "model_tab": "words"},
+        {"model_key": "decoder", "model_tab": "patch"},
+        {"model_key": "decoder", "model_tab": "logit"},
+        {"model_key": "vision", "model_tab": "head", "model_way": "Upload"},
+        {"model_what": "A recording"},
+    ],
+    "train": [
+        {"train_tab": "compare"},
+        *({"train_set_lesson": name} for name in ("grammar", "lookup", "triples", "graph")),
+    ],
+    "atlas": [{}, {"atlas_source": "text"}, {"atlas_source": "tensors"}],
+}
+"""What is set in the session to reach fields that are not there on arrival, by page."""
+
+
+def sites(root):
+    """Return every call that draws a field: its file, first and last line."""
+    found = set()
+    for path in [*(root / "ui").rglob("*.py"), *(root / "pages").rglob("*.py"), root / "app.py"]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                drawn = node.args[0] if node.func.attr == "widget" else node.func  # of a Field, which draws it
+                if isinstance(drawn, ast.Attribute) and drawn.attr in KINDS:
+                    found.add((str(path.relative_to(root)), node.lineno, node.end_lineno))
+    return found
+
+
+def test_every_field_of_every_page(walk, root):
+    walk.app.session_state["take_along"] = True
+    walk.run("the foot", most=60)
+    for entry in PAGES:
+        walk.app.switch_page(path_of(entry)).run()
+        for way in WAYS.get(entry.name, [{}]):
+            for key, value in way.items():
+                walk.app.session_state[key] = value
+            walk.run(entry.name, way, most=60)  # models are loaded
+            walk.upload_everywhere(entry.name)
+            walk.type_everywhere(entry.name)
+    met = {(file.removeprefix(f"{root}/"), line) for file, line in walk.met}
+    fields = {
+        site for site in sites(root) if not site[0].startswith("ui/lecture/hall/")
+    }  # whole numbers, in an open room alone
+    unmet = {site for site in fields if not any(site[0] == file and site[1] <= n <= site[2] for file, n in met)}
+    assert not unmet, "fields to which WAYS knows no way"
+    assert not walk.faults

@@ -1,0 +1,310 @@
+"""Links: every page with random settings opens again as it was; bad links, long ones, session files, lecture mode."""
+
+import json
+import random
+import re
+from dataclasses import is_dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup, Multiselect, Selectbox
+
+from attention_core.attention.edits import DropHead
+from attention_core.attention.recording import load_recording
+from attention_core.data.stroke import Stroke
+from attention_core.links import pack, pack_strokes, read_session, write_session
+from pages.model.glance import HeadChoice
+from tests.support.app import settled
+from ui import navigation, state, take_along
+
+NAMES = [entry.name for entry in navigation.PAGES]
+KINDS = ("toggle", "slider", "select_slider", "selectbox", "number_input", "text_area", "text_input", "multiselect")
+KINDS += ("button_group", "radio")
+COMMANDS = ("_asked", "_picked", "_weight_of")
+"""Boxes that say what to do next and not what is shown: a model to load, whose weight to set, a cell to go to."""
+PRESSED = re.compile("preset|example|next|previous|switch|random|scatter|compose|shuffle|reverse|undo|clear|more|fewer")
+"""Buttons that change what is shown, by their keys."""
+
+
+class Picked(ButtonGroup):
+    """A group of buttons of which labels are chosen, as in a browser."""
+
+    picked: list[str]
+
+    @property
+    def formatted_values(self) -> list[str]:
+        return self.picked
+
+
+class PickedBox(Selectbox):
+    """A list of which a label is chosen, as in a browser."""
+
+    @property
+    def index(self) -> int:
+        return self.options.index(self.value)
+
+
+class PickedBoxes(Multiselect):
+    """A list of which labels are chosen."""
+
+    @property
+    def values(self) -> list[str]:
+        return self.value
+
+
+def address_of(page: AppTest) -> dict[str, str]:
+    return {name: text if isinstance(text, str) else text[0] for name, text in page.query_params.items()}
+
+
+def run(page: AppTest) -> None:
+    """Run the whole app again: by itself a test would now run the page's file alone."""
+    page._page_hash = page._finished_page_script_hash = ""
+    page.run()
+
+
+def widgets(page: AppTest) -> dict[tuple[str, str], object]:
+    found = {(kind, widget.key or widget.label): widget for kind in KINDS for widget in page.get(kind)}
+    return {key: widget for key, widget in found.items() if not any(part in key[1] for part in COMMANDS)}
+
+
+def value_behind(slider, label: str):
+    """Return the place of a label where places are the slider's values, else the number that the label tells."""
+    place = slider.options.index(label)
+    try:
+        if slider.format_func(place) == label:
+            return place
+    except (LookupError, ValueError):
+        pass
+    return type(slider.value)(label.replace(",", ""))
+
+
+def set_at_random(widget, kind: str, chance: random.Random) -> None:
+    if kind == "toggle":
+        widget.set_value(not widget.value)
+    elif kind == "slider":
+        steps = round((widget.max - widget.min) / widget.step)
+        widget.set_value(type(widget.value)(round(widget.min + widget.step * chance.randint(0, steps), 6)))
+    elif kind == "number_input":
+        low, high = widget.min, min(widget.max, 12) if widget.max is not None else 9
+        value = chance.randint(int(low or 0), int(high)) if isinstance(widget.step, int) else chance.uniform(0, high)
+        widget.set_value(value)
+    elif kind == "select_slider":
+        widget.set_value(value_behind(widget, chance.choice(widget.options)))
+    elif kind in ("selectbox", "radio"):
+        widget.__class__ = {"selectbox": PickedBox}.get(kind, type(widget))
+        widget.set_value(chance.choice(widget.options))
+    elif kind == "multiselect":
+        widget.__class__ = PickedBoxes
+        widget.set_value(chance.sample(widget.options, min(2, len(widget.options))))
+    elif kind == "button_group":
+        widget.__class__ = Picked
+        widget.picked = chance.sample(widget.options, 1 if widget._is_single_select else chance.randint(0, 2))
+    elif kind == "text_area" or widget.key.endswith("_text"):
+        widget.set_value(f"{widget.value or ''}{chance.choice(['', ' again'])}")
+
+
+def told(page: AppTest, name: str) -> dict[str, object]:
+    fields, address = {**state._FIELDS[name], **state._FIELDS[state.APP]}, address_of(page)
+    return {key: page.session_state[key] for key, field in fields.items() if field.address in address}
+
+
+def alike(one, other) -> bool:
+    if hasattr(one, "text"):  # vectors are told apart by identity
+        return one.text() == other.text()
+    if isinstance(one, HeadChoice):  # its group and layer come with a run
+        return one[:2] == other[:2]
+    if is_dataclass(one):
+        return type(one) is type(other) and alike(vars(one), vars(other))
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict) and one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+        )
+    if isinstance(one, float) and isinstance(other, float):
+        return one == pytest.approx(other, rel=1e-9)
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
+
+
+def slugs_of(root, name: str) -> list[str]:
+    return re.findall(r'[Tt]ab\(\s*"(\w+)"', (root / f"pages/{name}/page.py").read_text()) or [""]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", NAMES)
+def test_link_opens_what_one_sees(name, seed, visit, root):
+    chance = random.Random(f"{name} {seed}")
+    page = visit(name)
+    slug = chance.choice(slugs_of(root, name))
+    if slug:
+        page.session_state[f"{name}_tab"] = slug
+        run(page)
+    for _ in range(2):
+        shown = widgets(page)
+        for key in chance.sample(sorted(shown), min(2, len(shown))):
+            set_at_random(shown[key], key[0], chance)
+        run(page)
+        buttons = [button for button in page.button if PRESSED.search(button.key or "") and not button.disabled]
+        if buttons:
+            chance.choice(buttons).click()
+            run(page)
+    address = address_of(page)
+    assert len(urlencode(address)) <= state.MAX_ADDRESS_LETTERS
+    again = visit(name, **address)
+    assert not again.toast, "the page's own link is no fault"
+    assert address_of(again) == address
+    before, after = widgets(page), widgets(again)
+    assert before.keys() == after.keys()
+    for key, widget in before.items():
+        assert alike(widget.value, after[key].value), key
+    values, values_again = told(page, name), told(again, name)
+    assert values.keys() == values_again.keys()
+    for key, value in values.items():
+        assert alike(value, values_again[key]), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_foreign_and_unknown_values_lose_nothing_else(name, visit):
+    plain = visit(name)
+    fields = {field.address for field in state._FIELDS[name].values() if field.address}
+    chance = random.Random(name)
+    nonsense = ["~1AAAA", "~9zz", "nonsense", "-1", "1e999", "9" * 40, pack({"X": [[1]]}), pack([[[[]]]]), "<b>", "🙂"]
+    bad = {address: chance.choice(nonsense) for address in sorted(fields)}
+    page = visit(name, **bad, lecture="1", utm_source="friend")
+    assert page.toast or not fields
+    assert page.session_state["lecture"] is True
+    assert address_of(page)["utm_source"] == "friend"
+    assert plain.title[0].value == page.title[0].value
+
+
+def test_value_that_is_none_is_named_and_the_others_are_followed(visit):
+    page = visit("find", edits="900", region="3", strokes="~1broken")
+    words = "\n".join(toast.value for toast in page.toast)
+    assert "edits=900" in words
+    assert "strokes=~1broken" in words
+    assert page.session_state["find_edits"] == ()
+    assert page.session_state["find_region"] == 3
+    assert "edits" not in address_of(page)
+    page.run()
+    assert not page.toast
+
+
+def test_drawing_comes_back_with_its_answer(visit):
+    strokes = pack_strokes([Stroke(np.array([[60.0, 60], [190, 60], [110, 220]]), 22)])
+    first = visit("pixels", digit="drawn", strokes=strokes)
+    again = visit("pixels", **address_of(first))
+    assert address_of(first)["strokes"] == strokes
+    said = [[part.value for part in page.markdown] for page in (first, again)]
+    assert said[0] == said[1]
+    assert first.session_state["pixels_drawing"] == again.session_state["pixels_drawing"]
+    assert not first.toast
+
+
+def long_drawing() -> str:
+    rng = np.random.default_rng(0)
+    return pack_strokes([Stroke(rng.integers(0, 255, (300, 2)).astype(float), 9) for _ in range(20)])
+
+
+def test_what_is_too_long_is_left_out_and_named_and_a_session_file_holds_it(visit):
+    page = visit("pixels")
+    settled(page, pixels_preset="drawn", pixels_strokes=long_drawing())
+    address = address_of(page)
+    assert address["without"] == "strokes"
+    assert address["digit"] == "drawn"
+    assert len(urlencode(address)) <= state.MAX_ADDRESS_LETTERS
+    assert "strokes" in visit("pixels", **address).toast[0].value
+
+
+def take_session(monkeypatch, content: bytes) -> dict:
+    """Hand a session's file to the page as the uploader does; returns what the session then holds."""
+    kept = {"place": SimpleNamespace(getvalue=lambda: content)}
+    monkeypatch.setattr(take_along.st, "session_state", kept)
+    take_along._open("place")
+    return kept
+
+
+def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkeypatch):
+    values = {"digit": "drawn", "strokes": long_drawing(), "tab": "learned", "lecture": "1"}
+    with monkeypatch.context() as patched:
+        kept = take_session(patched, write_session("pixels", values))
+    assert kept["session_page"] == "pixels"
+    page = visit("pixels", tab="erase", pixel="3")
+    settled(page, session_opened=kept["session_opened"], page_shown="another")
+    assert page.session_state["pixels_strokes"] == values["strokes"]
+    assert page.session_state["pixels_tab"] == "learned"
+    assert page.session_state["pixels_query"] is None
+    assert page.session_state["lecture"] is True
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff", b"{}", b"[" * 10_000, write_session("no such page", {})])
+def test_session_file_that_is_none_is_refused_in_words(content, monkeypatch):
+    kept = take_session(monkeypatch, content)
+    assert kept["session_refused"]
+    assert not kept.get("session_opened")
+
+
+def test_session_holds_what_the_link_would(visit):
+    page = visit("lookup", temperature="0.5", q="Paris\nRome")
+    assert page.session_state["lookup_queries"] == "Paris\nRome"
+    values = {name: text for name, text in address_of(page).items() if name != "without"}
+    assert read_session(write_session("lookup", values)) == ("lookup", values)
+
+
+def test_lecture_mode_is_in_the_address_of_every_page(visit):
+    page = visit("start", lecture="1")
+    assert page.toggle(key="lecture").value is True
+    page.switch_page("pages/groups/page.py").run()
+    assert address_of(page)["lecture"] == "1"
+    off = visit("groups")
+    assert "lecture" not in address_of(off)
+
+
+def test_guess_among_three_columns_comes_with_a_link(visit):
+    page = visit("pixels", step="query", guess="1")
+    three = page.get("button_group")[-1]
+    assert three.key == "pixels_step_option"
+    three.__class__, three.picked = Picked, three.options[1:2]
+    run(page)
+    guess = page.session_state["pixels_step_guessed"]
+    again = visit("pixels", **address_of(page))
+    assert again.session_state["pixels_step_guessed"] == guess
+    assert again.session_state["pixels_step_option"] == guess[2]
+
+
+BEFORE = json.loads((Path(__file__).parent.parent / "data/links_of_0_1.json").read_text())
+"""What people kept of each page before classes and files had their present names."""
+OFF_BEFORE = {
+    "transformer": [("encoder-3", 0), ("encoder-3", 2), ("encoder-1", 2)],
+    "model": [("encoder self-5", 5), ("encoder self-5", 0)],
+}
+
+
+@pytest.mark.parametrize("name", sorted(BEFORE))
+def test_links_of_the_first_version_still_open(name, visit):
+    page = visit(name, **BEFORE[name])
+    assert not page.toast, "every part of the link is understood"
+    went = {"show": "made-echo-65536"} if name == "atlas" else {}  # of three made-up texts one is left
+    tab = {"tab": ""}  # under another name today
+    address = address_of(page)
+    if name in OFF_BEFORE:  # heads that are off are edits today
+        edits = [(one.where, one.edit) for one in page.session_state[f"{name}_edits"]]
+        assert edits == [(where, DropHead(head)) for where, head in OFF_BEFORE[name]]
+        address["off"] = BEFORE[name]["off"] if address.pop("edits") else ""
+    assert address | tab == BEFORE[name] | went | tab
+
+
+def test_a_session_file_of_the_first_version_is_read(root):
+    name, values = read_session((root / "tests/data/session_of_0_1.json").read_bytes())
+    assert (name, values) == ("vectors", BEFORE["vectors"])
+
+
+def test_a_recording_of_the_first_version_is_read(root):
+    recording = load_recording(root / "tests/data/recording_of_0_1.npz")
+    torch.manual_seed(0)
+    layer, x = torch.nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(1, 5, 8)
+    (trace,), (_, weights) = recording.traces, layer(x, x, x, average_attn_weights=False)
+    for head in range(2):
+        assert torch.allclose(trace.weights(head), weights[0, head], atol=1e-6)

@@ -1,0 +1,70 @@
+"""A new page is one folder: in a copy of the project it is wherever pages are, without another line."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+WALK = """
+from attention_core.data.lecture import read_lecture
+from ui.navigation import PAGES, entry_of, path_of
+
+LECTURE = "# Mine\\n\\n## Two words.\\npage: nearest\\nminutes: 3\\n"
+
+
+def test_it_is_in_the_sidebar_on_start_and_in_lectures(app):
+    assert [entry.name for entry in PAGES].index("nearest") == len(PAGES) - 2
+    assert "nearest" in {link.proto.page for link in app.get("page_link")}
+    assert "Two words, one number." in {caption.value for caption in app.caption}
+    assert read_lecture(LECTURE, [entry.name for entry in PAGES]).items[0].page == "nearest"
+
+
+def test_it_bears_what_strangers_type(walk, root):
+    walk.app.switch_page(path_of(entry_of("nearest"))).run()
+    walk.run("nearest", most=60)
+    walk.type_everywhere("nearest")
+    fields = [file for file, _ in walk.met if file.endswith("pages/nearest/parts.py")]
+    assert len(fields) == 2
+    assert not walk.faults
+
+
+def test_its_entry_imports_neither_torch_nor_charts(root):
+    import subprocess, sys
+    code = "import sys, ui.navigation as n; n.entry_of('nearest'); assert not {'torch', 'altair'} & sys.modules.keys()"
+    subprocess.run([sys.executable, "-c", code], cwd=root, check=True)
+"""
+COPIED = ("app.py", "attention_core", "lessons", "pages", "tests", "ui", ".streamlit", "pyproject.toml", "README.md")
+
+
+@pytest.mark.browser
+def test_a_folder_is_a_page(root, tmp_path):
+    copy = tmp_path / "project"
+    copy.mkdir()
+    for name in COPIED:
+        if (root / name).is_dir():
+            shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(root / name, copy / name)
+    for name in ("weights", "benchmarks", "docs"):
+        (copy / name).symlink_to(root / name)
+    shutil.copytree(root / "tests/support/new_page", copy / "pages/nearest")
+    (copy / "tests/pages/nearest").mkdir()
+    (copy / "tests/pages/nearest/test_nearest.py").write_text(WALK)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "nearest",
+        "tests/pages",
+        "tests/test_layers.py",
+    ]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stdout[-6000:]
+    n_passed = int(done.stdout.rpartition(" passed")[0].rpartition("\n")[2].split()[-1])
+    assert n_passed >= 12, done.stdout[-3000:]

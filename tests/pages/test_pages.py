@@ -1,0 +1,81 @@
+"""Every file of pages/ is in the list of pages; a second visitor, a menu, weights that are missing."""
+
+import pytest
+import torch
+
+from attention_core.concurrency import BoundedCache
+from tests.support.app import settled
+from ui.navigation import PAGES, entry_of, path_of
+from ui.state import Field
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_second_visitor_of_a_first_example_computes_nothing(start_app, entry, monkeypatch):
+    start_app().switch_page(path_of(entry)).run()
+    computations, call, keep = [], torch.nn.Module.__call__, BoundedCache.put
+
+    def counted_call(module, *given, **named):
+        computations.append(type(module).__name__)
+        return call(module, *given, **named)
+
+    def counted_keep(cache, key, value):
+        computations.append(key[0])
+        keep(cache, key, value)
+
+    declare = Field.__init__
+
+    def counted_field(field, page, name, *given, **more):
+        computations.append(name)  # a field is everybody's: no run may declare one
+        declare(field, page, name, *given, **more)
+
+    monkeypatch.setattr(Field, "__init__", counted_field)
+    monkeypatch.setattr(torch.nn.Module, "__call__", counted_call)
+    monkeypatch.setattr(BoundedCache, "put", counted_keep)
+    second = start_app().switch_page(path_of(entry)).run()
+    assert second.title
+    assert not computations
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("pixels", "pixel-notes"), ("find", "feature-mask"), ("read", "digit-reader"), ("ask", "scene-question")],
+)
+def test_missing_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app, name, model):
+    (weights / f"{model}.safetensors").unlink()
+    page = start_app().switch_page(f"pages/{name}/page.py").run()
+    assert not page.exception
+    assert f"attention_core.train {model}" in page.error[0].value
+    assert page.session_state[f"{name}_drawing"]["objects"]
+
+
+def test_list_equals_the_files_in_the_folder(root):
+    folders = {path.parent.name for path in (root / "pages").glob("*/page.py")}
+    assert folders
+    assert {entry.name for entry in PAGES} == folders
+
+
+def test_addresses_differ_from_each_other():
+    addresses = [entry.url_path for entry in PAGES]
+    assert len(set(addresses)) == len(addresses)
+
+
+def test_each_page_says_which_question_it_answers():
+    for entry in PAGES:
+        assert entry.title
+        assert entry.question.endswith("?"), entry.name
+
+
+def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
+    settled(app, take_along=True)
+    link = next(link.proto for link in app.get("page_link") if link.proto.label == "Other notations")
+    app.switch_page(path_of(entry_of(link.page)))
+    settled(app, **{f"{link.page}_tab": link.query_string.removeprefix("tab=")})
+    tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
+    assert len(tables) == 1
+    for name in ("$QW$, $KW$, $VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):
+        assert name in tables[0]
+
+
+def test_start_page_leads_to_every_other_page(app):
+    targets = {link.proto.page for link in app.get("page_link")}
+    assert {entry.url_path for entry in PAGES[1:]} <= targets

@@ -1,0 +1,233 @@
+"""Train it yourself, without a browser: Start, Pause, the film, controls, one training at a time, files, bad input."""
+
+import re
+import time
+
+import pytest
+import streamlit as st
+
+from attention_core.device import choose_device
+from attention_core.live_training import live_run
+from attention_core.live_training.digits import DigitLesson
+from attention_core.live_training.lesson import EDGES, POSITION, SCALE, LiveSettings
+from attention_core.live_training.live_run import LESSONS, RECORDED, LiveRun
+from attention_core.live_training.sentences import LENGTHS
+from pages.train import training
+from pages.train.training import Training, TrainingStage
+from tests.support.app import bodies, body_with, data_of, given, inject, opened, said
+from ui.job_queue import queue_of
+
+PAGE = "pages/train/page.py"
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch, tmp_path):
+    """Trainings of six batches, none of them recorded."""
+    monkeypatch.setattr(DigitLesson, "n_steps", 6)
+    monkeypatch.setattr(live_run, "RECORDED", tmp_path / "training.safetensors")
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+def until(stage: TrainingStage, one: Training) -> None:
+    for _ in range(600):
+        if one.stage is stage:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{one.stage}, {one.remark}")
+
+
+def trained(page, button: str = "train_start"):
+    page.button(key=button).click().run()
+    until(TrainingStage.DONE, page.session_state["train_training"])
+    return page.run()
+
+
+def put_back(page, content: bytes) -> None:
+    given(page, tab="compare")
+    page.file_uploader[0].upload("training.safetensors", content, "application/octet-stream")
+    page.run()
+
+
+def film(page, key: str = "train_film") -> dict:
+    return data_of(page, key)
+
+
+def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeypatch):
+    monkeypatch.setattr(DigitLesson, "n_steps", 1200)
+    monkeypatch.setattr(live_run, "RECORDED", RECORDED)
+    page = opened(app, PAGE)
+    assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
+    assert film(page)["frames"][-1]["step"] == film(page)["n_steps"] == 1200
+    attention, equal, _ = film(page)["frames"][-1]["accuracies"]
+    assert attention > 0.8
+    assert equal < 0.5
+    assert "Reads 3" in film(page)["frames"][-1]["says"]
+    assert "**Attention did the work**" in said(page)
+    assert "This run was recorded; press Start for yours: it takes about 45 seconds." in said(page)
+    inject(page, [])
+    page.button(key="train_preset_7").click().run()
+    assert "Reads 7" in film(page)["frames"][-1]["says"], "of one's own drawing"
+    given(page, set_seed=3)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings have no film yet"
+
+
+def test_it_trains_and_says_what_attention_is_worth(page):
+    trained(page)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0, 1, 2, 3, 4, 5, 6]
+    assert [len(frame["losses"]) for frame in film(page)["frames"]] == [0, 3, 3, 3, 3, 3, 3]
+    assert film(page)["names"] == ["with attention", "every weight equal", "no attention"]
+    assert re.search(r"\*\*.*ttention.*\*\*\. \d+% right, \d+% with", said(page))
+    assert "passed 99% of a gradient at first" in said(page)
+    assert page.button(key="train_start").label == "Train again"
+    before = film(page)["frames"]
+    inject(page, [])
+    page.button(key="train_preset_7").click().run()
+    assert [frame["weights"] for frame in film(page)["frames"]] != [frame["weights"] for frame in before]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
+    monkeypatch.setattr(LESSONS[name].make, "n_steps", 2, raising=False)
+    for lesson, (batch_size, *_) in LENGTHS.items():
+        monkeypatch.setitem(LENGTHS, lesson, (batch_size, 2, 1))
+    from pages.train.tabs import SAYS, SAYS_OF
+
+    given(page, set_lesson=name)
+    assert "never" not in said(page).split("\n")[0], "equal weights do well enough in some lessons"
+    trained(page)
+    heads = re.findall("<th>(.*?)</th>", body_with(page, 'class="figures"'))
+    assert heads[1] == film(page)["title"].lower(), "the same is counted"
+    known = [one.answer for looks in page.session_state["train_looks"].values() for one in looks]
+    assert film(page)["frames"][-1]["says"] == known[-1]
+    assert ("of a gradient at first" in said(page)) == (name != "triples")
+    given(page, tab="break")
+    for broken, says in SAYS.items():
+        if broken in LESSONS[name].broken:
+            assert SAYS_OF.get(name, {}).get(broken, says) in said(given(page, set_broken=broken))
+    asks = bodies(page)
+    if name == "digits":
+        assert "ink and position" in asks
+        assert "ink and position" not in bodies(given(page, set_broken=POSITION))
+    if name == "graph":
+        given(page, set_broken=EDGES, graph="AB")
+        assert "asks all nodes" in bodies(page)
+        assert "without neighbours" not in said(page)
+
+
+def test_what_is_left_of_a_training_that_was_put_back_is_not_told_as_its_whole_time(page):
+    run = LiveRun(LiveSettings())
+    while run.step < run.n_steps - 1:
+        run.advance()
+    put_back(page, run.checkpoint())
+    trained(page, "train_go_on")
+    assert "Trained." in said(page)
+    assert "Trained in" not in said(page)
+
+
+def test_a_size_that_a_broken_part_brings_is_the_one_that_is_told(page):
+    from pages.train.tabs import _told as told
+
+    assert told(LiveSettings(size="small", broken=SCALE)) == "Read digits, do not divide by √d (d = 64)"
+    assert told(LiveSettings(size="small", seed=3)) == "Read digits, size small, seed 3"
+
+
+def test_two_trainings_stand_beside_each_other(page):
+    trained(page)
+    given(page, set_seed=3)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings, another training"
+    trained(page)
+    given(page, tab="compare")
+    assert film(page, "train_film_before")["frames"] != film(page, "train_film_now")["frames"]
+    assert "Read digits, seed 3" in said(page)
+
+
+def test_it_can_be_broken(page):
+    given(page, tab="break", set_broken="labels")
+    trained(page, "train_break")
+    assert page.session_state["train_training"].run.settings.broken == "labels"
+
+
+def test_pause_keeps_what_was_learned(page, monkeypatch):
+    monkeypatch.setattr(DigitLesson, "n_steps", 2000)
+    given(page, set_seed=1)
+    page.button(key="train_start").click().run()
+    mine = page.session_state["train_training"]
+    until(TrainingStage.TRAINS, mine)
+    page.run()
+    assert page.button(key="train_pause").label == "Pause"
+    page.button(key="train_pause").click().run()
+    until(TrainingStage.RESTS, mine)
+    step = mine.run.step
+    page.run()
+    page.button(key="train_go_on").click().run()
+    until(TrainingStage.TRAINS, mine)
+    page.run()
+    page.button(key="train_pause").click().run()
+    until(TrainingStage.RESTS, mine)
+    assert mine.run.step >= step
+    page.run()
+    page.button(key="train_stop").click().run()
+    assert (page.session_state["train_training"], page.session_state["train_before"]) == (None, mine)
+    assert [frame["step"] for frame in film(page)["frames"]] == [0]
+    assert page.button(key="train_start").label == "Start"
+
+
+def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
+    monkeypatch.setattr(DigitLesson, "n_steps", 2000)
+    queue_of(choose_device(), "training")
+    one, other = Training(LiveRun(LiveSettings())), Training(LiveRun(LiveSettings()))
+    one.go_on("a", "here")
+    until(TrainingStage.TRAINS, one)
+    other.go_on("b", "there")
+    time.sleep(0.5)
+    assert (other.stage, other.before, other.run.step) == (TrainingStage.WAITS, 1, 0)
+    monkeypatch.setattr(training, "PATIENCE", 0.2)
+    until(TrainingStage.RESTS, one)
+    assert "away" in one.remark
+    until(TrainingStage.RESTS, other)
+
+
+def test_a_public_server_has_every_lesson_and_lets_none_go_on_for_ever(monkeypatch):
+    monkeypatch.setenv("ATTENTION_HOSTED", "1")
+    monkeypatch.setattr(DigitLesson, "n_steps", 1200)
+    runs = {name: LiveRun(LiveSettings(name, [*one.size][-1], score=one.score[0])) for name, one in LESSONS.items()}
+    one = Training(runs["digits"])
+    one.seconds = 301
+    one.go_on("a", "here")
+    until(TrainingStage.RESTS, one)
+    assert (one.run.step, one.remark) == (0, "It has computed for 300 seconds, the most here.")
+
+
+def test_unknown_words_and_files_of_strangers_are_told(page):
+    given(page, set_lesson="grammar", grammar="the purple car")
+    assert "It never meets *purple*" in said(page)
+    assert "It learns a, apple, big" in said(page)
+    assert film(page)["keys"] == ["the", "purple", "car", "end"]
+    given(page, set_lesson="triples", triples="seven")
+    assert "“seven” is not a whole number" in said(page)
+    assert film(page)["keys"][-1] == "nobody"
+    given(page, set_lesson="lookup", lookup="dctor", changes=True)
+    assert film(page)["frames"][-1]["queries"] == ["dctor"]
+    assert film(page)["keys"][2] == "doctor = 7"
+    put_back(page, b"nothing")
+    assert "no training that was saved here" in said(page)
+
+
+def test_a_training_is_put_back(page):
+    run = LiveRun(LiveSettings(seed=7, size="small"))
+    run.advance()
+    put_back(page, run.checkpoint())
+    assert page.session_state["train_set_seed"] == 7
+    assert [frame["step"] for frame in film(page)["frames"]] == [0, 1]
+    assert page.button(key="train_go_on").label == "Go on"
+
+
+def test_without_its_data_the_page_says_what_to_do(app, monkeypatch, tmp_path):
+    from attention_core.data import lessons
+
+    monkeypatch.setattr(lessons, "find_file", lambda name: tmp_path)
+    lessons.small_digits.cache_clear()
+    assert "digits.npz is not there" in opened(app, PAGE).error[0].value
+    lessons.small_digits.cache_clear()

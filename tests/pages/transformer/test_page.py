@@ -1,0 +1,333 @@
+"""Inside a transformer, without a browser: two orders, heads, steps, edits, positions, cost, bad input."""
+
+import json
+import re
+
+import pytest
+
+from attention_core.data.sentence_presets import LAYERED
+from attention_core.evaluate import translation_figures as training
+from attention_core.evaluate import variants
+from attention_core.inference.translation import read_source
+from pages.transformer import cost
+from pages.transformer.deeper import ROWS
+from tests.support import app as tools
+from tests.support.app import bodies, body_with, charts, open_tab, opened, outcome, said, there_and_back
+
+PAGE, NAME = "pages/transformer/page.py", "transformer"
+TEXT = f"{NAME}_text"
+BAD = {
+    "one word": "Hello",
+    "200 words": "The red car stopped. " * 50,
+    "another alphabet": "Где находится библиотека?",
+    "emoji": "I love you 😀 😀!",
+    "HTML": "<img src=x onerror=alert(1)> <b>Stop</b>",
+    "digits": "In 1998 we had 365 days.",
+    "unknown words": "Zorglub ate my xylophonic quokka.",
+    "upper case": "THE RED CAR IS IN FRONT OF THE HOUSE.",
+    "no final stop": "the red car is in front of the house",
+    "one endless word": "a" * 900,
+}
+TABS = ("heads", "steps", "off", "positions", "cost")
+
+
+def settled(page):
+    assert not tools.settled(page).error
+    return page
+
+
+def typed(page, text):
+    page.text_input(key=TEXT).set_value(text)
+    return settled(page)
+
+
+def orders(page) -> dict:
+    """Return what the first screen draws of the two orders."""
+    return next(
+        json.loads(each.proto.json) for each in page.get("bidi_component") if "two_orders" in each.proto.component_name
+    )
+
+
+def french(page) -> list[list[str]]:
+    """Return the French of both orders, without positions and with them."""
+    return [way["french"] for way in orders(page)["ways"]]
+
+
+def n_charts(page, tabs=TABS) -> int:
+    return sum(len(charts(open_tab(page, tab))) for tab in tabs)
+
+
+def test_every_preset_is_translated_and_looked_into(page):
+    seen = set()
+    for text in LAYERED.values():
+        typed(page, text)
+        seen.add(french(page)[1][0])
+        assert n_charts(page) >= 7
+    assert len(seen) == len(LAYERED)
+
+
+def test_kind_decides_who_asks_whom(page):
+    asked = {}
+    for kind in ("encoder", "decoder", "cross"):
+        page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+        asked[kind] = next(one.value for one in open_tab(settled(page), "heads").caption if "asks" in one.value)
+    assert "all English pieces" in asked["encoder"]
+    assert "never what comes after" in asked["decoder"]
+    assert asked["cross"].startswith("Each French piece asks all English")
+
+
+def test_layer_and_head_are_chosen_and_in_the_address(page):
+    open_tab(page, "heads")
+    page.segmented_control(key=f"{NAME}_layer").set_value(2)
+    page.segmented_control(key=f"{NAME}_head").set_value(4)
+    settled(page)
+    assert "**Layer 3, head 5**" in said(page)
+    assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 1")])
+def test_an_address_can_name_a_head(app, asked, shown):
+    app.query_params["head"] = asked
+    assert shown in said(opened(app, PAGE, "heads"))
+
+
+@pytest.mark.parametrize("kind", ["decoder", "cross"])
+def test_every_step_can_be_shown(page, kind):
+    page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+    open_tab(settled(page), "steps")
+    page.session_state[f"{NAME}_step"] = "embedding"
+    seen = []
+    for _ in range(14):
+        seen.append(settled(page).session_state[f"{NAME}_step"])
+        following = page.button(key=f"{NAME}_step_next")
+        if following.disabled:
+            break
+        following.click()
+    expected = ["embedding", "query", "key", "value", "scores", "scaled", "mask", "weights", "context", "merge"]
+    assert seen == [step for step in expected if step != "mask" or kind == "decoder"]
+
+
+def test_a_head_is_switched_off_and_on_again(page):
+    open_tab(page, "off")
+    page.button(key=f"{NAME}_switch").click()
+    settled(page)
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "Encoder, layer 3, head 1: switched off"
+    assert page.button(key=f"{NAME}_switch").label == "Switch on"
+    page.button(key=f"{NAME}_edits_undo").click()
+    settled(page)
+    assert page.button(key=f"{NAME}_switch").label == "Switch off"
+    page.button(key=f"{NAME}_edits_redo").click()
+    settled(page)
+    page.button(key=f"{NAME}_restore").click()
+    settled(page)
+    assert page.session_state[f"{NAME}_edits"] == ()
+
+
+CROSS = ".".join(f"cross-{layer}-{head}" for layer in range(1, 4) for head in range(1, 7))
+
+
+@pytest.mark.parametrize("tab", ["heads", "steps", "off"])
+def test_an_old_link_with_heads_off_opens_and_the_top_shows_the_changed_translation(visit, tab):
+    trained = french(visit(NAME))
+    page = visit(NAME, off=CROSS, tab=tab)
+    assert len(page.session_state[f"{NAME}_edits"]) == 18
+    assert french(page) != trained
+    assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in bodies(page)
+    assert "off" not in page.query_params
+    page.button(key=f"{NAME}_restore").click()
+    assert french(settled(page)) == trained
+
+
+def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
+    page.segmented_control(key=f"{NAME}_kind").set_value("cross")
+    open_tab(settled(page), "off")
+    page.button(key=f"{NAME}_cut").click()
+    first = settled(page).session_state[f"{NAME}_edits"][0]
+    assert (first.where, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 0, 0.0)
+    assert page.checkbox(key=f"{NAME}_edit_0").label.startswith("Cross, layer 3, head 1: ")
+    page.number_input(key=f"{NAME}_weight").set_value(60.0)
+    assert dict(settled(page).session_state[f"{NAME}_edits"][0].edit.weights)[first.edit.weights[0][0]] == 0.6
+    page.selectbox(key=f"{NAME}_row_of").set_value(0)
+    assert "looks where" in settled(page).checkbox(key=f"{NAME}_edit_1").label
+    page.segmented_control(key=f"{NAME}_kind").set_value("decoder")
+    settled(page).button(key=f"{NAME}_cut").click()
+    before, after = outcome(settled(page))
+    assert before != after
+    typed(page, "The dog bit the man.")
+    assert said(page).count("Not applied: it was made for another input") == 3
+
+
+def test_another_order_is_the_same_without_positions_and_another_with_them(page):
+    assert french(page) == [["Tom a aidé Mary."] * 2, ["Tom a aidé Mary.", "Mary a aidé Tom."]]
+    without, with_positions = (way["changed"] for way in orders(page)["ways"])
+    assert max(without) < 1e-4
+    assert max(with_positions) > 0.5
+    assert [way["same"] for way in orders(page)["ways"]] == [True, False]
+    typed(page, LAYERED["Adjective after noun"])
+    before = orders(page)["order"]
+    assert page.button(key=f"{NAME}_reverse").disabled, "it is reversed"
+    page.button(key=f"{NAME}_shuffle").click()
+    assert orders(settled(page))["order"] != before
+    page.button(key=f"{NAME}_reverse").click()
+    assert orders(settled(page))["order"] == before
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "verdicts"),
+    [
+        ("Tom helped Mary.", "reversed-0", ["the order is lost", "each order, its own French"]),
+        ("I love you.", "shuffled-2", ["the order is lost", "other numbers, the same French"]),
+        ("Hello.", "shuffled-0", ["no other order"] * 2),
+        ("no no no", "reversed-0", ["no other order"] * 2),
+        ("Привет, мир!", "reversed-0", ["the order is lost", "each order, its own French"]),
+    ],
+)
+def test_an_order_is_called_lost_only_where_the_numbers_are_the_same(visit, text, order, verdicts):
+    ways = orders(visit(NAME, text=text, order=order))["ways"]
+    assert [way["verdict"] for way in ways] == verdicts
+    for way in ways:
+        is_same_french = way["french"][0] == way["french"][1]
+        assert (max(way["changed"]) < 1e-3) == (way["verdict"] in ("the order is lost", "no other order"))
+        assert is_same_french == (way["verdict"] != "each order, its own French")
+
+
+@pytest.mark.parametrize("text", ["Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""])
+def test_a_button_that_gives_another_order_gives_one_that_is_not_there(page, text):
+    page.text_input(key=TEXT).set_value(text).run()
+    for _ in range(4):
+        for name in ("shuffle", "reverse"):
+            button = page.button(key=f"{NAME}_{name}")
+            if button.disabled:
+                continue
+            before = orders(page)["order"]
+            button.click()
+            drawn = orders(settled(page))
+            words = [drawn["labels"][place] for place in drawn["order"]]
+            assert words not in ([drawn["labels"][place] for place in before], drawn["labels"])
+    assert page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
+
+
+def test_words_tell_of_the_number_that_was_clicked(page):
+    open_tab(page, "steps")
+    for kind in ("encoder", "cross"):
+        page.segmented_control(key=f"{NAME}_kind").set_value(kind)
+        for step in ("scores", "weights"):
+            page.session_state[f"{NAME}_step"], page.session_state[f"{NAME}_query"] = step, 1
+            page.session_state[f"{NAME}_{kind}_moving_step"] = {"chosen": {"step": step, "row": 1, "column": 0}}
+            told = "".join(one.value for one in settled(page).latex)
+            assert "_{2,1}" in told, (kind, step)
+            drawn = tools.data_of(page, f"{NAME}_{kind}_moving_step")["steps"]
+            assert {(one["query"], one["column"]) for name, one in drawn.items() if name in ("scores", "weights")} == {
+                (1, 0)
+            }
+            page.session_state[f"{NAME}_query"] = 2
+            assert "_{3," in "".join(one.value for one in settled(page).latex), "of another row, the heaviest"
+
+
+def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
+    page.button(key=f"{NAME}_try").click()
+    settled(page).segmented_control(key=f"{NAME}_try_guess").set_value(1)
+    settled(page)
+    assert page.text_input(key=TEXT).value == "The cat is under the table."
+    (typed_without, moved_without), (_, moved) = french(page)
+    assert typed_without == moved_without != moved
+    verdict = page.info[0].value
+    assert "You guessed: A heap of French words. **Not so:** Both orders become *Le chat est sous la table.*" in verdict
+    assert "becomes *La table est sous le chat.*" in verdict
+
+
+def test_positions_are_pictured(page):
+    assert "only their distance counts" in said(open_tab(page, "positions"))
+
+
+def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
+    typed(page, LAYERED["Adjective after noun"])
+    assert "Processor time of one slow core" in said(open_tab(page, "cost"))
+    n, table = len(read_source(LAYERED["Adjective after noun"]).ids), body_with(page, "steps in a row")
+    assert f"6 n d² = {6 * n * 192**2:,}" in table
+    assert f"4 n d² + 2 n² d = {4 * n * 192**2 + 2 * n**2 * 192:,}" in table
+    assert table.count("training on 1,000 sentences") == 3
+    assert f"4 d² + 2 (n + 1) d = {4 * 192**2 + 2 * 1001 * 192:,}" in table
+    assert "cheaper below n = 191" in said(page)
+    assert len({one.next_work.split(" = ")[1] for one in cost.layer_costs(191)}) == 1, "there both cost the same"
+    monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
+    assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
+
+
+@pytest.mark.parametrize("text", ["", "   \n "])
+def test_nothing_typed_leaves_positions_and_cost(page, text):
+    page.text_input(key=TEXT).set_value(text).run()
+    assert page.info
+    assert n_charts(page, ("positions", "cost")) == 4
+
+
+def test_bad_input_is_answered_and_shown_as_pieces(page):
+    for name, text in BAD.items():
+        typed(page, text)
+        assert len(french(page)) == 2, name
+        assert "<img" not in "".join(bodies(open_tab(page, tab)) for tab in ("heads", "steps")), name
+        assert page.text_input(key=TEXT).value == text, name
+
+
+def test_what_was_not_read_is_told(page):
+    typed(page, BAD["200 words"])
+    assert "words are read" in said(page)
+    typed(page, BAD["another alphabet"])
+    assert "never met" in said(page) or "pieces" in said(page)
+    assert "(3 of 3 words). It knows common English alone." in said(page)
+
+
+def test_sentence_and_head_survive_leaving_the_page(page):
+    typed(page, "The dog bit the man.")
+    open_tab(page, "heads").segmented_control(key=f"{NAME}_kind").set_value("cross")
+    page.segmented_control(key=f"{NAME}_layer").set_value(1)
+    settled(page)
+    there_and_back(page)
+    assert page.text_input(key=TEXT).value == "The dog bit the man."
+    assert page.segmented_control(key=f"{NAME}_kind").value == "cross"
+    assert "**Layer 2, head 1**" in said(page)
+
+
+def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
+    (weights / "translator-transformer.safetensors").unlink()
+    page = opened(start_app(), PAGE)
+    assert "attention_core.train translator-transformer" in page.error[0].value
+    assert n_charts(page, ("positions", "cost")) == 4
+
+
+def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
+    typed(page, "The red car is in front of the house.")
+    open_tab(page, "twice")
+    table = body_with(page, 'class="figures"')
+    assert all(name in table for name in ROWS.values())
+    spoken = re.findall(r"<td>([^<]*[.!?])</td></tr>", table)
+    assert len(spoken) == len(ROWS)
+    assert spoken[0] == spoken[3] == "La voiture rouge est devant la maison."
+    assert spoken[1] != spoken[0] != spoken[4]
+    passes = re.findall(r"<tr><td>[^<]*</td><td>([^<]*)</td>", table)
+    assert passes == ["10", "5", "10", "5", "6.5", "6.5", "6.5 + 1"], "of each network, beside its figures"
+    monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
+    assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))
+
+
+@pytest.mark.parametrize(
+    ("unordered", "says"), [(20.0, "The rest it did not win back"), (45.0, "Positions were redundant")]
+)
+def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
+    page, monkeypatch, tmp_path, unordered, says
+):
+    cards = [{"name": "translator-unordered", "test": {"bleu": unordered, "bleu_long": 4.25}}]
+    (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
+    monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
+    assert says in said(open_tab(page, "twice"))
+    assert f"one pass</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in bodies(page)
+
+
+def test_a_lecture_shows_what_stands_below_a_section_on_a_screen_of_its_own(page):
+    both = n_charts(page, ["cost"])
+    page.session_state["lecture"] = True
+    alone, below, top = (n_charts(page, [slug]) for slug in ("cost", "measured", "top"))
+    assert (alone - top) + (below - top) == both - top
+    assert below > top
+    page.session_state["lecture"] = False
+    assert open_tab(page, "measured").session_state[f"{NAME}_tab"] == "cost"

@@ -1,0 +1,57 @@
+"""Inside a transformer in a real browser: type, click a head, click a word, step, measure."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.on_page import assert_fits, open_tab, settle, submit
+
+HEADS = "[class*='st-key-transformer_heads'] .marks"
+
+
+@pytest.fixture
+def visitor(visit, app_url):
+    """The page, opened and painted."""
+    page = visit(f"{app_url}/transformer?tab=heads")
+    page.locator(HEADS).wait_for(timeout=90_000)
+    settle(page)
+    return page
+
+
+def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
+    submit(visitor.get_by_role("textbox", name="An English sentence"), "The dog bit the man")
+    visitor.locator(".st-key-transformer_two_orders .word").get_by_text("dog", exact=True).first.wait_for()
+    settle(visitor)
+    heads = visitor.locator(HEADS)
+    heads.scroll_into_view_if_needed()
+    place = heads.bounding_box()
+    visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.42)
+    visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
+    visitor.locator("strong", has_text="Layer 2, head 4").wait_for()
+    open_tab(visitor, "Step by step")
+    words = visitor.locator(".st-key-transformer_words .target button")
+    words.nth(4).click()
+    settle(visitor)
+    expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
+    visitor.get_by_role("radio", name="Weights").click()
+    visitor.wait_for_url(re.compile(r"step=weights"))
+    settle(visitor)
+    visitor.locator(".st-key-transformer_step_next button").click()
+    visitor.wait_for_url(re.compile(r"step=context"))
+    open_tab(visitor, "Try")
+    visitor.get_by_role("button", name="Switch off").click()
+    visitor.get_by_text("Encoder, layer 2, head 4: switched off").wait_for()
+    visitor.locator(".as-trained").wait_for()
+    settle(visitor)
+    visitor.locator(".st-key-transformer_words .source button").nth(1).click()
+    visitor.get_by_text("Encoder, layer 2, head 4: man no longer looks at dog; the others share the rest").wait_for()
+    settle(visitor)
+    visitor.get_by_role("button", name="Everything as trained").click()
+    visitor.locator(".as-trained").wait_for(state="detached")
+
+
+def test_phone_shows_no_more_than_its_width(visitor):
+    for tab in visitor.get_by_role("tab").all_inner_texts():
+        open_tab(visitor, tab)
+        assert_fits(visitor)

@@ -1,0 +1,153 @@
+"""Alignments, collapse, look-up, pairs, memory: right numbers, right marks, names that keep apart."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from attention_core.attention.types import Axis, Role
+from attention_core.charts import matrix_chart
+from attention_core.charts.vega import signed_ramp
+from attention_core.evaluate.translation_figures import ByLength
+from attention_core.inference.word_influence import MemoryOverview
+from pages.lookup.charts import series_chart
+from pages.memory.charts import NAME_HEIGHT, cure_chart, length_chart, over_time, spread_out
+from pages.translate.charts import ACROSS, LIT, STEPS, alignment_chart, collapse_chart, unrolled_chart
+from tests.support.charts import rows_of, valid
+
+WORDS = ["red", "<b>", "red", "end"]
+BLEU = ByLength(["1-5", "18+"], {"translator-none": [40.0, 30.0], "translator-additive": [42.0, 30.5]})
+CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
+
+
+def states(**more):
+    memory = MemoryOverview(WORDS, {"forward": np.random.default_rng(0).random((30, 4))}, {})
+    settings = {"title": "state", "read": [True] * 4, "now": 2, "size": (480, 192)}
+    return over_time(memory, "forward", signed_ramp(np.ones(1)), **settings | more)
+
+
+def lengths(**more):
+    return length_chart(BLEU, **{"width": 560, "height": 320, "called": CALLED, "marked": {}} | more)
+
+
+MEMORY_CHARTS = {
+    "states": states,
+    "low states": lambda: states(size=(100, 10)),
+    "lengths": lengths,
+    "marked lengths": lambda: lengths(marked={BLEU.groups[0]: "3 words"}),
+}
+
+
+def dataset(chart, layer):
+    spec = chart.to_dict()
+    data = spec["layer"][layer].get("data") or spec["data"]
+    return spec["datasets"][data["name"]]
+
+
+def test_mouse_finds_only_columns_that_were_read():
+    found = dataset(states(read=[False, False, True, True]), 1)
+    assert [row["left"] for row in found] == [2, 3]
+    assert found[0]["word"] == "red"
+
+
+def test_names_at_lines_ends_keep_apart_and_stay_inside():
+    assert spread_out([30.5, 30.0, 10.0], 4.0, 0.0) == [30.5, 26.5, 10.0]
+    assert spread_out([2.0, 1.0], 4.0, 0.0) == [4.0, 0.0]
+    assert spread_out([], 1.0, 0.0) == []
+    names = dataset(lengths(), 3)
+    assert {row["label"] for row in names} == set(CALLED.values())
+    places = sorted(row["place"] for row in names)
+    assert min(b - a for a, b in pairwise(places)) >= NAME_HEIGHT * 45 / 320 - 1e-9
+
+
+GENERATOR = np.random.default_rng(0)
+CHARTS = {
+    "alignment": lambda: alignment_chart(
+        GENERATOR.dirichlet(np.ones(4), 3), ["la", "la", "?"], list("abba"), marked_row=1
+    ),
+    "many pieces": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(70), 80), ["x"] * 80, ["y"] * 70),
+    "collapse": lambda: collapse(2),
+    "unrolled": lambda: unrolled("scores"),
+    "unrolled without attention": lambda: unrolled_chart(["a", "b"], ["c", "d", "end"], 2, "context", None, None),
+    "cure": lambda: cure_chart(["a", "b", "end"], np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.9, 0.1]), marked=1),
+}
+
+
+def collapse(n: int):
+    vectors, context = GENERATOR.normal(size=(n, 7)), GENERATOR.normal(size=7)
+    return collapse_chart(["w"] * n, vectors, np.full(n, 1 / n), context, width=520)
+
+
+def unrolled(lit: str):
+    return unrolled_chart(
+        ["a", "b", "c"], ["d", "e"], 1, lit, np.array([-3.0, -1.0, -2.0]), np.array([0.1, 0.66, 0.24])
+    )
+
+
+CHARTS |= MEMORY_CHARTS
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_spec_follows_the_schema(name):
+    valid(CHARTS[name]())
+
+
+def test_all_alignments_share_one_scale_and_mark_the_uniform_weight():
+    spec = str(CHARTS["alignment"]().to_dict())
+    assert "'domain': [0.0, 1.0]" in spec
+    assert "1/4" in spec
+
+
+def test_rows_of_an_alignment_answer_the_mouse():
+    spec = CHARTS["alignment"]().to_dict()
+    assert any(one["name"] == "looked" and one["select"]["on"] == "pointerover" for one in spec["params"])
+
+
+def test_collapse_is_drawn_to_scale():
+    small, large = (collapse(n).to_dict() for n in (2, 12))
+    assert large["height"] - small["height"] == 10 * (small["height"] / 5)
+
+
+@pytest.mark.parametrize("lit", STEPS)
+def test_each_step_of_the_unrolled_network_lights_other_marks(lit):
+    def lights(step: str) -> dict[str, int]:
+        spec = unrolled(step).to_dict()
+        colours = [row["fill"] for rows in spec["datasets"].values() for row in rows if "fill" in row]
+        bold = str(spec).count("'bold'")
+        return {one: colours.count(one) for one in colours if one.endswith(LIT)} | {"bold": bold}
+
+    assert all(lights(lit) != lights(other) for other in STEPS if other != lit)
+
+
+def test_scores_of_the_unrolled_network_begin_at_the_lowest():
+    frames = unrolled("scores").to_dict()["datasets"].values()
+    rows = [row for rows in frames for row in rows if row.get("bottom", 0) - row["top"] == pytest.approx(10)]
+    long = [row["right"] - row["left"] for row in rows]
+    assert long[::2] == pytest.approx([1, ACROSS, ACROSS / 2])
+    assert long[1::2] == pytest.approx([ACROSS * one for one in (0.1, 0.66, 0.24)])
+
+
+RANDOM = np.random.default_rng(2)
+
+
+def weights(*shape):
+    raw = RANDOM.random(shape)
+    return raw / raw.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("framed", [(), [(0, 2), (2, 0)]])
+def test_cells_are_framed_and_those_without_a_number_grey(framed):
+    values = weights(4, 4)
+    values[1] = np.nan
+    chart = matrix_chart(values, *[Axis.numbered("pair", 4)] * 2, Role.WEIGHTS, framed=framed, title="weight")
+    marks = {(row["row"], row["col"]) for row in rows_of(chart) if set(row) == {"row", "col"}}
+    assert marks == {*framed}
+    assert sum(bool(row.get("masked")) for row in rows_of(chart)) == 4
+
+
+def test_what_is_told_of_a_curve_is_drawn_over_the_steps_that_were_asked():
+    spec = valid(series_chart(np.linspace(-1, 1, 5), {"attention": np.array([0.4, 0.9])}, range(3, 5)))
+    shaded, lines = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    assert shaded == [{"step": 2.5, "until": 4}]
+    assert [(row["step"], row["value"]) for row in lines if row["what"] == "attention"] == [(3, 0.4), (4, 0.9)]
+    assert len([row for row in lines if row["what"] == "drawn"]) == 5

@@ -1,0 +1,274 @@
+"""The workbench page without a browser: presets, steps, settings, typed numbers."""
+
+import numpy as np
+import pytest
+
+from attention_core.attention.scores import SCORES
+from pages.vectors.problem import PRESETS, trace_of
+from tests.support.app import charts, component, given, open_tab, said
+
+
+@pytest.fixture
+def page(visit):
+    """The workbench, its rules open, at a step that draws quickly, reached without drawing the start page first."""
+    return visit("vectors", step="query", rules="1")
+
+
+def retype(page, table, row, column, number):
+    """Put a number into a cell, as the table does."""
+    cells = [list(numbers) for numbers in page.session_state["vectors_cells"][table]]
+    cells[row][column] = number
+    return given(page, cells=page.session_state["vectors_cells"] | {table: cells})
+
+
+def sound(page):
+    assert not page.error
+    return page
+
+
+def choose(page, widget, key, value):
+    """Set a widget, and nothing goes wrong."""
+    return sound(getattr(page, widget)(key=f"vectors_{key}").set_value(value).run())
+
+
+def show(page, step):
+    page.session_state["vectors_step"] = step
+    return page.run()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_draws_its_steps_and_says_what_it_shows(page, preset):
+    choose(page, "selectbox", "preset", preset)
+    assert charts(page)
+    assert PRESETS[preset].line in said(page)
+    assert charts(sound(show(page, "context")))
+
+
+def pairs(page):
+    """What the component of the first screen was given."""
+    return component(page, "nine_pairs")
+
+
+def test_it_opens_on_nine_pairs_and_three_arrows_with_the_rules_closed(visit):
+    page = visit("vectors")
+    shown = pairs(page)
+    assert (len(shown["arrows"]), np.shape(shown["weights"])) == (3, (3, 3))
+    assert (np.array(shown["arrows"]) != shown["from"]).any(1).tolist() == [True, False, False]
+    assert (np.abs(np.array(shown["before"]) - shown["weights"]) > 1e-9).all(), "one has moved: nine weights changed"
+    assert shown["neuron"]
+    assert shown["values"] == [[1, 0], [0, 1]]
+    assert not page.get("arrow_data_frame")
+    assert "vectors_scoring" not in [box.key for box in page.selectbox]
+
+
+def test_what_the_browser_computes_of_arrows_is_what_python_does(page):
+    for preset in ("pairs", "huge", "projections", "causal"):
+        shown = pairs(choose(page, "selectbox", "preset", preset))
+        given = {name: np.array(rows) for name, rows in shown["given"].items()}
+        scores = given[shown["query"]] @ np.array(shown["map"]) @ given[shown["key"]].T
+        allowed = np.ones(scores.shape) if shown["allowed"] is None else np.array(shown["allowed"])
+        powers = np.exp(scores) * allowed
+        np.testing.assert_allclose(powers / powers.sum(1, keepdims=True), shown["weights"], atol=1e-12)
+
+
+def test_the_first_preset_puts_nine_pairs_beside_a_neuron(page):
+    open_tab(show(page, "scores"), "pairs")
+    assert "A neuron's weights belong to single inputs" in said(page)
+
+
+def test_the_softmax_is_switched_off_and_told_in_the_address(page):
+    page.session_state["vectors_step"] = "weights"
+    choose(page, "toggle", "softmax", False)
+    assert any("A = S'" in formula.value for formula in page.latex)
+    assert page.query_params["softmax"] in ("0", ["0"])
+    assert "The softmax is off" in said(open_tab(page, "try"))
+
+
+def test_who_has_no_pointer_chooses_the_row_whose_weight_is_changed(page):
+    open_tab(page, "try")
+    page.selectbox(key="vectors_asks").set_value(2).run()
+    assert page.selectbox(key="vectors_weight_of").label == "x3 takes from"
+    page.button(key="vectors_cut").click().run()
+    assert [box.label for box in page.checkbox if "_edit_" in box.key] == [
+        "Row x3 no longer looks at x2; the others share the rest"
+    ]
+
+
+@pytest.mark.parametrize("scoring", SCORES)
+def test_every_scoring_function_can_be_chosen(page, scoring):
+    choose(page, "selectbox", "scoring", scoring)
+    assert charts(page)
+
+
+def test_scores_need_not_be_scaled(page):
+    scaled = np.array(pairs(page)["weights"])
+    assert not np.allclose(pairs(choose(page, "toggle", "scaled", False))["weights"], scaled)
+    assert page.query_params["scale"] in ("none", ["none"])
+
+
+def test_looking_back_only_adds_a_step(page):
+    choose(page, "toggle", "causal", True)
+    sound(show(page, "mask"))
+    assert page.session_state["vectors_step"] == "mask"
+    assert np.triu(pairs(page)["weights"], 1).max() == 0
+
+
+def test_what_an_example_shows_is_said_of_it_before_ones_own_changes(page):
+    line = PRESETS["huge"].line
+    assert f"\n{line}" in said(choose(page, "selectbox", "preset", "huge"))
+    assert f"Before your changes: {line}" in said(choose(page, "selectbox", "scoring", "cosine"))
+    choose(page, "selectbox", "preset", "equal")
+    assert f"Before your changes: {PRESETS['equal'].line}" in said(retype(page, "K", 0, 0, -1))
+
+
+def test_what_examples_say_is_so():
+    weights = {name: preset.problem() for name, preset in PRESETS.items()}
+    weights = {name: trace_of(problem).weights().numpy() for name, problem in weights.items()}
+    np.testing.assert_allclose(weights["equal"][:, 0], weights["equal"][:, 1])
+    assert (weights["huge"][:, 2] > 0.98).sum() == 2
+    keys = PRESETS["huge"].problem().tables["K"]
+    assert np.linalg.norm(keys, axis=1).tolist() == [1, 1, 10]
+    assert weights["projections"].argmax(1)[:2].tolist() == [1, 2], "cat asks for sat, sat for mat"
+    assert np.triu(weights["causal"], 1).max() == 0
+    assert weights["causal"][0, 0] == 1
+
+
+@pytest.mark.parametrize("change", ["drag", "softmax", "edit"])
+def test_the_verdict_goes_when_x1_is_no_longer_nothing(page, change):
+    page.button(key="vectors_try").click().run()
+    page.segmented_control(key="vectors_try_guess").set_value(1).run()
+    assert page.success
+    if change == "drag":
+        retype(page, "X", 0, 0, 2.0)
+    elif change == "softmax":
+        choose(page, "toggle", "softmax", False)
+    else:
+        open_tab(page, "try")
+        page.button(key="vectors_cut").click().run()
+    assert not page.success
+    assert page.session_state["vectors_tried"] == ""
+
+
+def test_only_arrows_are_said_to_have_moved_where_nothing_else_changed(page):
+    assert pairs(page)["alone"]
+    retype(page, "W_Q", 0, 0, 3)
+    assert not pairs(page)["alone"]
+
+
+def test_edges_of_a_graph_are_its_mask_and_can_be_chosen(page):
+    shown = pairs(choose(page, "selectbox", "preset", "graph"))
+    assert shown["edges"] == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
+    assert np.array(shown["weights"])[0, 3:].tolist() == [0, 0]
+    shown = pairs(sound(given(page, edges=[15])))
+    assert shown["edges"] == [[0, 4]]
+    assert (np.array(shown["weights"])[0] > 0).tolist() == [True, False, False, False, True]
+    assert page.query_params["edges"] in ("15", ["15"])
+    assert pairs(sound(given(page, edges=[])))["allowed"] is None
+
+
+def test_slips_of_other_texts_are_put_right(page):
+    open_tab(page, "notations")
+    assert all(words in said(page) for words in ("784, not 748", "high, not low", "*Attention is all you need*"))
+
+
+def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
+    given(page, step="scores", cell={"query": 2, "key": 1, "dimension": 0})
+    assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot 0.75 + 2 \cdot 1 = 2.75" in "".join(one.value for one in page.latex)
+
+
+def test_weights_are_told_apart_from_those_of_the_example(page):
+    retype(page, "X", 0, 0, 3)
+    shown = pairs(page)
+    assert np.array(shown["before"])[0] != pytest.approx(np.array(shown["weights"])[0])
+    assert page.session_state["vectors_cells"]["X"][0] == [3, 0.5]
+
+
+def test_what_was_typed_survives_leaving_the_page(page):
+    retype(page, "X", 0, 0, 42)
+    page.slider(key="vectors_temperature").set_value(2.0).run()
+    page.switch_page("pages/start/page.py").run()
+    page.switch_page("pages/vectors/page.py").run()
+    sound(page)
+    assert page.session_state["vectors_cells"]["X"][0][0] == 42
+    assert page.slider(key="vectors_temperature").value == 2.0
+
+
+def test_sizes_change_all_tables_together(page):
+    choose(page, "number_input", "size_d_model", 4)
+    held = page.session_state["vectors_cells"]
+    assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
+    assert held["X"][0] == [1, 0.5, 0, 0]
+
+
+def test_lecture_mode_shows_the_same_pairs(page):
+    page.session_state["lecture"] = True
+    assert sound(page.run()).get("html")
+    assert len(pairs(page)["arrows"]) == 3
+
+
+def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
+    open_tab(show(page, "scores"), "pairs")
+    assert "mixed effect: **exactly 0**" in said(page)
+    page.toggle(key="vectors_deep").set_value(True).run()
+    assert "mixed effect: **exactly 0**" in said(page)
+    for deep in (True, False):
+        page.toggle(key="vectors_deep").set_value(deep).run()
+        page.toggle(key="vectors_bends").set_value(True).run()
+        sound(page)
+        assert "exactly 0" not in said(page)
+        assert "mixed effect: **" in said(page)
+
+
+def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_example(page):
+    shown = pairs(page)["weights"]
+    page.button(key="vectors_try").click().run()
+    page.segmented_control(key="vectors_try_guess").set_value(1).run()
+    assert "A third from each. **Right**: x1 takes 33%, 33%, 33%." in page.success[0].value
+    assert pairs(page)["arrows"][0] == [0, 0]
+    assert pairs(page)["weights"][0] == pytest.approx([1 / 3] * 3)
+    np.testing.assert_allclose(pairs(page)["before"], shown, err_msg="told since what was seen")
+    choose(page, "selectbox", "preset", "huge")
+    assert not page.success
+    assert "vectors_try" not in [button.key for button in page.button], "the guess is about the first example"
+    choose(page, "selectbox", "preset", "pairs")
+    assert page.button(key="vectors_try")
+
+
+def test_a_weighted_average_is_drawn_of_values_in_a_plane(page):
+    open_tab(page, "average")
+    assert len(page.get("vega_lite_chart")) == 1
+    assert "lines are weights of **x1**" in said(page)
+    choose(page, "number_input", "size_d_v", 3)
+    assert "these have 3" in said(page)
+    choose(page, "toggle", "softmax", False)
+    assert "The softmax is off" in said(page)
+
+
+def test_a_press_counts_though_the_browser_has_not_heard_of_the_one_before(page):
+    page.button(key="vectors_step_next").click().run()
+    page.segmented_control(key="vectors_step").set_value("query")
+    page.button(key="vectors_step_next").click().run()
+    assert page.session_state["vectors_step"] == "value"
+    page.segmented_control(key="vectors_step").set_value("query").run()
+    page.button(key="vectors_step_next").click().run()
+    assert page.session_state["vectors_step"] == "key"
+
+
+def test_a_lecture_takes_its_surprise_back_before_the_steps_and_stops_at_those_that_tell_the_story(visit):
+    page = visit("vectors", lecture="1")
+    before = page.session_state["vectors_cells"]["X"]
+    for key in ("vectors_try", "vectors_try_reveal"):
+        page.button(key=key).click().run()
+    assert page.session_state["vectors_cells"]["X"] != before
+    page.session_state["vectors_tab"] = "steps"
+    sound(page.run())
+    page.session_state["page_shown"] = "another"  # its address is read by the next run of the whole app
+    sound(page.run())
+    assert (page.session_state["vectors_tab"], page.session_state["vectors_tried"]) == ("steps", "")
+    assert page.session_state["vectors_cells"]["X"] == before
+    seen = [page.session_state["vectors_step"]]
+    while not page.button(key="vectors_step_next").disabled:
+        sound(page.button(key="vectors_step_next").click().run())
+        seen.append(page.session_state["vectors_step"])
+    assert seen[1:4] == ["scaled", "weights", "context"]
+    assert len(seen) <= 5

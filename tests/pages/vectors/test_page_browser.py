@@ -1,0 +1,113 @@
+"""The workbench in a real browser: a drag, typing into a table, leaving and coming back, a click on a cell."""
+
+from playwright.sync_api import expect
+
+from tests.support.on_page import moving_cell, settle
+
+EDITOR = "[data-testid=stDataFrame]"
+HEADER, ROW = 36, 29
+
+
+def type_into(page, row, share, letter):
+    """Type one letter into a cell that is not the selected one, as soon as the table takes the focus."""
+    for _ in range(20):
+        page.locator(EDITOR).first.scroll_into_view_if_needed()
+        box = page.locator(EDITOR).first.bounding_box()
+        page.mouse.click(box["x"] + share * box["width"], box["y"] + HEADER + ROW * (row + 0.5))
+        page.wait_for_timeout(150)
+        if page.evaluate("document.activeElement.closest('[data-testid=stDataFrame]') !== null"):
+            break
+        page.wait_for_timeout(250)
+    page.keyboard.press(letter)
+    page.locator("input.gdg-input").wait_for()
+    page.keyboard.press("Enter")
+
+
+def wait_for_formula(page, cell):
+    """Wait until the numbers of a cell of the scores are written out."""
+    page.locator("annotation", has_text=f"{cell} = ").wait_for(state="attached")
+
+
+def shares(page):
+    return page.locator("td.cell b").all_inner_texts()
+
+
+def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_draws(visit, app_url):
+    page = visit(f"{app_url}/vectors?step=weights")
+    tip = page.locator('.tip[data-place="0"]')
+    tip.wait_for()
+    page.locator("canvas.moving").wait_for()
+    settle(page, 1500)
+    expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
+    assert "L" in page.locator("path.ghost").get_attribute("d")
+    before = shares(page)
+    tip.hover()
+    box = tip.bounding_box()
+    page.mouse.down()
+    page.mouse.move(box["x"] - 150, box["y"] - 60, steps=6)
+    expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
+    during = shares(page)
+    assert all(one != other for one, other in zip(before, during, strict=True))
+    page.mouse.up()
+    page.wait_for_url("**cells=*")
+    assert shares(page) == during, "Python says the same"
+
+
+def test_edges_of_a_graph_follow_a_drag_and_the_weights_of_its_neighbours(visit, app_url):
+    page = visit(f"{app_url}/vectors?preset=graph")
+    tip = page.locator('.tip[data-place="4"]')
+    tip.wait_for()
+    settle(page, 1500)
+    edges = page.locator("path.edge")
+    before = edges.get_attribute("d")
+    assert before.count("M") == 5
+    tip.hover()
+    box = tip.bounding_box()
+    page.mouse.down()
+    page.mouse.move(box["x"] - 60, box["y"] - 60, steps=4)
+    expect(page.locator(".count")).to_contain_text("5 of 25 weights changed.")
+    page.mouse.up()
+    after = edges.get_attribute("d")
+    assert after.count("M") == 5
+    assert after != before
+
+
+def test_typing_recomputes_and_survives_leaving_the_page(visit, app_url):
+    page = visit(f"{app_url}/vectors?step=scores&rules=1")
+    wait_for_formula(page, "S_{1,2}")
+    settle(page, 600)
+    before = shares(page)
+    type_into(page, 0, 0.55, "3")
+    page.wait_for_url("**cells=*")
+    expect(page.locator("td.cell b")).not_to_have_text(before)
+    settle(page, 600)
+    expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
+    after = shares(page)
+    assert after != before
+
+    page.get_by_role("link", name="Start").click()
+    page.get_by_role("heading", name="Three vectors").wait_for(state="detached")
+    page.get_by_role("link", name="Three vectors, nine pairs").first.click()
+    wait_for_formula(page, "S_{1,2}")
+    expect(page.locator("td.cell b")).to_have_text(after)
+
+    product = page.locator("canvas.moving")
+    product.click(position=moving_cell(product, 2, 2))
+    wait_for_formula(page, "S_{3,3}")
+    product.press("ArrowLeft")
+    product.press("Enter")
+    wait_for_formula(page, "S_{3,2}")
+
+
+def test_a_weight_is_clicked_and_typed_and_the_words_of_its_edit_wrap(visit, app_url):
+    page = visit(f"{app_url}/vectors?tab=try")
+    canvas = page.locator("[class*=st-key-vectors_weights] canvas.moving")
+    canvas.click(position=moving_cell(canvas, 2, 0))
+    page.get_by_text("x3 takes from").wait_for()
+    number = page.get_by_label("in percent")
+    number.fill("90")
+    number.press("Enter")
+    words = page.locator(".st-key-vectors_edit_0 label p")
+    expect(words).to_have_text("Row x3 takes 90% from x1; the others share the rest")
+    expect(page.locator("td.cell b").nth(6)).to_have_text("90%")
+    assert words.evaluate("words => getComputedStyle(words).whiteSpace") == "normal"

@@ -1,0 +1,333 @@
+"""The workbench against plain numpy in float64, from the formulas and not from the code: steps, cells, experiments."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from attention_core.attention.edits import SetWeights
+from attention_core.attention.export import trace_to_code
+from attention_core.attention.scores import SCORES
+from attention_core.attention.steps import step_of, steps_of
+from pages.vectors.charts import convex_hull
+from pages.vectors.problem import (
+    PRESETS,
+    Problem,
+    Settings,
+    feed_forward,
+    linked_tables,
+    mask_of,
+    neighbours,
+    pair_map,
+    planar_tables,
+    resized,
+    table_dimensions,
+    trace_of,
+)
+
+EXACT = {"rtol": 0, "atol": 1e-10}
+MODES = {"itself": "X", "another": "XY", "given": "Q"}
+"""Letters of tables that say whom the rows ask."""
+
+
+@st.composite
+def problems(draw):
+    """A problem that fits together: any tables, scoring function, scale and mask, shapes 1 to 32."""
+    names = table_dimensions(draw(st.sampled_from(list(MODES.values()))))
+    sizes = {name: draw(st.integers(1, 32)) for name in ("n_queries", "n_keys", "d_model", "d_memory", "d_k", "d_v")}
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    tables = {name: random.normal(size=(sizes[rows], sizes[cols])) for name, (rows, cols) in names.items()}
+    settings_ = Settings(
+        scoring=draw(st.sampled_from(list(SCORES))),
+        scaled=draw(st.booleans()),
+        temperature=draw(st.sampled_from([0.5, 1.0, 3.0])),
+        causal=draw(st.booleans()),
+        softmax=draw(st.booleans()),
+    )
+    return Problem(tables, settings=settings_)
+
+
+def reference(problem):
+    """Row by row, from the textbook."""
+    tables, chosen = problem.tables, problem.settings
+    if "Q" in tables:
+        query, key, value = tables["Q"], tables["K"], tables["V"]
+    else:
+        asked = tables.get("Y", tables["X"])
+        query, key, value = tables["X"] @ tables["W_Q"], asked @ tables["W_K"], asked @ tables["W_V"]
+    allowed = np.array([[j <= i or not chosen.causal for j in range(len(key))] for i in range(len(query))])
+    raw = np.array([[plain_score(chosen.scoring, a, b, j) for j, b in enumerate(key)] for a in query])
+    scaled = raw / (math.sqrt(query.shape[1]) if chosen.scaled else 1) / chosen.temperature
+    weights = softmax_by_row(scaled, allowed) if chosen.softmax else np.where(allowed, scaled, 0)
+    return query, key, value, raw, scaled, weights, weights @ value, allowed
+
+
+def softmax_by_row(scaled, allowed):
+    """Shares of what is allowed."""
+    shares = np.zeros_like(scaled)
+    for i, row in enumerate(scaled):
+        exponentials = np.where(allowed[i], np.exp(row - row[allowed[i]].max()), 0)
+        shares[i] = exponentials / exponentials.sum()
+    return shares
+
+
+def plain_score(scoring, query, key, place):
+    """One pair, with identities and ones for parameters."""
+    if scoring in ("additive", "concat"):
+        return np.tanh(query + key).sum()
+    if scoring == "location":
+        return query[place % len(query)]
+    if scoring == "L2 distance":
+        return -float(np.sum((query - key) ** 2)) / 2
+    product = float(np.sum(query * key))
+    if scoring == "cosine":
+        return product / (math.sqrt(np.sum(query**2)) * math.sqrt(np.sum(key**2)))
+    return product
+
+
+@settings(max_examples=200)
+@given(problems())
+def test_every_step_agrees_with_plain_numpy_to_ten_digits(problem):
+    trace = trace_of(problem)
+    query, key, value, raw, scaled, weights, context, allowed = reference(problem)
+    for name, whole in (("query", query), ("key", key), ("value", value)):
+        np.testing.assert_allclose(step_of(trace, name).value().numpy(), whole, **EXACT)
+    np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), raw, **EXACT)
+    np.testing.assert_allclose(trace.scores().numpy(), scaled, **EXACT)
+    if problem.settings.causal:
+        expected = np.where(allowed, scaled, -np.inf)
+        np.testing.assert_allclose(step_of(trace, "mask").value().numpy(), expected, **EXACT)
+    np.testing.assert_allclose(trace.weights().numpy(), weights, **EXACT)
+    np.testing.assert_allclose(trace.context().numpy(), context, **EXACT)
+    if "X" in problem.tables:
+        output = context @ problem.tables["W_O"]
+        np.testing.assert_allclose(step_of(trace, "output").value().numpy(), output, **EXACT)
+        np.testing.assert_allclose(step_of(trace, "residual").value().numpy(), problem.tables["X"] + output, **EXACT)
+
+
+@given(problems())
+def test_rows_sum_to_one(problem):
+    trace = trace_of(problem)
+    if problem.settings.softmax:
+        np.testing.assert_allclose(trace.weights().sum(1).numpy(), 1, **EXACT)
+    assert not step_of(trace, "context").value().isnan().any()
+
+
+@given(problems(), st.integers(0, 31), st.integers(0, 31))
+def test_a_tile_of_a_step_is_part_of_the_whole(problem, row, column):
+    trace = trace_of(problem)
+    for step in steps_of(trace):
+        place = row % step.shape[0], column % step.shape[1]
+        tile = float(step.value(0, [place[0]], [place[1]]))
+        assert tile == pytest.approx(float(step.value(0)[place]), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_can_be_computed_and_opens_on_a_step_that_it_has(name):
+    preset = PRESETS[name]
+    assert preset.step in [step.name for step in steps_of(trace_of(preset.problem()))]
+    assert len(preset.line) > 40
+
+
+@pytest.mark.parametrize("row", [((0, 0.3),), ((0, 0.0),), ((0, 0.0), (1, 0.0), (2, 0.0)), ((0, 0.2), (1, 0.8))])
+def test_the_context_of_an_edited_row_is_made_of_its_weights(row):
+    problem = PRESETS["pairs"].problem()
+    trace = trace_of(problem, [SetWeights(0, row)])
+    weights = reference(problem)[5][0]
+    weights[[key for key, _ in row]] = 0
+    weights *= (1 - sum(weight for _, weight in row)) / (weights.sum() or 1)
+    for key, weight in row:
+        weights[key] = weight
+    np.testing.assert_allclose(trace.context()[0].numpy(), weights @ reference(problem)[2], rtol=0, atol=1e-5)
+
+
+def test_without_softmax_the_context_is_the_product_of_all_three():
+    problem = PRESETS["pairs"].problem()
+    trace = trace_of(replace(problem, settings=Settings(scaled=False, softmax=False)))
+    query, key, value = (step_of(trace, name).value() for name in ("query", "key", "value"))
+    assert torch.equal(step_of(trace, "weights").value(), query @ key.T)
+    assert torch.allclose(trace.context(), (query @ key.T) @ value, rtol=0, atol=1e-12)
+    assert trace.weights().min() < 0
+    assert step_of(trace, "weights").formula == "A = S"
+    assert "softmax(" not in trace_to_code(trace)
+
+
+@pytest.mark.parametrize("given", [{}, {"causal": True}, {"softmax": False}, {"scaled": False}, {"temperature": 2.0}])
+def test_the_context_has_the_whole_formula_where_nothing_else_has_happened(given):
+    trace = trace_of(replace(PRESETS["pairs"].problem(), settings=Settings(**given)))
+    whole = r"\operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V"
+    assert (whole in step_of(trace, "context").formula) == (not given)
+
+
+def test_without_a_softmax_no_step_says_that_weights_are_proportions():
+    problem = PRESETS["pairs"].problem()
+    with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))
+    assert "in the proportions of its weights" in step_of(with_it, "context").explanation
+    assert "a negative one takes away" in step_of(without, "context").explanation
+
+
+def test_a_projection_turns_the_question_as_its_line_says():
+    problem = PRESETS["projections"].problem()
+    words, inputs = list(problem.labels["X"]), problem.tables["X"]
+    asked = trace_of(problem).weights().argmax(1).tolist()
+    assert [words[asked[words.index(asks)]] for asks in ("cat", "sat")] == ["sat", "mat"]
+    assert (inputs @ inputs.T).argmax(1).tolist() == [0, 1, 2]  # without W_Q each asks for its like
+
+
+def test_nodes_of_a_graph_see_themselves_and_their_neighbours():
+    problem = PRESETS["graph"].problem()
+    joined = {("Ann", "Ben"), ("Ann", "Cleo"), ("Ben", "Cleo"), ("Cleo", "Dan"), ("Dan", "Eve")}
+    names = problem.labels["X"]
+    allowed = np.array([[a == b or (a, b) in joined or (b, a) in joined for b in names] for a in names])
+    x = problem.tables["X"]
+    weights = trace_of(problem).weights().numpy()
+    np.testing.assert_allclose(weights, softmax_by_row(x @ x.T / math.sqrt(2), allowed), **EXACT)
+    back = trace_of(replace(problem, settings=replace(problem.settings, causal=True))).weights().numpy()
+    assert ((back > 0) == np.tril(allowed)).all()
+
+
+def test_edges_are_of_rows_that_there_are():
+    tables = PRESETS["pairs"].problem().tables
+    edges = (12, 31, 11, 34, 0, 99)
+    assert neighbours(Problem(tables, settings=Settings(edges=edges))) == [(0, 1)]
+    assert neighbours(replace(PRESETS["huge"].problem(), settings=Settings(edges=edges))) == []
+    assert mask_of(Problem(tables)) is None
+
+
+def test_one_huge_key_saturates_the_softmax():
+    assert float(trace_of(PRESETS["huge"].problem()).weights()[0, 2]) > 0.99
+
+
+def test_equal_keys_share_equally():
+    weights = trace_of(PRESETS["equal"].problem()).weights()
+    assert weights[:, 0].tolist() == pytest.approx(weights[:, 1].tolist())
+
+
+def test_without_projections_scores_are_symmetric_and_with_them_they_are_not():
+    trace = trace_of(PRESETS["projections"].problem())
+    scores = step_of(trace, "scores").value()
+    inputs = PRESETS["projections"].problem().tables["X"]
+    assert np.array_equal(inputs @ inputs.T, (inputs @ inputs.T).T)
+    assert not np.array_equal(scores.numpy(), scores.T.numpy())
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "words"),
+    [
+        ("W_Q", np.ones((3, 2)), "W_Q is 3 × 2, but d_model is 2"),
+        ("W_K", np.ones((2, 3)), "W_K is 2 × 3, but d_k is 2"),
+        ("W_O", np.ones((2, 3)), "W_O is 2 × 3, but d_model is 2"),
+        ("X", np.ones((0, 2)), "X must be a matrix"),
+        ("X", np.ones(2), "X must be a matrix"),
+    ],
+)
+def test_tables_that_do_not_fit_are_named_with_their_shapes(name, table, words):
+    with pytest.raises(ValueError, match=words):
+        trace_of(Problem({**PRESETS["pairs"].problem().tables, name: table}))
+
+
+def test_resizing_keeps_what_was_typed():
+    table = np.array([[1.0, 5], [2, 3]])
+    assert resized(table, 3, 1).tolist() == [[1], [2], [0]]
+    assert resized(table, 3, 3, identity=True).tolist() == [[1, 5, 0], [2, 3, 0], [0, 0, 1]]
+
+
+@given(problems())
+def test_the_map_of_pairs_makes_the_scores_of_every_head_from_the_rows(problem):
+    trace = trace_of(problem)
+    asks, asked = problem.tables[problem.query_table], problem.tables[problem.key_table]
+    made = pair_map(problem, trace)
+    assert (made is None) == (problem.settings.scoring not in ("dot", "scaled dot"))
+    if made is not None:
+        np.testing.assert_allclose(asks @ made @ asked.T, trace.scores().numpy(), **EXACT)
+
+
+@pytest.mark.parametrize(("name", "tables"), [("pairs", ["X"]), ("huge", ["Q", "K"]), ("cross", ["Y"])])
+def test_arrows_are_the_rows_of_two_numbers(name, tables):
+    assert planar_tables(PRESETS[name].problem()) == tables
+
+
+def test_tables_of_a_link_may_be_texts_and_what_is_not_needed_is_left_out():
+    tables = {name: table.tolist() for name, table in PRESETS["causal"].problem().tables.items()}
+    typed = {name: [[str(value) for value in row] for row in rows] for name, rows in tables.items()}
+    assert linked_tables(typed | {"general.W": [["1"]]}) == tables
+
+
+@pytest.mark.parametrize("wrong", ["x", "nan", 1e7, None])
+def test_what_is_no_number_in_bounds_is_refused(wrong):
+    with pytest.raises((ValueError, TypeError)):
+        linked_tables({"Q": [[1]], "K": [[wrong]], "V": [[1]]})
+    with pytest.raises(ValueError, match="at most"):
+        linked_tables({"Q": [[1]] * 7, "K": [[1]], "V": [[1]]})
+
+
+X = PRESETS["pairs"].problem().tables["X"]
+inputs = st.integers(0, 9999).map(lambda seed: np.random.default_rng(seed).normal(size=(seed % 4 + 2, seed % 3 + 1)))
+
+
+@given(inputs, st.booleans(), st.booleans())
+def test_the_answer_is_that_of_linear_layers(x, bends, deep):
+    network = feed_forward(*x.shape, bends=bends, deep=deep)
+    bend = torch.tanh if bends else torch.nn.Identity()
+    units = bend(torch.from_numpy(network.weights).flatten(1) @ torch.from_numpy(x).flatten())
+    expected = bend(units @ torch.from_numpy(network.second)) if deep else units[0]
+    np.testing.assert_allclose(network.units(x), units)
+    assert network.answer(x) == pytest.approx(float(expected))
+
+
+@given(inputs, st.booleans())
+def test_sums_alone_never_mix_two_inputs(x, deep):
+    network = feed_forward(*x.shape, bends=False, deep=deep)
+    assert network.mixed_effect(x, 0, 1) == 0
+    assert network.effect(x, 0) == pytest.approx(network.effect(x, 0, 1))
+
+
+@given(inputs, st.booleans())
+def test_the_mixed_effect_is_the_difference_of_four_answers_and_the_same_both_ways(x, deep):
+    network = feed_forward(*x.shape, bends=True, deep=deep)
+    corners = []
+    for gone in ((), (0,), (1,), (0, 1)):
+        less = x.copy()
+        less[list(gone)] = 0
+        corners.append(network.answer(less))
+    expected = corners[0] - corners[1] - corners[2] + corners[3]
+    assert network.mixed_effect(x, 0, 1) == pytest.approx(expected, abs=1e-9)
+    assert network.mixed_effect(x, 1, 0) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_tanh_mixes_the_first_two_vectors_of_the_page(deep):
+    assert abs(feed_forward(3, 2, bends=True, deep=deep).mixed_effect(X, 0, 1)) > 0.01
+
+
+def test_the_neuron_has_the_weights_that_it_always_had():
+    assert feed_forward(3, 2, bends=False, deep=False).weights[0].tolist() == [[0.8, -0.5], [-0.7, 0.6], [0.5, -0.8]]
+
+
+POINTS = arrays(np.float64, st.tuples(st.integers(1, 20), st.just(2)), elements=st.integers(-9, 9).map(float))
+
+
+def outside(corners, point):
+    """How far a point lies outside a counter-clockwise hull, 0 or less = inside."""
+    following = np.roll(corners, -1, axis=0)
+    edges, to_point = following - corners, point - corners
+    return float((edges[:, 1] * to_point[:, 0] - edges[:, 0] * to_point[:, 1]).max())
+
+
+@given(POINTS)
+def test_every_point_lies_inside_the_hull_and_corners_are_points(points):
+    corners = convex_hull(points)
+    assert {tuple(corner) for corner in corners} <= {tuple(point) for point in points}
+    if len(corners) > 2:
+        assert max(outside(corners, point) for point in points) <= 1e-9
+
+
+def test_contexts_lie_inside_the_hull_of_the_values():
+    trace = trace_of(PRESETS["pairs"].problem())
+    corners = convex_hull(trace.value[0].numpy())
+    assert max(outside(corners, one) for one in trace.context().numpy()) <= 1e-9

@@ -1,0 +1,102 @@
+"""What tests in a browser do again and again."""
+
+from tests.support.browser import IDLE
+
+CHIP = "[class*=_stepper] [role=radio][aria-checked=true]"
+"""The chosen chip of a stepper."""
+FITTED = "(({ on, fits, name, screen } = {}) => on && fits >= 12 && name === screen)(window.lecture)"
+"""The zoom of a lecture's screen, at the window's size, is found."""
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
+SIZES = """() => {
+  const size = (node) => {
+    const svg = node.ownerSVGElement, drawn = svg.getBoundingClientRect().width / parseFloat(svg.getAttribute("width"));
+    return drawn * parseFloat(node.getAttribute("font-size"));
+  };
+  const texts = [...document.querySelectorAll("svg.marks text")];
+  return texts.filter((node) => node.textContent.trim() && node.getClientRects().length).map(size);
+}"""
+"""Sizes of all letters of charts, in pixels of the screen."""
+
+
+def settle(page, before: int = 300) -> None:
+    """Wait until what was done has reached the server and the script has run."""
+    page.wait_for_timeout(before)
+    page.wait_for_function(IDLE)
+
+
+def project(page, width: int = 1920, height: int = 1080) -> None:
+    """Show a page, which is in lecture mode, on such a projector, and wait until it fits it."""
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+    page.wait_for_function(FITTED)
+
+
+def submit(box, text: str) -> None:
+    """Type a text into a box, and Ctrl and Enter, which takes a text of one line, too."""
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def assert_fits(page, width: int = 390, height: int = 844) -> None:
+    """Make sure that on a phone nothing of the page lies beside the screen."""
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+
+
+def leave_and_return(page, other: str, title: str) -> None:
+    """Go to another page and back, by the links at the side."""
+    page.get_by_role("link", name=other).click()
+    page.get_by_role("heading", name=other).wait_for()
+    page.get_by_role("link", name=title).first.click()
+
+
+def wait_for_change(page, expression: str, before) -> None:
+    """Wait until an expression, a function of JavaScript, has another value, and the script has run."""
+    page.wait_for_function(f"before => {{ const now = ({expression})(); return now && now !== before; }}", arg=before)
+    settle(page)
+
+
+def open_tab(page, label: str) -> None:
+    """Open a tab of the page by its label."""
+    page.get_by_role("tab", name=label, exact=True).click()
+    settle(page)
+
+
+def open_section(page, label: str) -> None:
+    """Open a section of the page's tab More by its label."""
+    open_tab(page, "More")
+    page.get_by_test_id("stExpander").locator("summary").filter(has_text=label).click()
+    settle(page)
+
+
+def draw(page, *strokes) -> None:
+    """Draw strokes on the page's pad, each through points given as shares of it."""
+    box = page.locator("canvas.upper-canvas").bounding_box()
+    for stroke in strokes:
+        places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in stroke]
+        page.mouse.move(*places[0])
+        page.mouse.down()
+        for place in places[1:]:
+            page.mouse.move(*place, steps=8)
+        page.mouse.up()
+
+
+def moving_step(canvas) -> dict:
+    """Return of the view of a step how far it has moved, whether it goes on, and where its matrix lies on the canvas.
+
+    It waits until the numbers have come to rest once.
+    """
+    view = """async (canvas) => {
+      const at = canvas.parentNode.view;
+      while (!at.grid || at.playing) await new Promise(requestAnimationFrame);
+      return { time: at.time, at: at.at, n: at.grid.n, m: at.grid.m };
+    }"""
+    return canvas.evaluate(view)
+
+
+def moving_cell(canvas, row: int, column: int) -> dict:
+    """Return where on the canvas of a step, at rest, a number of its matrix lies."""
+    step = moving_step(canvas)
+    at = step["at"]
+    return {"x": at["x"] + (column + 0.5) * at["w"] / step["m"], "y": at["y"] + (row + 0.5) * at["h"] / step["n"]}

@@ -1,0 +1,63 @@
+"""A visitor of tests.support.session who sends files, too."""
+
+import asyncio
+import urllib.request
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from tests.support.session import Answer, Drawn, Session
+
+FILES = "file_uploader_state_value"
+
+
+class Uploader(Session):
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self._urls: asyncio.Queue[Any] = asyncio.Queue()
+
+    def _take(self, message: ForwardMsg) -> None:
+        if message.WhichOneof("type") == "file_urls_response":
+            self._urls.put_nowait(message.file_urls_response)
+        super()._take(message)
+
+    async def touch(self, widget: Drawn, name: str, content: Any) -> None:
+        if name != FILES:
+            return await super().touch(widget, name, content)
+        state = WidgetState(id=widget.id)
+        state.file_uploader_state_value.CopyFrom(content)
+        state.file_uploader_state_value.SetInParent()  # one without files too
+        self.states[widget.id] = state
+        await self._rerun(widget.fragment)
+
+    async def give(self, widget: Drawn, name: str, content: bytes) -> Answer:
+        """Give a widget a file and wait for its run to end."""
+        return await self.use(widget, FILES, await self.upload(widget, name, content), 20)
+
+    async def upload(self, widget: Drawn, name: str, content: bytes) -> Any:
+        """Send a file; returns what to give its widget."""
+        request = BackMsg()
+        asked = request.file_urls_request
+        asked.request_id, asked.session_id = widget.id, self._id
+        asked.file_names.append(name)
+        await self._send(request)
+        urls = (await asyncio.wait_for(self._urls.get(), 30)).file_urls[0]
+        await asyncio.to_thread(self._put, urls.upload_url, name, content)
+        value = WidgetState().file_uploader_state_value
+        value.uploaded_file_info.add(name=name, size=len(content), file_id=urls.file_id).file_urls.CopyFrom(urls)
+        return value
+
+    def _put(self, path: str, name: str, content: bytes) -> None:
+        edge = "----a-visitor"
+        headers = {
+            "Cookie": self._cookie_line(),
+            "Content-Type": f"multipart/form-data; boundary={edge}",
+            "X-Xsrftoken": self.cookies.get("_streamlit_xsrf", ""),
+        }
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+        body = head.encode() + content + f"\r\n--{edge}--\r\n".encode()
+        request = urllib.request.Request(f"{self.address}{path}", body, headers, method="PUT")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            answer.read()

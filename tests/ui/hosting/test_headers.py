@@ -1,0 +1,135 @@
+"""What the app's answers say to a browser, and what a public server does not say."""
+
+import asyncio
+import gzip
+import os
+import re
+import subprocess
+
+import pytest
+
+from tests.support.server import command
+from ui.hosting.middleware import HEADERS, PageStyle, SecurityHeaders, headers, new_address
+
+
+def sent_by(application, **scope):
+    """Return the messages that an application sends."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(application({"type": "http", **scope}, None, send))
+    return sent
+
+
+def test_every_answer_carries_the_headers_and_keeps_its_own():
+    own = (b"referrer-policy", b"no-referrer")
+
+    async def answer(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [own]})
+        await send({"type": "http.response.body", "body": b"hello"})
+
+    sent = sent_by(SecurityHeaders(answer))
+    found = dict(sent[0]["headers"])
+    assert found == {name.encode(): value.encode() for name, value in HEADERS.items()} | dict([own])
+    assert sent[1]["body"] == b"hello"
+
+
+def test_a_page_is_framed_by_its_own_server_and_whom_the_owner_names():
+    own = headers("")
+    assert own["content-security-policy"].endswith("; frame-ancestors 'self'")
+    assert own["x-frame-options"] == "SAMEORIGIN"
+    shared = headers("https://moodle.example  http://localhost:8888 https://*.hosts.example")
+    wanted = "; frame-ancestors 'self' https://moodle.example http://localhost:8888 https://*.hosts.example"
+    assert shared["content-security-policy"].endswith(wanted)
+    assert "x-frame-options" not in shared
+
+
+@pytest.mark.parametrize(
+    "named", ["moodle.example", "https://a.example;script-src", "*", "https://a.example/x", "'none'"]
+)
+def test_a_frame_that_is_named_wrongly_is_refused(named):
+    with pytest.raises(ValueError, match=f"such as https://moodle.example, got {re.escape(repr(named.split()[-1]))}"):
+        headers(f"https://a.example {named}")
+
+
+def test_a_frame_that_is_named_wrongly_ends_the_start_with_a_sentence(root):
+    environment = {**os.environ, "ATTENTION_FRAMED_BY": "moodle.example"}
+    done = subprocess.run(command("app.py", 1), cwd=root, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "ATTENTION_FRAMED_BY must name addresses such as https://moodle.example, got" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("hosted", ["1", ""])
+def test_a_public_server_shows_no_traceback(hosted, monkeypatch):
+    import streamlit as st
+    from streamlit import config
+
+    from ui.hosting.warm_up import lifespan
+
+    monkeypatch.setenv("ATTENTION_HOSTED", hosted)
+    monkeypatch.setenv("ATTENTION_WARM", "0")
+    st.set_option("client.showErrorDetails", "full")
+    monkeypatch.setattr(
+        config, "get_option", lambda name, get=config.get_option: name == "server.headless" or get(name)
+    )
+    monkeypatch.setattr(st, "get_option", config.get_option)
+
+    async def begin():
+        async with lifespan(None):
+            return st.get_option("client.showErrorDetails")
+
+    try:
+        assert asyncio.run(begin()) == ("none" if hosted else "full")
+    finally:
+        st.set_option("client.showErrorDetails", "full")
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/welcome", "/?digit=3"),
+        ("/start", "/?digit=3"),
+        ("/Draw-a-digit", "/pixels?digit=3"),
+        ("/pixels", None),
+        ("/", None),
+        ("/_stcore/health", None),
+        ("/favicon.png", None),
+    ],
+)
+def test_an_address_that_is_no_page_s_leads_to_one(path, leads_to):
+    scope = {"path": path, "query_string": b"digit=3", "headers": [(b"accept", b"text/html,*/*")]}
+    assert new_address(scope) == leads_to
+    assert new_address(scope | {"headers": []}) is None
+
+
+@pytest.mark.parametrize("query", [b"", b"step=weights&lecture=1"])
+@pytest.mark.parametrize("encoding", ["gzip, br", ""])
+@pytest.mark.parametrize("accept", ["text/html,*/*", "*/*"])
+def test_pages_bring_their_style(accept, encoding, query):
+    parts = [b"<body></bo", b"dy>"]
+
+    async def answer(scope, _receive, send):
+        is_page = accept.startswith("text/html")
+        assert is_page != any(name == b"accept-encoding" and value for name, value in scope["headers"]) or not encoding
+        headers = [(b"content-type", b"text/html"), (b"etag", b"1"), (b"content-length", b"13")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for part in parts:
+            await send({"type": "http.response.body", "body": part, "more_body": part is parts[0]})
+
+    asked = [(b"accept", accept.encode()), (b"accept-encoding", encoding.encode())]
+    sent = sent_by(PageStyle(answer), headers=asked, query_string=query)
+    body, headers = b"".join(message["body"] for message in sent[1:]), dict(sent[0]["headers"])
+    assert int(headers[b"content-length"]) == len(body)
+    is_page = accept.startswith("text/html")
+    if is_page and encoding:
+        assert headers[b"content-encoding"] == b"gzip"
+        body = gzip.decompress(body)
+    assert body.startswith(b"<body>")
+    assert body.endswith(b"</body>")
+    assert (b"stMainBlockContainer" in body) == is_page
+    assert (b"id=opening" in body) == is_page
+    assert (b"lecture-style" in body) == (is_page and bool(query))
+    assert (b"etag" in headers) != is_page

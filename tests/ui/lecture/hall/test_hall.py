@@ -1,0 +1,282 @@
+"""Rooms for a hall's phones: what they are asked, what is counted, what is refused, and who may see what."""
+
+import asyncio
+import base64
+import io
+import json
+import time
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from starlette.applications import Starlette
+
+from attention_core.attention.types import Axis
+from attention_core.explain.guess import KeyPicture
+from ui.hosting.bounds import HALL_PHONES, HALL_QUESTIONS
+from ui.lecture.hall import rooms as hall_rooms
+from ui.lecture.hall import routes as hall_routes
+from ui.lecture.hall.rooms import HallQuestion, RoomError, Rooms
+
+COLOURS = HallQuestion("Draw a digit", "Which colour?", ("red", "blue", "green"))
+CELLS = HallQuestion("Three vectors", "Where?", ("a", "b", "a", "b"), 2, ("x", "y"))
+PHONES = [f"phone-number-{number:04d}" for number in range(5)]
+
+
+@pytest.fixture
+def rooms(tmp_path):
+    return Rooms(tmp_path / "below" / "rooms.sqlite")
+
+
+@pytest.fixture
+def room(rooms):
+    code, _ = rooms.open()
+    for phone in PHONES:
+        rooms.join(code, phone)
+    return code
+
+
+def test_every_phone_counts_once_and_may_change_until_the_answer_is_shown(rooms, room):
+    number = rooms.ask(room, COLOURS)
+    for phone in PHONES:
+        rooms.answer(room, number, phone, 0)
+    rooms.answer(room, number, PHONES[0], 2)
+    assert rooms.attendance(room) == {"present": 5, "answered": 5}
+    tally = rooms.reveal(room, COLOURS, [2])
+    assert (tally.counts, tally.n, tally.n_correct) == ((4, 0, 1), 5, 1)
+    assert rooms.attendance(room)["counts"] == (4, 0, 1)
+    with pytest.raises(RoomError, match="over"):
+        rooms.answer(room, number, PHONES[1], 2)
+
+
+def test_hands_that_were_shown_count_with_the_phones(rooms, room):
+    rooms.answer(room, rooms.ask(room, COLOURS), PHONES[0], 1)
+    rooms.raise_hands(room, COLOURS, [10, 0, 3])
+    assert rooms.reveal(room, COLOURS, [0]).counts == (10, 1, 3)
+
+
+def test_a_question_that_comes_back_keeps_its_answers_and_is_told_once(rooms, room):
+    rooms.answer(room, rooms.ask(room, COLOURS), PHONES[0], 1)
+    rooms.reveal(room, COLOURS, [1])
+    rooms.answer(room, rooms.ask(room, CELLS), PHONES[0], 3)
+    assert rooms.ask(room, COLOURS) == 1
+    assert rooms.results(room) == [
+        {"page": "Draw a digit", "question": "Which colour?", "answers": 1, "right": 1},
+        {"page": "Three vectors", "question": "Where?", "answers": 1, "right": None},
+    ]
+
+
+def test_what_does_not_belong_is_refused(rooms, room):
+    number = rooms.ask(room, COLOURS)
+    for answer, phone, words in ((3, PHONES[0], "no such answer"), (-1, PHONES[0], "no such"), (0, "x" * 20, "joined")):
+        with pytest.raises(RoomError, match=words):
+            rooms.answer(room, number, phone, answer)
+    rooms.pause(room)
+    with pytest.raises(RoomError, match="over"):
+        rooms.answer(room, number, PHONES[0], 0)
+    assert rooms.reveal(room, CELLS, [0]) is None, "it was never asked"
+
+
+def test_only_the_lecturers_key_opens_what_is_the_lecturers(rooms):
+    code, key = rooms.open()
+    other, other_key = rooms.open()
+    assert rooms.is_lecturer(code, key)
+    assert not rooms.is_lecturer(code, other_key)
+    rooms.close(code)
+    assert not rooms.is_lecturer(code, key)
+    assert rooms.is_lecturer(other, other_key)
+    assert key not in rooms.path.read_bytes().decode("latin-1"), "the file holds no key"
+
+
+def test_a_room_closes_after_three_hours_and_without_its_lecturer(rooms, monkeypatch):
+    code, key = rooms.open()
+    began = time.monotonic()
+    monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + hall_rooms.SECONDS_ALONE - 5)
+    assert rooms.is_lecturer(code, key), "a sign of life"
+    monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + 2 * hall_rooms.SECONDS_ALONE)
+    with pytest.raises(RoomError, match="closed"):
+        rooms.state(code)
+    rooms.drop_old()
+    assert rooms.results(code) == []
+
+
+def test_rooms_phones_and_questions_are_bounded(rooms, room, monkeypatch):
+    for bound, act in (
+        (HALL_PHONES, lambda: rooms.join(room, "one-phone-too-many")),
+        (HALL_QUESTIONS, lambda: rooms.ask(room, CELLS)),
+    ):
+        monkeypatch.setattr(hall_rooms, next(name for name, one in vars(hall_rooms).items() if one is bound), _Few())
+        with pytest.raises(RoomError):
+            act()
+    rooms.join(room, PHONES[0])  # who is in stays in
+
+
+class _Few:
+    most = 0
+
+
+def test_two_processes_share_a_file(rooms, room):
+    other = Rooms(rooms.path)
+    number = rooms.ask(room, COLOURS)
+    other.answer(room, number, PHONES[3], 1)
+    assert rooms.reveal(room, COLOURS, [1]).counts == (0, 1, 0)
+
+
+def request(rooms, monkeypatch, way, place, body=b"", **headers):
+    """Return status and JSON of what the server answers."""
+    monkeypatch.setattr(hall_routes, "ROOMS", rooms)
+    hall_routes._states.clear()
+    path, _, query = place.partition("?")
+    heads = {"content-length": str(len(body)), **headers}
+    scope = {
+        "type": "http",
+        "method": way,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in heads.items()],
+    }
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": body}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(Starlette(routes=hall_routes.routes())(scope, receive, send))
+    content = b"".join(message.get("body", b"") for message in sent)
+    is_json = content and not content.startswith(b"<!doctype")
+    return sent[0]["status"], json.loads(content) if is_json else content
+
+
+def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
+    code, key = rooms.open()
+    rooms.ask(code, COLOURS)
+    status, page = request(rooms, monkeypatch, "GET", f"/hall/{code}")
+    assert status == 200
+    assert len(page) < 60_000
+    status, state = request(rooms, monkeypatch, "GET", f"/hall/{code.lower()}/now?joins={PHONES[0]}")
+    assert (status, state["options"]) == (200, ["red", "blue", "green"])
+    assert "correct" not in state
+    assert request(rooms, monkeypatch, "GET", f"/hall/{code}/now?has={state['state']}") == (204, b"")
+    said = json.dumps({"question": state["number"], "answer": 1, "phone": PHONES[0]}).encode()
+    assert request(rooms, monkeypatch, "POST", f"/hall/{code}/answer", said)[0] == 204
+    assert request(rooms, monkeypatch, "GET", f"/hall/{code}/attendance", **{"x-hall-key": key}) == (
+        200,
+        {"present": 1, "answered": 1},
+    )
+    rooms.reveal(code, COLOURS, [1])
+    _, state = request(rooms, monkeypatch, "GET", f"/hall/{code}/now?has={state['state']}")
+    assert (state["correct"], state["n"], state["n_correct"]) == ([1], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("way", "place", "body", "status"),
+    [
+        ("GET", "/hall/AAAAA/now", b"", 410),
+        ("GET", "/hall/KKKKK/now", b"", 410),
+        ("GET", "/hall/{code}/results", b"", 410),
+        ("POST", "/hall/{code}/answer", b"{}", 400),
+        ("POST", "/hall/{code}/answer", b"[" * 200, 400),
+        ("POST", "/hall/{code}/answer", b" " * 400, 400),
+        ("POST", "/hall/{code}/answer", b'{"question": 1, "answer": 1e400, "phone": "phone-number-0000"}', 400),
+    ],
+)
+def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, way, place, body, status):
+    code, _ = rooms.open()
+    answered, words = request(rooms, monkeypatch, way, place.format(code=code), body)
+    assert answered == status
+    assert words["error"]
+
+
+def test_a_circle_stands_on_every_cell_that_was_guessed():
+    from attention_core.attention.types import Role
+    from attention_core.charts.heatmap import guesses_chart
+
+    counts = np.array([[0, 7], [3, 0]])
+    axis = Axis("words", ["a", "b"])
+    chart = guesses_chart(np.array([[0.1, 0.9], [0.5, 0.5]]), counts, axis, axis, Role.WEIGHTS).to_dict()
+    circles = chart["datasets"][chart["layer"][-2]["data"]["name"]]
+    assert [(one["row"], one["col"], one["guesses"]) for one in circles] == [(0, 1, 7), (1, 0, 3)]
+
+
+@pytest.mark.parametrize(
+    ("opened", "named", "listens", "network", "leads"),
+    [
+        ("http://10.1.1.5:8501/translate", "", None, "", "http://10.1.1.5:8501/hall/K"),  # as the lecturer opened it
+        ("http://localhost:8501/", "", None, "192.168.4.2", "http://192.168.4.2:8501/hall/K"),
+        ("http://localhost:8501/find", "", None, "", None),
+        ("http://[::1]:8501/find", "", "localhost", "192.168.4.2", None),  # this machine alone can open it
+        ("http://localhost:8501/", "https://one.example/~/+/", "localhost", "", "https://one.example/~/+/hall/K"),
+    ],
+)
+def test_the_address_for_phones_is_one_that_they_reach_or_none(monkeypatch, opened, named, listens, network, leads):
+    from ui.lecture.hall import routes
+
+    class Network:
+        AF_INET = SOCK_DGRAM = 0
+
+        def socket(self, *_):
+            return nullcontext(self)
+
+        def connect(self, _):
+            if not network:
+                raise OSError
+
+        def getsockname(self):
+            return network, 0
+
+    options = {"server.address": listens, "server.port": 8501, "server.baseUrlPath": "", "server.sslCertFile": None}
+    monkeypatch.setenv(routes.URL, named)
+    monkeypatch.setattr(routes, "socket", Network())
+    monkeypatch.setattr(routes, "st", SimpleNamespace(context=SimpleNamespace(url=opened), get_option=options.get))
+    assert routes.phones_address("K") == leads
+
+
+class Always:
+    def __init__(self, value):
+        self.value = value
+
+
+@pytest.fixture
+def questions(rooms, monkeypatch):
+    """The lecturer's side on the page *Draw a digit*, with a room open."""
+    from ui.lecture.hall import questions
+
+    monkeypatch.setattr(questions, "ROOM", Always(questions.Room(*rooms.open())))
+    monkeypatch.setattr(questions, "ROOMS", rooms)
+    monkeypatch.setattr(questions, "PAGE", Always("pixels"))
+    return questions
+
+
+def weights_of(rows, picture):
+    from attention_core.attention.steps import WEIGHTS
+
+    keys = Axis.picture("pixels", *picture.grid)
+    return WEIGHTS.step(rows, keys, keys)
+
+
+@pytest.mark.parametrize("picture", [None, KeyPicture(np.zeros((12, 12, 3), np.uint8), (12, 12))])
+def test_a_step_in_which_all_numbers_are_alike_asks_nothing(questions, rooms, picture):
+    step = weights_of(torch.full((144, 144), 1 / 144), KeyPicture(np.zeros(0), (12, 12)))
+    questions.ask_hall_about(step, 0, 0, picture)
+    questions.show_hall_about(step, 0, 0, picture)
+    assert rooms.results(questions.ROOM.value.code) == []
+
+
+def test_pixels_are_asked_about_in_the_picture_by_parts_that_a_finger_hits(questions, rooms):
+    picture, weights = KeyPicture(np.full((28, 28, 3), 255, np.uint8), (28, 28)), torch.full((784, 784), 1e-3)
+    weights[30, 28 * 9 + 27] = 0.5  # of the third row of parts the last
+    code = questions.ROOM.value.code
+    assert questions.ask_hall_about(weights_of(weights, picture), 0, 30, picture)
+    state = rooms.state(code)
+    assert (state["columns"], len(state["rows"]), len(state["options"])) == (7, 7, 49)
+    assert len(json.dumps(state)) < 10_000
+    seen = np.asarray(Image.open(io.BytesIO(base64.b64decode(state["picture"].partition(",")[2]))))
+    assert np.argwhere((seen != 255).any(-1)).tolist() == [[1, 2]], "the pixel that asks is blue"
+    questions.show_hall_about(weights_of(weights, picture), 0, 30, picture)
+    assert rooms.state(code)["correct"] == (2 * 7 + 6,)

@@ -1,0 +1,207 @@
+"""Lecture mode in a browser: large letters, keys, presenters' remote controls, what is laid over the page."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.on_page import CHIP, HEIGHT, SIZES, moving_cell, project, settle
+
+
+def on_projector(page):
+    """The page, once its lecture fits a projector."""
+    page.wait_for_function("window.lecture?.on")
+    settle(page, 700)
+    project(page)
+    return page
+
+
+@pytest.fixture
+def lecture(visit, app_url):
+    """A function that opens a page in lecture mode on a projector."""
+    return lambda path: on_projector(visit(f"{app_url}/{path}"))
+
+
+def overlay(page, part: str):
+    return page.locator(f"#lecture .{part}")
+
+
+def test_arrow_keys_step_after_a_click_on_a_chip(visit, app_url):
+    page = visit(f"{app_url}/matter")
+    page.locator(CHIP).wait_for()
+    settle(page, 600)
+    page.locator("[class*=_stepper] [role=radio]").nth(1).click()
+    settle(page)
+    chosen = page.locator(CHIP).inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"document.querySelector('{CHIP}').innerText !== {chosen!r}")
+
+
+def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
+    page = lecture("vectors?tab=average&lecture=1")
+    page.locator("svg.marks text >> visible=true").first.wait_for()
+    sizes = sorted(page.evaluate(SIZES))
+    assert sizes[0] >= 16
+    assert sizes[len(sizes) // 2] >= 20
+    assert not page.get_by_test_id("stSidebar").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
+    page = lecture("pixels?tab=steps&step=scores&lecture=1")
+    first = page.locator(CHIP).inner_text()
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**step=scaled**")
+    settle(page)
+    assert page.locator(CHIP).inner_text() != first
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**step=weights**")
+    settle(page)
+    page.keyboard.press("PageUp")
+    page.wait_for_url("**step=scaled**")
+    settle(page)
+    for key, part in (("?", "card"), ("b", "blank"), ("s", "spot")):
+        page.keyboard.press(key)
+        assert overlay(page, part).is_visible()
+        page.keyboard.press("Escape")
+        assert not overlay(page, part).is_visible()
+    page.keyboard.press("3")
+    page.wait_for_url(lambda url: "tab=" in url and "tab=steps" not in url)
+    settle(page, 800)
+    assert not page.locator(CHIP).count(), "a screen stands alone"
+    page.keyboard.press("1")
+    page.wait_for_url(lambda url: "tab=" not in url)
+    settle(page, 800)
+    assert page.evaluate(HEIGHT) <= 1080
+    page.keyboard.press("]")
+    page.get_by_role("heading", name="Find the digit", exact=True).wait_for()
+    settle(page)
+    assert page.evaluate("window.lecture.on"), "the next page is in lecture mode too"
+    page.reload()
+    page.wait_for_function("window.lecture?.on")
+    page.keyboard.press("l")
+    page.get_by_test_id("stSidebar").wait_for()
+
+
+def test_a_pads_tools_are_seen_while_the_pointer_moves_or_has_them_and_key_c_keeps_them(lecture):
+    page = lecture("pixels?lecture=1")
+    tools = page.locator("[class*=_presets]").first
+
+    def opacity(wanted: str) -> None:
+        expect(tools).to_have_css("opacity", wanted, timeout=15_000)
+
+    opacity("0")
+    place = tools.bounding_box()
+    page.mouse.move(900, 500)
+    opacity("1")
+    opacity("0")
+    tools.get_by_role("button").first.focus()
+    opacity("1")
+    page.evaluate("document.activeElement.blur()")
+    opacity("0")
+    page.keyboard.press("c")
+    opacity("1")
+    assert tools.bounding_box() == place, "they keep their place"
+
+
+def test_dark_or_light_is_for_all_pages_and_loses_nothing(page, app_url):
+    page.goto(f"{app_url}/scoring?lecture=1&tab=parameters")
+    page.wait_for_function("window.lecture?.on")
+    settle(page)
+    colour = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
+    before, url = page.evaluate(colour), page.url
+    with page.expect_navigation():
+        page.keyboard.press("d")
+    page.wait_for_function("window.lecture?.on")
+    assert page.url == url
+    assert page.evaluate(colour) != before
+    page.goto(url.replace("scoring", "lookup"))
+    page.wait_for_function("window.lecture?.on")
+    assert page.evaluate(colour) != before
+
+
+def test_arcs_join_their_words_in_lecture_mode(lecture):
+    page = lecture("translate?lecture=1")
+    page.locator(".stage path").first.wait_for()
+    ends = page.evaluate("""() => {
+      const host = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".stage"));
+      const stage = host.shadowRoot.querySelector(".stage").getBoundingClientRect();
+      const path = host.shadowRoot.querySelector("path").getBoundingClientRect();
+      return [path.left >= stage.left - 2, path.right <= stage.right + 2, path.bottom <= stage.bottom + 2];
+    }""")
+    assert ends == [True, True, True]
+
+
+def test_guess_is_clicked_into_the_empty_matrix(lecture):
+    page = lecture("vectors?tab=steps&step=weights&guess=1&lecture=1")
+    empty = page.locator("[class*=step_empty] canvas")
+    empty.wait_for()
+    place, zoom = moving_cell(empty, 0, 1), empty.evaluate("canvas => canvas.currentCSSZoom")
+    empty.click(position={side: zoom * at for side, at in place.items()})
+    page.wait_for_url("**step_guessed=weights.0.1**")
+    settle(page)
+    page.keyboard.press("r")
+    page.get_by_text("you expected the largest number at").wait_for()
+
+
+def test_full_screen_shows_the_whole_chart(lecture):
+    page = lecture("memory?lecture=1")
+    chart = page.locator("svg.marks").first
+    chart.wait_for()
+    settle(page, 1000)
+    chart.hover()
+    page.keyboard.press("f")
+    page.locator("[aria-label^='Close fullscreen']").wait_for()
+    page.wait_for_timeout(500)
+    box = chart.bounding_box()
+    assert min(box["x"], box["y"]) >= 0
+    assert box["x"] + box["width"] <= 1920
+    assert box["y"] + box["height"] <= 1080
+    assert box["height"] > 900
+    page.keyboard.press("f")
+    page.locator("[aria-label^='Close fullscreen']").wait_for(state="detached")
+
+
+def test_remote_control_goes_on_to_the_next_screen_and_page_after_the_last_step(page, app_url):
+    page.goto(f"{app_url}/lookup?lecture=1&tab=steps&step=context")
+    on_projector(page)
+    page.locator(CHIP).wait_for()
+    page.keyboard.press("PageDown")
+    page.wait_for_url(lambda url: "tab=steps" not in url)
+    settle(page)
+    page.locator("[class*=lecture_screens] [role=radio]").last.click()
+    settle(page)
+    page.keyboard.press("PageDown")
+    page.get_by_role("heading", name="Three vectors, nine pairs", exact=True).wait_for()
+
+
+@pytest.mark.parametrize("name", ["find", "scoring"])
+def test_remote_control_asks_and_reveals_the_surprise_of_a_first_screen(lecture, name):
+    page = lecture(f"{name}?lecture=1")
+    page.keyboard.press("PageDown")
+    options = page.locator("[class*=_try_guess] button")
+    options.first.wait_for()
+    settle(page, 800)
+    size = page.locator("[class*=_try_guess] p").first.evaluate(
+        "node => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom"
+    )
+    assert size > 35.9
+    page.keyboard.press("PageDown")
+    answer = page.locator("[class*=_try_this] [data-testid=stAlert]")
+    answer.wait_for()
+    assert "You guessed" not in answer.inner_text()
+    settle(page, 800)
+    assert page.evaluate(HEIGHT) <= 1080
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**tab=**")
+    page.keyboard.press("1")
+    page.locator(f".st-key-{name}_try button").wait_for()
+    assert not answer.count(), "the steps began as before"
+
+
+def test_what_takes_room_from_the_picture_comes_back_with_key_c(lecture):
+    page = lecture("lookup?lecture=1")
+    box = page.get_by_placeholder("Ask something of your own")
+    expect(box).to_be_hidden()
+    page.keyboard.press("c")
+    expect(box).to_be_visible()
+    settle(page, 800)
+    assert page.evaluate(HEIGHT) <= 1080

@@ -1,0 +1,229 @@
+"""Edits by hand, without a browser: what they do to an answer, the list with undo and redo, links that hold them."""
+
+import contextlib
+import io
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+
+from attention_core.attention.edits import BlockKeys, DropHead, PatternFrom, RunHead, SetWeights
+from attention_core.data.drawing import prepare
+from attention_core.models import load
+from tests.support.app import bodies, changes_of_weights, frames, given, open_tab, said
+from ui.edits import ListedEdit, _parse, _text, input_mark, what_changed
+
+PAGE = "pages/pixels/page.py"
+NAME = "pixels"
+REGION = [*range(28 * 9, 28 * 12)]
+
+
+@pytest.fixture
+def changed(page):
+    """The page with a region that no pixel may look at."""
+    given(open_tab(page, "try"), brushed=REGION)
+    return press(page, "region_look_away")
+
+
+def press(page, name: str):
+    return page.button(key=f"{NAME}_{name}").click().run()
+
+
+def outcome(page) -> dict[str, np.ndarray]:
+    """Read the bars: the answer's probabilities as learned and changed."""
+    data = next(frame for frame in frames(page) if "when" in frame.columns)
+    found = {when: rows["probability"].to_numpy() for when, rows in data.groupby("when", observed=True)}
+    return found | {"label": data["label"].to_numpy()[: len(data) // 2]}
+
+
+def test_answer_is_that_of_a_recomputation_from_what_hooks_see(changed):
+    from pages.pixels.first_screen import PAD
+    from ui.canvas import render_strokes  # not before there is an app
+
+    drawn = prepare(render_strokes(PAD.presets["7"](), PAD.size, "light")).image
+    model, seen = load("pixel-notes", "cpu"), {}
+    for name in ("query", "key", "value"):
+        keep = partial(lambda name, module, given, made: seen.update({name: made[0].double()}), name)
+        getattr(model, name).register_forward_hook(keep)
+    allowed = torch.ones(784, dtype=torch.bool)
+    allowed[REGION] = False
+    with torch.inference_mode():
+        model(torch.from_numpy(drawn)[None])
+        scores = seen["query"] @ seen["key"].T / seen["key"].shape[-1] ** 0.5
+        context = scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ seen["value"]
+        wanted = model.classify(context.float().flatten()).softmax(-1)
+    shown, after = outcome(changed)["label"].tolist(), outcome(changed)["changed"]
+    assert after == pytest.approx(wanted[[int(digit) for digit in shown]].numpy(), abs=1e-5)
+    assert abs(after - outcome(changed)["as learned"]).max() > 0.01
+
+
+def test_without_edits_nothing_is_changed_bit_by_bit(page):
+    open_tab(page, "try")
+    plain = outcome(page)
+    assert (plain["as learned"] == plain["changed"]).all()
+    assert "The answer stays **7**" in said(page)
+    given(page, brushed=REGION)
+    press(page, "region_look_everywhere_alike")
+    assert (outcome(page)["as learned"] != outcome(page)["changed"]).any()
+    press(page, "edits_restart_alt")
+    assert (outcome(page)["changed"] == plain["changed"]).all()
+
+
+def test_an_edit_is_switched_off_undone_and_done_again(changed):
+    says = "It no longer looks at 84 pixels"
+    after = outcome(changed)["changed"]
+    assert changed.checkbox(key=f"{NAME}_edit_0").label == says
+    assert "Weights changed" in "".join(part.proto.body for part in changed.get("html"))
+    changed.checkbox(key=f"{NAME}_edit_0").uncheck().run()
+    assert (outcome(changed)["changed"] == outcome(changed)["as learned"]).all()
+    press(changed, "edits_undo")
+    assert (outcome(changed)["changed"] == after).all()
+    press(changed, "edits_undo")
+    assert not [one for one in changed.checkbox if "_edit_" in (one.key or "")]
+    assert changed.button(key=f"{NAME}_edits_undo").disabled
+    press(changed, "edits_redo")
+    assert changed.checkbox(key=f"{NAME}_edit_0").value
+
+
+def test_it_looks_as_in_a_ready_drawing(page):
+    open_tab(page, "try")
+    page.pills(key=f"{NAME}_region_copy").set_value("3").run()
+    assert page.checkbox(key=f"{NAME}_edit_0").label == "It looks as it does in the ready drawing 3"
+    assert abs(outcome(page)["changed"] - outcome(page)["as learned"]).max() > 0.01
+    press(page, "preset_3")
+    assert outcome(page)["changed"] == pytest.approx(outcome(page)["as learned"], abs=1e-5), "it is that drawing"
+
+
+def test_a_link_brings_them_again(changed, visit):
+    address = {name: text if isinstance(text, str) else text[0] for name, text in changed.query_params.items()}
+    again = visit(NAME, **address)
+    assert (outcome(again)["changed"] == outcome(changed)["changed"]).all()
+    assert again.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 84 pixels"
+
+
+def test_what_does_not_fit_stays_listed_as_not_applied(visit):
+    edits = _text([ListedEdit(BlockKeys((900,)), "it no longer looks at *that*"), ListedEdit(BlockKeys((3,)), "fits")])
+    page = visit(NAME, tab="try", edits=edits)
+    assert "Not applied: blocked keys must be from 0 to 783, got 900." in said(page)
+    assert page.checkbox(key=f"{NAME}_edit_0").label == r"It no longer looks at \*that\*"
+    assert "Not applied" not in said(page.checkbox(key=f"{NAME}_edit_0").uncheck().run())
+
+
+@pytest.mark.parametrize(("drawing", "head"), [("no such drawing", 0), ("42", 7)])
+def test_what_copies_an_attention_that_is_not_there_is_listed_as_not_applied(visit, drawing, head):
+    copy = ListedEdit(PatternFrom(0, RunHead("read", drawing, 0, head)), "it looks as elsewhere")
+    page = visit("read", tab="try", edits=_text([copy]))
+    assert "Not applied: the attention that it copies is not here." in said(page)
+
+
+def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visit):
+    edits = _text([ListedEdit(SetWeights(0, ((0, 0.0),)), "looks away", "encoder-9")])
+    page = visit("transformer", tab="off", edits=edits)
+    assert page.checkbox(key="transformer_edit_0").label == "Looks away"
+    assert "Not applied: the attention that it changes is not here." in said(page)
+
+
+def test_a_head_that_is_switched_off_in_another_model_is_listed_as_not_applied(visit):
+    edits = _text([ListedEdit(DropHead(2), "a head: switched off", "decoder self-2", input_mark("another"))])
+    page = visit("model", model="tatoeba-llama", tab="without", edits=edits)
+    assert "Not applied: it was made for another input or model." in said(page)
+
+
+def test_a_row_with_nothing_left_is_told(page):
+    given(open_tab(page, "try"), brushed=[*range(784)])
+    press(page, "region_look_away")
+    assert "Nothing is left to look at for 784 of 784 queries" in said(page)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [{"edit": "block keys", "keys": [1]}, "words", "", "", 1],
+        [{"edit": "block keys", "keys": [1]}, "x" * 401, "", "", True],
+        [{"edit": "no such edit"}, "words", "", "", True],
+        [{"edit": "block keys", "keys": [1]}, "words"],
+        "words",
+    ],
+)
+def test_a_link_with_anything_else_is_refused(row):
+    from attention_core.links import pack
+
+    assert _parse(_text([ListedEdit(SetWeights(0, ((1, 0.25),)), "words", "cross-1", "ab")]))[0].of == "ab"
+    with pytest.raises((ValueError, TypeError, AttributeError)):
+        _parse(pack([row]))
+
+
+def test_what_changed_most_is_said_in_a_sentence():
+    labels, before = ["cat", "dog", "cow"], np.array([0.7, 0.2, 0.1])
+    assert what_changed(labels, before, before) == "The answer stays **cat** (70%)."
+    assert what_changed(labels, before, np.array([0.695, 0.203, 0.102])) == "The answer stays **cat** (70%)."
+    assert "is now dog" in what_changed(labels, np.array([0.501, 0.499, 0]), np.array([0.499, 0.501, 0]))
+    assert what_changed(labels, before, np.array([0.1, 0.7, 0.2])) == (
+        "**cat** falls from 70% to 10%. The answer was cat and is now dog."
+    )
+
+
+def numbers_of(script: str) -> dict:
+    """Run a script that was taken along; returns what it names."""
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        exec(script, found := {})
+    assert "same as in the app: True" in told.getvalue()
+    return found
+
+
+def shown_after(page) -> list[float]:
+    """Read what the query is handed with the edits: as bars, or as a row of a table."""
+    if any("when" in frame.columns for frame in frames(page)):
+        return outcome(page)["changed"].tolist()
+    row = re.search(r"<td>changed</td>(.*?)</tr>", bodies(page))
+    return [float(cell.replace("−", "-")) for cell in re.findall(r"<td>([^<]*)</td>", row[1])]
+
+
+@pytest.mark.parametrize("name", ["vectors", "scoring", "lookup"])
+def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_same_numbers(visit, monkeypatch, name):
+    made = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
+    page = visit(name, tab="try", step="context")
+    plain, (key,) = made["Script"](), page.selectbox(key=f"{name}_weight_of").value
+    page.number_input(key=f"{name}_weight").set_value(25.0).run()
+    after = numbers_of(made["Script"]())
+    assert f"trace = trace.replace([SetWeights(query=0, weights=(({key}, 0.25),)" in made["Script"]().replace(
+        "\n# ", " "
+    )
+    assert f"SetWeights(query=0, weights=(({key}, 0.25),)" in made["Notebook"]()
+    before = numbers_of(plain)
+    wanted = before["weights"].clone()
+    wanted[0] *= 0.75 / (1 - wanted[0, key])
+    wanted[0, key] = 0.25
+    torch.testing.assert_close(after["weights"], wanted, atol=1e-5, rtol=0)
+    change = sorted((wanted - before["weights"]).flatten().tolist())
+    assert changes_of_weights(page) == pytest.approx(change, abs=2e-5)
+    value = before["value" if "value" in before else "key"]  # in What a score measures the keys are the values
+    shown, context = shown_after(page), sorted((wanted @ value)[0].tolist())
+    assert sorted(shown) == pytest.approx(context[-len(shown) :], abs=1e-5 if name == "lookup" else 6e-4)
+    address = {part: text if isinstance(text, str) else text[0] for part, text in page.query_params.items()}
+    again = visit(name, **address)
+    assert again.checkbox(key=f"{name}_edit_0").label == page.checkbox(key=f"{name}_edit_0").label
+    assert shown_after(again) == shown
+    again.button(key=f"{name}_edits_restart_alt").click().run()
+    assert made["Script"]() == plain, "nothing edited, nothing changed"
+
+
+def test_a_weight_of_a_model_is_a_line_of_what_is_taken_along(visit, monkeypatch):
+    made = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, *_, **__: made.update({label: make}))
+    monkeypatch.setattr("ui.take_along.take_along", lambda export: export())
+    page = visit("model", model="tatoeba-llama", tab="without", step="weights")
+    (key,), query = page.selectbox(key="model_weight_of").value, page.session_state["model_query"]
+    page.number_input(key="model_weight").set_value(70.0).run()
+    script = made["Script"]()
+    assert f"trace = trace.replace([SetWeights(query={query}, weights=(({key}, 0.7),)" in script.replace("\n# ", " ")
+    assert float(numbers_of(script)["weights"][query, key]) == pytest.approx(0.7, abs=1e-5)
+    assert "70%" in said(page)
+    assert made["Offline page"]()
+    page.selectbox(key="model_row_of").set_value(query - 1).run()
+    assert "looks where" in page.checkbox(key="model_edit_1").label

@@ -1,0 +1,87 @@
+"""The section that asks whether a map explains its answer, on every page that has it."""
+
+import pytest
+
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.assessment import assess
+from attention_core.faithfulness.attribution import ATTENTION
+from attention_core.inference.sentiment import read_sentence
+from attention_core.models import load
+from tests.support.app import frames, said, settled
+
+PAGES = ("find", "pixels", "read", "ask", "matter", "translate", "transformer", "groups")
+
+
+def curves(page) -> dict[str, list[float]]:
+    """Return the curves of deletion that are drawn."""
+    (data,) = (frame for frame in frames(page) if {"order", "erased", "probability"} <= set(frame.columns))
+    return {order: rows["probability"].tolist() for order, rows in data.groupby("order", sort=False)}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
+    page = visit(name, tab="doubts")
+    assert not page.exception
+    assert "**Here the map" in said(page)
+    drawn = curves(page)
+    assert list(drawn) == ["attention", "gradient × input", "integrated gradients", "random"]
+    assert len({round(values[0], 4) for values in drawn.values()}) == 1  # nothing is erased yet
+    assert "Shuffled, these weights move" in said(page)
+
+
+def test_its_curve_is_the_librarys(visit):
+    page = visit("matter", text="A dull film with a wonderful end.", tab="doubts")
+    words = read_sentence("A dull film with a wonderful end.").words
+    *_, (_, found) = assess(subjects.sentence_subject(load("sentence-attention", "cpu"), words))
+    assert curves(page)["attention"] == pytest.approx(found.deletion[ATTENTION].probability, abs=1e-4)
+
+
+def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
+    page = visit("pixels", layer="pixel-notes-product", tab="worth")
+    labels = [expander.label for expander in page.expander]
+    assert "49 patches" in labels
+    assert "Is this map an explanation?" not in labels
+
+
+def test_inserted_parts_and_orders_through_layers_are_drawn(visit):
+    page = visit("transformer", tab="doubts")
+    page = settled(page, transformer_doubts_way="inserted")
+    (data,) = (frame for frame in frames(page) if {"order", "inserted", "probability"} <= set(frame.columns))
+    starts = data.groupby("order").probability.first()
+    assert starts.round(4).nunique() == 1  # nothing is there yet
+    assert "what is enough, not what is needed" in said(page)
+    page = settled(page, transformer_doubts_way="through all layers")
+    through = ["rollout", "weight × length", "attention × gradient", "value zeroing"]
+    assert list(curves(page)) == ["attention", *through, "random"]
+
+
+def test_the_heads_of_a_transformer_are_ranked(visit):
+    page = visit("transformer", tab="doubts")
+    (data,) = (frame for frame in frames(page) if {"label", "value"} == set(frame.columns))
+    assert len(data) == 12
+    assert data["value"].is_monotonic_decreasing
+    assert f"**Without {data['label'][0]}**" in said(page)
+    assert "of the 54 heads" in said(page)
+
+
+def test_what_one_vector_knows_is_asked_too(visit):
+    page = visit("memory", tab="doubts")
+    assert not page.exception
+    assert "**Here the map" in said(page)
+    assert list(curves(page)) == ["share of the one vector", "gradient × input", "integrated gradients", "random"]
+    assert "This network has no weights to exchange" in said(page)
+
+
+def test_ones_own_model_has_the_section_below_what_it_does(visit):
+    page = visit("model", model="tatoeba-llama", tab="doubts")
+    assert not page.exception
+    assert "**Here the map" in said(page)
+    assert "One layer alone, shuffled" in said(page)
+    page = settled(page, model_doubts_way="through all layers")
+    assert "value zeroing" in curves(page)
+
+
+def test_over_many_inputs_numbers_and_words_agree(visit):
+    said_of = said(visit("groups", tab="doubts"))
+    assert "the map does not clearly point at what the answers need" in said_of
+    assert "Mean area: 0.567, at random 0.679; the map beats chance on 47.6% of inputs." in said_of

@@ -1,0 +1,87 @@
+"""What the app takes from Streamlit's inside is still there; the tests of uploads and tables say that it works."""
+
+import re
+from importlib import import_module
+from inspect import unwrap
+from pathlib import Path
+
+import pytest
+import streamlit
+
+PARTS = {
+    "streamlit:_main": "is the body of a page",
+    "streamlit.elements.widgets.data_editor:DataEditorSerde.deserialize": "reads what people type into a table",
+    "streamlit.runtime.uploaded_file_manager:UploadedFile.__init__": "is a file in a script's hand",
+    "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.remove_file": "forgets a file",
+    "streamlit.runtime:Runtime.get_app_session": "finds a visitor's page",
+    "streamlit.runtime:Runtime.close_session": "ends the session of a visitor who has gone",
+    "streamlit.runtime.app_session:AppSession.request_rerun": "runs a visitor's page again",
+    "streamlit.runtime.app_session:AppSession._on_scriptrunner_event": "hears what a run says",
+    "streamlit.runtime.app_session:AppSession._handle_scriptrunner_event_on_event_loop": "takes what a run says",
+    "streamlit.runtime.app_session:AppSession._call_soon_on_event_loop": "goes on in the server's loop",
+    "streamlit.runtime:Runtime.connect_session": "lets the server's own visitor in",
+    "streamlit.runtime:Runtime.handle_backmsg": "runs a page for the server's own visitor",
+    "streamlit.runtime.pages_manager:PagesManager.uses_pages_directory": "makes a navigation of pages/",
+    "streamlit.runtime.scriptrunner:StopException": "ends a run early",
+    "streamlit.runtime.scriptrunner_utils.script_run_context:ScriptRunContext.reset": "begins a run",
+}
+
+
+@pytest.mark.parametrize("place", PARTS)
+def test_it_is_there(place):
+    module, _, names = place.partition(":")
+    words = f"Streamlit no longer has {place}, which {PARTS[place]}: ui/inside_streamlit.py needs it another way."
+    try:
+        part = import_module(module)
+    except ImportError:
+        pytest.fail(words)
+    for name in names.split("."):
+        assert hasattr(part, name), words
+        part = getattr(part, name)
+
+
+def test_uploads_are_kept_by_session_and_file():
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+    words = "Streamlit keeps uploads in another place: ui/inside_streamlit.py sums them up in file_storage."
+    assert getattr(MemoryUploadedFileManager(""), "file_storage", None) == {}, words
+
+
+def test_a_page_runs_as_often_as_it_may():
+    from streamlit.navigation.page import StreamlitPage
+
+    words = "Streamlit allows a page's run by another mark: run_page of ui/navigation.py sets it."
+    assert "_can_be_called" in unwrap(StreamlitPage.run).__code__.co_names, words
+
+
+def test_a_table_and_an_uploader_use_what_was_put_in_their_place():
+    from streamlit.elements.widgets import data_editor, file_uploader
+
+    import ui.inside_streamlit as inside
+
+    words = "Streamlit's {} uses another class: ui/inside_streamlit.py puts its bounds into this one."
+    assert data_editor.DataEditorSerde.deserialize is inside._read_bounded_edits, words.format("table")
+    assert file_uploader.UploadedFile.__init__ is inside._open_counted, words.format("uploader")
+
+
+def test_the_servers_own_visitor_is_asked_what_any_browser_is():
+    from streamlit.runtime import SessionClient
+
+    import ui.inside_streamlit as inside
+
+    words = "Streamlit asks a browser for more than it did: FirstVisitor of ui/inside_streamlit.py needs it, too."
+    asked = [name for name in vars(SessionClient) if not name.startswith("_")]
+    assert "client_context" in asked, words
+    assert [name for name in asked if not hasattr(inside.FirstVisitor, name)] == [], words
+    assert not inside.FirstVisitor.__abstractmethods__, words
+
+
+def test_the_browser_takes_messages_as_a_script_of_the_page_expects():
+    files = Path(streamlit.__file__).parent.glob("static/static/js/index.*.js")
+    own = next(text for file in files if "new WebSocket(" in (text := file.read_text(encoding="utf-8")))
+    after = own.partition("new WebSocket(")[2][:3000]
+    words = "Streamlit's page listens to its server in another way: ui/styles/together.js needs it, too."
+    assert re.search(r"binaryType=.arraybuffer.", after), words
+    assert re.search(r"websocket\.addEventListener\(.message.", after), words
+    assert "removeEventListener(`message" not in after, words
+    assert "stCommVersion" in own, words

@@ -1,3 +1,0 @@
-"""The parts of the page “The atlas”."""
-
-NAME = "atlas"

@@ -1,0 +1,189 @@
+"""What every answer of the server passes: headers, the look of the first page, old addresses, a sign of health."""
+
+import gzip
+import os
+import re
+import sys
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+from attention_core.files import MISSING, find_file
+from ui.navigation import PAGES
+
+Message = MutableMapping[str, Any]
+FRAMED_BY = "ATTENTION_FRAMED_BY"
+"""The variable that names who else may show the app in a frame: addresses such as https://moodle.example."""
+ORIGIN = re.compile(r"https?://(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?")
+POLICY = {
+    "default-src": "'self' data: blob:",
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit's own page and Vega's expressions need them
+    "style-src": "'self' 'unsafe-inline'",
+    "connect-src": "'self' ws: wss: data: blob:",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+}
+
+
+def headers(framed_by: str) -> dict[str, str]:
+    """Return the headers for an app that those may frame whom FRAMED_BY names.
+
+    Raises:
+        ValueError: one of them is no address such as https://moodle.example.
+    """
+    for origin in framed_by.split():
+        if not ORIGIN.fullmatch(origin):
+            raise ValueError(f"{FRAMED_BY} must name addresses such as https://moodle.example, got {origin!r}")
+    policy = POLICY | {"frame-ancestors": " ".join(["'self'", *framed_by.split()])}
+    named = {
+        "content-security-policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
+        "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+        "referrer-policy": "same-origin",  # an address holds what a visitor has drawn and typed
+        "x-content-type-options": "nosniff",
+    }
+    return named if framed_by.split() else named | {"x-frame-options": "SAMEORIGIN"}  # it knows no list
+
+
+try:
+    HEADERS = headers(os.environ.get(FRAMED_BY, ""))
+except ValueError as error:
+    sys.exit(str(error))
+_ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+
+class SecurityHeaders:
+    """Middleware that adds headers: pages load from no other server, run no foreign script, and send no referrer."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in _ENCODED if pair[0] not in there)]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
+VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
+LATER = "lecture.css"
+"""For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
+OPENING, TOGETHER = "opening.css", "together.js"
+SECONDS = 12
+"""For so long at most, and no longer than until all is drawn: while it is there, any change restyles the whole page."""
+_FOLDER = find_file("ui/styles")
+_SHARED = [path for path in sorted(_FOLDER.glob("*.css")) if path.name not in (LATER, OPENING)]
+_FILES = [*_SHARED, *sorted(path for path in find_file("pages").glob("*/*.css") if path.stem == path.parent.name)]
+_STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
+_STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
+_STYLE += b"<script>{%s}</script>" % (_FOLDER / TOGETHER).read_bytes()
+_STYLE += b"""<script>{
+  let rested = 0;
+  const timer = setInterval(() => {
+    const app = document.querySelector("[data-test-script-state=notRunning]:has(h1)");
+    rested = app && !app.querySelector("[data-testid=stSkeleton]") ? rested + 1 : 0;
+    if (rested > 2 || performance.now() > %d) clearInterval(timer, document.getElementById("opening").disabled = true);
+  }, 150);
+}</script>""" % (1000 * SECONDS)
+_LECTURE = b'<style id="lecture-style">%s</style>' % (_FOLDER / LATER).read_bytes()
+
+
+class PageStyle:
+    """Middleware that writes it into every page; what is inside must not compress pages."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
+        asked = Headers(scope=scope) if scope["type"] == "http" else {}
+        if "text/html" not in asked.get("accept", ""):
+            return await self.app(scope, receive, send)
+        plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
+        start: Message = {}
+        body = b""
+
+        async def send_styled(message: Message) -> None:
+            nonlocal body
+            if message["type"] == "http.response.start":
+                start.update(message)
+                return
+            body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            headers = MutableHeaders(raw=[pair for pair in start["headers"] if pair[0].lower() not in VALIDATORS])
+            style = _STYLE + _LECTURE if b"lecture=1" in scope["query_string"].split(b"&") else _STYLE
+            styled = body.replace(BODY_END, style + BODY_END, 1)
+            if body and "gzip" in asked.get("accept-encoding", ""):
+                styled, headers["content-encoding"] = gzip.compress(styled), "gzip"
+            if body:  # what is asked by HEAD has none
+                headers["content-length"] = str(len(styled))
+            await send({**start, "headers": headers.raw})
+            await send({"type": "http.response.body", "body": styled})
+
+        return await self.app(plain, receive, send_styled)
+
+
+PAGE_NAMES = {entry.url_path for entry in PAGES}
+MEANT = {re.sub(r"\W+", "-", entry.title.lower()): entry.url_path for entry in PAGES}
+"""Titles as addresses write them, "draw-a-digit", with the address of the page."""
+
+
+class OldAddresses:
+    """Middleware that redirects unknown pages to others, with their query parameters."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
+        target = new_address(scope) if scope["type"] == "http" else None
+        await (self.app if target is None else RedirectResponse(target))(scope, receive, send)
+
+
+def new_address(scope: Message) -> str | None:
+    """Return where a request for a page that is not there leads; None for all other requests."""
+    base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
+    name = scope["path"].removeprefix(base)
+    if not re.fullmatch(r"[\w-]+", name) or name in PAGE_NAMES or name.startswith("_"):
+        return None
+    if "text/html" not in Headers(scope=scope).get("accept", ""):
+        return None
+    query = scope["query_string"].decode("latin-1")
+    return base + MEANT.get(name.lower(), "") + (f"?{query}" if query else "")
+
+
+PATH = "/_stcore/health"
+OF_PAGES = {"referer", "sec-fetch-site"}
+"""Headers of what a page in a browser asks."""
+
+
+class Health:
+    """Middleware that answers 503 once something needed could not be read: nginx then asks the next process.
+
+    A page comes whole with that status and works, for where no other process is better off; so health is told to those
+    who watch the server, and not to its pages in browsers, which connect only while it is well.
+    """
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
+        if scope["type"] != "http" or not MISSING:
+            await self.app(scope, receive, send)
+        elif scope["path"].endswith(PATH) and OF_PAGES.isdisjoint(Headers(scope=scope)):
+            await PlainTextResponse("Something cannot be read here: see the log.", 503)(scope, receive, send)
+        else:
+
+            async def send_page(message: Message) -> None:
+                if message["type"] == "http.response.start" and message["status"] == 200:
+                    kind = Headers(raw=list(message["headers"])).get("content-type", "")
+                    message["status"] = 503 if kind.startswith("text/html") else 200
+                await send(message)
+
+            await self.app(scope, receive, send_page)

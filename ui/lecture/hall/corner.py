@@ -1,0 +1,76 @@
+"""The lower right corner of a lecture: a room for the hall's phones, with the address that they open."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from ui.component import component
+from ui.lecture.hall.rooms import ROOMS, RoomError
+from ui.lecture.hall.routes import NOWHERE, phones_address
+from ui.state import APP, Field, component_message
+
+KEY = "hall_corner"
+
+
+class Room(NamedTuple):
+    code: str
+    key: str
+
+
+ROOM = Field[Room | None](APP, "hall_room", None)
+REFUSAL = Field(APP, "hall_refusal", "")
+IS_ASKED = Field(APP, "hall_is_asked", False)
+"""Whether the present run of the page asks or answers one."""
+ITEM_ASKS = Field(APP, "hall_item_asks", False)
+"""Whether a guided lecture's item asks or has told; the page's own questions rest then, so that a hall has one."""
+_corner = component(KEY, folder="ui/lecture/hall")
+
+
+def hall_corner() -> None:
+    """Draw the corner from which a lecturer opens a room, with the address for phones once it is open."""
+    IS_ASKED.value = False
+    if ROOM.value is not None and not ROOMS.is_lecturer(*ROOM.value):
+        ROOM.value, REFUSAL.value = None, "The room was closed."
+    room, shown = ROOM.value, None
+    if room is not None:
+        url = phones_address(room.code)
+        about = {"url": url, "qr": _qr(url) if url else "", "how": NOWHERE.replace("`", "")}
+        shown = {"code": room.code, "key": room.key, **about}
+    _corner(
+        key=KEY,
+        data={"room": shown, "refusal": REFUSAL.value},
+        on_open_change=_open,
+        on_restore_change=_restore,
+        on_close_change=_close,
+    )
+
+
+@lru_cache(16)
+def _qr(url: str) -> str:
+    import segno  # here: a server starts without it
+
+    return segno.make(url, error="m").svg_inline(omitsize=True, border=1)
+
+
+def _open() -> None:
+    try:
+        ROOM.value, REFUSAL.value = Room(*ROOMS.open()), ""
+    except RoomError as error:
+        REFUSAL.value = str(error)
+
+
+def _restore() -> None:
+    kept = component_message(KEY, "restore") or {}
+    room = Room(str(kept.get("code")), str(kept.get("key")))
+    ROOM.value = room if ROOMS.is_lecturer(*room) else None
+
+
+def _close() -> None:
+    if ROOM.value is not None:
+        ROOMS.close(ROOM.value.code)
+    ROOM.value, REFUSAL.value = None, ""
+
+
+def end_of_page() -> None:
+    """Let the phones wait where this page asks nothing."""
+    if ROOM.value is not None and not IS_ASKED.value:
+        ROOMS.pause(ROOM.value.code)

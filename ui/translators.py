@@ -1,0 +1,112 @@
+"""The translators of the page, and what they say of a sentence, kept for all visitors."""
+
+from typing import Any
+
+import torch
+
+from attention_core.attention.edits import Edits
+from attention_core.device import device_of
+from attention_core.faithfulness import subjects
+from attention_core.faithfulness.attribution import Subject
+from attention_core.inference import translation as core
+from attention_core.inference.translation import ShownTranslation, read_source
+from attention_core.models.transformer import EditsByAttention
+from attention_core.models.translator import MAX_PIECES
+from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.edits import EditList, show_outcome
+from ui.faithfulness import AS_LEARNED, faithfulness_tab
+from ui.skeleton import Tab
+from ui.words import piece_label
+
+NAME = "translate"
+EDITS = EditList(NAME)
+TRANSLATORS = {
+    "none": "no attention",
+    "dot": "dot attention",
+    "transformer": "transformer",
+    "mean": "plain average",
+    "additive": "additive attention",
+    "general": "general attention",
+}
+"""By the last part of a name, what people call a model; all but the transformer differ in attention alone."""
+LISTED = ("none", "dot", "transformer")
+"""Translators that are offered on arrival; the others are computed only when they are asked for."""
+FIRST = {"upper": "none", "lower": "dot"}
+"""The two that are shown on arrival, trained equally long and equally large."""
+
+MOST = 300  # next pieces that are compared; others are hardly likely
+
+likely_pieces = cached_computation(by_model=True)(core.next_pieces)
+_translated = cached_computation(by_model=True)(core.forced_translation)
+_shown = cached_computation(by_model=True)(core.show_translation)
+
+
+def model_of(translator: str) -> Any:
+    """Return a translator by the last part of its name; None where its file is missing."""
+    return model_or_none(f"translator-{translator}")[0]
+
+
+def passes(translator: str) -> str:
+    """Return how long a translator was trained, in words; "" where its card is missing."""
+    epochs = card_or_empty(f"translator-{translator}").get("epochs")
+    return f"{epochs:g} passes" if epochs else ""
+
+
+def why_missing(translator: str) -> str:
+    return model_or_none(f"translator-{translator}")[1]
+
+
+def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> core.Translation:
+    """Return the model's translation that begins with the forced pieces; a final END stops it there.
+
+    Says what is missing, and ends the part, where the model is not there.
+    """
+    return _translated(model_or_stop(f"translator-{translator}"), core.read_source(text), forced)
+
+
+def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> core.ShownTranslation:
+    """Return the translation with its attention; what comes before the first edited piece is said as learned."""
+    made, source = translation(translator, text, forced), core.read_source(text)
+    if edits:
+        first = min(getattr(edit, "query", None) or 0 for edit in edits)
+        kept = max(forced, tuple(made.ids[: min(first, MAX_PIECES - 1)]), key=len)
+        made = _translated(model_of(translator), source, kept, tuple(edits))
+    return _shown(model_of(translator), translator, source, forced, made, tuple(edits))
+
+
+def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> core.ShownTranslation:
+    """Return the translation with the edits of this page that fit."""
+    learned = shown_translation(translator, text, forced)
+    edits = EDITS.fitting(learned.trace, translator, text, grows=True)
+    shown = shown_translation(translator, text, forced, edits) if edits else learned
+    EDITS.fitting(shown.trace.replace(()), translator, text)  # notes which are about words that are not said
+    return shown
+
+
+def show_next_word(
+    page: str, translator: str, source: core.SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
+) -> None:
+    """Draw how likely each next piece is after others, as learned and with changes."""
+    model = model_or_stop(f"translator-{translator}")
+    before, now = (
+        {one.piece: one for one in likely_pieces(model, source, after, MOST, edits)} for edits in ((), changes)
+    )
+    pieces = before | now
+    labels = [piece_label(one.text) for one in pieces.values()]
+    shares = [[found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)]
+    show_outcome(page, labels, *shares)
+
+
+def translation_doubts(page: str, text: str, shown: ShownTranslation, is_changed: bool = False) -> Tab:
+    """Return the section on a translation: English words become the unknown one."""
+    name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
+
+    def subject() -> Subject:
+        model, source = model_or_stop(name), read_source(text)
+        device = device_of(model)
+        pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
+        return subjects.translation_subject(model, pieces, target, source.word_of, source.words)  # type: ignore[arg-type]
+
+    given = "The answer is French that is given, in whole or in part." if shown.forced else ""
+    answer = " ".join(filter(None, (given, AS_LEARNED * is_changed)))
+    return faithfulness_tab(page, name, (text, ids), subject, "words", answer=answer)
