@@ -354,6 +354,7 @@ def show_words(
     step: Step,
     head: int,
     query: int,
+    name: str,
     key: int | None = None,
     numbers: str | None = None,
     *,
@@ -361,11 +362,12 @@ def show_words(
 ) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded).
 
-    The cell is that of a key, None = of the one with the largest weight; numbers stand in its place.
+    The cell is that of a key, None = of the one that show_step_chart frames under the same name; numbers stand in its
+    place.
     """
     with st.container(key="step_words"):
         show_step_heading(step, folds_formula=folds_formula)
-        key = int(trace.weights(head, [query])[0].argmax()) if key is None else key
+        key = told_key(trace, head, query, name) if key is None else key
         if numbers := numbers or cell_formula(trace, step, head, query, key):
             st.latex(numbers)
         with st.container(key=f"desk_code_{step.name}"):  # the last of the words, see moving_start.js
@@ -407,7 +409,7 @@ class StepLook(NamedTuple):
     """How a step's numbers are drawn."""
 
     query: int | None = None  # the row with a frame
-    column: int | None = None  # whose numbers move first, None = of the largest one in the row
+    column: int | None = None  # whose numbers move first, None = of the key that words tell of, or of the largest one
     size: int = STEP_SIZE  # screen pixels that the longer side has at most
     reach: float = 0.0  # a number that has the strongest colour where none is larger
     shown: Sequence[int] | None = None  # the columns, None = all
@@ -427,16 +429,18 @@ def told_key(trace: AttentionTrace, head: int, query: int, name: str) -> int:
     return int(trace.weights(head, [query])[0].argmax())
 
 
-def at_query(trace: AttentionTrace, query: int, key: int | None = None) -> Callable[[Step], StepLook]:
-    """Return how steps are drawn of which a query's row has a frame, and the number of whose key words tell."""
+def at_query(trace: AttentionTrace, query: int) -> Callable[[Step], StepLook]:
+    """Return how steps are drawn of which a query's row has a frame."""
+    return lambda step: StepLook(query if step.row_axis is trace.story.query_axis else None)
 
-    def look(step: Step) -> StepLook:
-        is_of_query = step.row_axis is trace.story.query_axis
-        return StepLook(
-            query if is_of_query else None, key if is_of_query and step.col_axis is trace.story.key_axis else None
-        )
 
-    return look
+def _with_told_key(
+    look: Callable[[Step], StepLook | None], trace: AttentionTrace, head: int, name: str, has_words: bool, step: Step
+) -> StepLook | None:
+    seen, axes = look(step), (trace.story.query_axis, trace.story.key_axis)
+    if not (seen and has_words) or seen.column is not None or (step.row_axis, step.col_axis) != axes:
+        return seen
+    return seen._replace(column=told_key(trace, head, seen.query or 0, name))
 
 
 def show_step_chart(
@@ -453,10 +457,11 @@ def show_step_chart(
     """Draw the step's numbers, and let them move: how they come about; bars of a single row of probabilities.
 
     The look is that of every step, None where the page draws it in another way. Where the stepper is given, the picture
-    changes with the words beside it, in one frame. on_choose is called with row and column of a number that is clicked;
-    asks is the query, to be set to its row where rows are queries.
+    changes with the words beside it, in one frame, and frames the number of which show_words tells. on_choose is called
+    with row and column of a number that is clicked; asks is the query, to be set to its row where rows are queries.
     """
     words = f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
+    look = partial(_with_told_key, look, trace, head, name, bool(stepper))
     now = look(step) or StepLook()
     note_picture(partial(_chart_of, step, head, now, ink_ramp()), words, step.name)
     if _has_bars(step):
@@ -529,7 +534,8 @@ def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Chart:
         return step_chart(step, head, **marked, size=look.size, ink=ink, shown=look.shown, **more)
     grid, is_map = step.picture[0] or (1, 1), step.role is not Role.INPUT
     weights = is_map * to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)
-    return overlay(look.over, weights, size=look.size - 120, smooth=False, bar=is_map, marked=look.column)
+    marked = look.column if look.column in range(weights.size) else None  # the empty key lies nowhere in a picture
+    return overlay(look.over, weights, size=look.size - 120, smooth=False, bar=is_map, marked=marked)
 
 
 def _has_bars(step: Step) -> bool:

@@ -197,7 +197,6 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
     single_choice("Look", LOOK, names, label_visibility="collapsed")
     weights, grid = to_array(trace.weights()[0]), trace.story.key_axis.grid
     if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.shown, grid)):
-        heaviest, is_alike = int(weights.argmax()), np.allclose(weights, weights[0])
         words, picture = st.columns([0.82, 1], gap="large")
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
@@ -206,22 +205,21 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
                 draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", words, size=104)
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
-                if is_alike:
+                if np.allclose(weights, weights[0]):
                     st.caption("The weights are all alike.")
-            show_words(trace, step, 0, 0)
+            show_words(trace, step, 0, 0, NAME)
         with picture:
-            _show(trace, step, drawing, None if is_alike or heaviest == EMPTY_KEY else heaviest)
+            _show(trace, step, drawing)
 
 
-def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing, heaviest: int | None) -> None:
+def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing) -> None:
     telling = {}
     for role, vectors in ((Role.KEY, trace.key), (Role.VALUE, trace.value)):
         telling[role] = np.sort(np.argsort(-to_array(vectors[0, :EMPTY_KEY].std(0)))[:SHEET]).tolist()
-    looks = {"picture": StepLook(over=drawing.seen.shown), "weights": StepLook(column=heaviest, over=drawing.canvas)}
+    looks = {"picture": StepLook(over=drawing.seen.shown), "weights": StepLook(over=drawing.canvas)}
 
     def look(step: Step) -> StepLook:
-        of_keys = StepLook(column=heaviest if step.col_axis is trace.story.key_axis else None)
-        return looks.get(step.name, of_keys)._replace(shown=telling.get(step.role))
+        return looks.get(step.name, StepLook())._replace(shown=telling.get(step.role))
 
     show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
     if step.name == "weights":

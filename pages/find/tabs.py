@@ -44,7 +44,7 @@ def find_steps(reading: FindReading) -> None:
             draw_map(mask_of(trace), reading.canvas, "find_small", words, size=168, **chosen)
         with hint:
             st.caption(f"Region {region + 1} is framed; click another.")
-        show_words(trace, step, 0, 0, region, score_formula(trace, region) if step.name == "scores" else None)
+        show_words(trace, step, 0, 0, NAME, region, score_formula(trace, region) if step.name == "scores" else None)
     with numbers:
         keys, shown = trace.story.key_axis, order_of(trace)[:SHOWN]
         look = defaultdict(

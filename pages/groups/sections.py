@@ -182,9 +182,10 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     trace = traces[head]
     if not (step := STEPS.draw(trace, query)):
         return
+    name = f"{NAME}_{head}"
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
-        show_words(trace, step, 0, query)
+        show_words(trace, step, 0, query, name)
         more = " Each key is a pair of others." if head == "triples" else ""
         note(f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{more}")
     with matrix:
@@ -195,7 +196,7 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             def look(step: Step) -> StepLook | None:
                 return None if step.col_axis.grid else StepLook(query, size=SIZE)
 
-            show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, asks=QUERY)
+            show_step_chart(trace, step, 0, look, name, stepper=STEPS, asks=QUERY)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:

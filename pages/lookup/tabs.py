@@ -25,7 +25,7 @@ from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
 from ui.labels import literal, paragraph
 from ui.layout import figures_table, section, shaded_word
-from ui.player import Stepper, at_query, query_row, show_step_chart, show_words, told_key
+from ui.player import Stepper, at_query, query_row, show_step_chart, show_words
 from ui.state import Field, named, single_choice
 
 STEPS = Stepper(NAME)
@@ -37,10 +37,9 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
         return
     words, matrix = st.columns([0.82, 1], gap="large")
     with words:
-        key = told_key(trace, 0, query, NAME)
-        show_words(trace, step, 0, query, key, folds_formula=step.role in (Role.QUERY, Role.KEY))
+        show_words(trace, step, 0, query, NAME, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix:
-        show_step_chart(trace, step, 0, at_query(trace, query, key), NAME, stepper=STEPS, asks=QUERY)
+        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, asks=QUERY)
 
 
 def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:

@@ -7,7 +7,7 @@ from attention_core.inference.sentiment import MAX_WORDS, read_sentence
 from pages.matter import judgement as judge
 from pages.matter.judgement import matter_doubts
 from ui.computed import model_or_stop
-from ui.player import at_query, export_bar, show_step_chart, show_words, told_key
+from ui.player import at_query, export_bar, show_step_chart, show_words
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -42,11 +42,10 @@ def matter_steps() -> None:
     if not (step := judge.STEPS.draw(trace)):
         return
     words, matrix = st.columns([0.82, 1], gap="large")
-    key = told_key(trace, 0, 0, judge.NAME)
     with words:
-        show_words(trace, step, 0, 0, key)
+        show_words(trace, step, 0, 0, judge.NAME)
     with matrix:
-        show_step_chart(trace, step, 0, at_query(trace, 0, key), judge.NAME, stepper=judge.STEPS)
+        show_step_chart(trace, step, 0, at_query(trace, 0), judge.NAME, stepper=judge.STEPS)
 
 
 take_along(lambda: export_bar(trace, judge.NAME, query=0))

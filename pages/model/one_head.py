@@ -144,16 +144,17 @@ def model_steps(run: ModelRun) -> None:
     now, trace = _head(run)
     if not (step := glance.STEPS.draw(trace, now.query, now.head)):
         return
+    name = f"model_step_{trace.story.name}"
     words, matrix = st.columns([0.9, 1], gap="large")
     with words:
         asks = trace.story.query_axis.labels[now.query].strip()
         st.caption(f"The query is {literal(asks)}, position {now.query + 1}.")
-        show_words(trace, step, now.head, now.query)
+        show_words(trace, step, now.head, now.query, name)
     with matrix:
         if max(step.shape) > MAX_DRAWN:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
-        look, name = at_query(trace, now.query), f"model_step_{trace.story.name}"
+        look = at_query(trace, now.query)
         show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS, asks=glance.TOKEN)
 
 

@@ -264,7 +264,7 @@ def pixels_steps(reading: screen.Reading) -> None:
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
-        show_words(trace, step, 0, query)
+        show_words(trace, step, 0, query, screen.NAME)
     with right:
         name = screen.NAME
 

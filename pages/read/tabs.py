@@ -26,7 +26,7 @@ from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.labels import as_percent
 from ui.layout import bar_rows, grey_out, section
-from ui.player import StepLook, Stepper, Walk, counted, show_step_chart, show_words
+from ui.player import StepLook, Stepper, Walk, counted, show_step_chart, show_words, told_key
 from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, single_choice, whole_number
@@ -236,22 +236,19 @@ def read_steps(drawing: ReadDrawing) -> None:
     if not (step := STEPS.draw(trace, look, picture=keys)):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
-    best = int(trace.weights(rows=[look])[0].argmax())
     with words:
-        show_words(trace, step, 0, look)
+        show_words(trace, step, 0, look, NAME)
     with numbers:
-        _show_step(drawing, step, look, best)
+        _show_step(drawing, step, look)
 
 
-def _show_step(drawing: ReadDrawing, step: Step, look: int, best: int) -> None:
+def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
     trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
 
     def drawn(step: Step) -> StepLook:
         if step.role is Role.INPUT:
             return StepLook(size=504)
-        if step.col_axis is keys:
-            return StepLook(column=best, size=STEP_SIZE)
-        return StepLook(best if step.row_axis is keys else look, size=STEP_SIZE)
+        return StepLook(told_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
     show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, asks=WALK.field)
 

@@ -18,7 +18,7 @@ from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
-from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words, told_key
+from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
 from ui.state import Field, following, whole_number
 from ui.translators import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
@@ -113,10 +113,9 @@ def transformer_steps(experiment: page.Experiment) -> None:
             _arcs(trace, head, query)
         habit = describe_head(summarise(trace, head.head, _end(head, trace)))
         st.caption(f"This head, on average: {habit}.")
-        key = told_key(trace, head.head, query, name)
-        show_words(trace, step, head.head, query, key)
+        show_words(trace, step, head.head, query, name)
     with matrix:
-        show_step_chart(trace, step, head.head, at_query(trace, query, key), name, stepper=STEPS, asks=QUERY)
+        show_step_chart(trace, step, head.head, at_query(trace, query), name, stepper=STEPS, asks=QUERY)
 
 
 def _arcs(

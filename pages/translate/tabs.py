@@ -31,7 +31,7 @@ from ui.chart import draw_chart, note_picture, picture_address
 from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
-from ui.player import StepLook, show_step_chart, show_step_heading, show_words
+from ui.player import StepLook, show_step_chart, show_step_heading, show_words, told_key
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 
@@ -63,8 +63,7 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
     with words:
         if trace.n_heads > 1:
             head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
-        best = int(trace.weights(head, [query])[0].argmax())
-        show_words(trace, step, head, query)
+        show_words(trace, step, head, query, NAME)
         if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
             note(FIXED)
         if shown.translator == "dot" and step.role is Role.SCORES:
@@ -75,7 +74,7 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
             return step.name == "context" and trace.n_keys > 1
 
         def look(step: Step) -> StepLook:
-            marked = query if step.row_axis is trace.story.query_axis else best
+            marked = query if step.row_axis is trace.story.query_axis else told_key(trace, head, query, NAME)
             return StepLook(marked, size=240 if shows_sum(step) else 330)
 
         def take(piece: int, _: int) -> None:

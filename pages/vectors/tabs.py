@@ -259,7 +259,7 @@ def step_by_step(trace: AttentionTrace) -> None:
         return
     words, picture = st.columns([0.8, 1], gap="medium")
     with words:
-        show_words(trace, step, 0, query, key)
+        show_words(trace, step, 0, query, NAME, key)
     with picture:
 
         def take(row: int, column: int) -> None:

@@ -1,12 +1,16 @@
 """Every file of pages/ is in the list of pages; a second visitor, a menu, weights that are missing."""
 
+import re
+
 import pytest
 import torch
 
 from attention_core.concurrency import BoundedCache
-from tests.support.app import settled
+from tests.support.app import data_of, given, open_tab, opened, settled
 from ui.navigation import PAGES, entry_of, path_of
 from ui.state import Field
+
+CELL = re.compile(r"_\{(\d+),(\d+)\} =")
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
@@ -79,3 +83,28 @@ def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
 def test_start_page_leads_to_every_other_page(app):
     targets = {link.proto.page for link in app.get("page_link")}
     assert {entry.url_path for entry in PAGES[1:]} <= targets
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "state", "row", "column"),
+    [
+        ("pixels", "pixels", {"query": 300}, 300, 40),
+        ("ask", "ask", {}, 0, 40),
+        ("groups", "groups_pairs", {"head": "pairs", "query": 1}, 1, 3),
+        ("read", "read", {"at": 2}, 2, 40),
+        ("translate", "translate", {"at": 0}, 0, 1),
+        ("model", "model_step_encoder.3.self", {"query": 3}, 3, 2),
+    ],
+)
+def test_words_tell_of_the_number_that_was_clicked(app, name, component, state, row, column):
+    page = given(open_tab(opened(app, f"pages/{name}/page.py"), "steps"), **state)
+    key = f"{component}_moving_step"
+    for step in ("scores", "weights"):
+        for chosen in ({"step": step, "row": row, "column": column}, None):
+            page.session_state[key] = {"chosen": chosen}
+            given(page, step=step, **state)
+            drawn = data_of(page, key)["steps"][step]
+            framed = drawn["query"] or 0, drawn["column"]
+            assert framed == (row, column) or not chosen
+            told = {(int(i) - 1, int(j) - 1) for one in page.latex for i, j in CELL.findall(one.value)}
+            assert told == {framed} or (step == "scores" and not told), "additive scores of wide vectors are not told"

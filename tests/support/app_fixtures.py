@@ -39,7 +39,15 @@ def app_visit(root, monkeypatch):
         def pages():
             entries = navigation.PAGES
             return st.navigation(
-                [st.Page(navigation.path_of(entry), title=entry.title, default=entry.name == name) for entry in entries]
+                [
+                    st.Page(
+                        navigation.path_of(entry),
+                        title=entry.title,
+                        url_path=entry.url_path,
+                        default=entry.name == name,
+                    )
+                    for entry in entries
+                ]
             )
 
         monkeypatch.chdir(root)
