@@ -30,6 +30,7 @@ from attention_core.charts.overlay import glow_ramp, image_png, overlay, stronge
 from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
+from attention_core.wording import counted
 from ui.chart import address, draw_map, file_name, note_picture, picture_address, say_subject
 from ui.component import component
 from ui.labels import distinct, error_markdown, explain, literal
@@ -386,12 +387,6 @@ def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
     st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
     with st.expander("The formula") if folds_formula else place:
         st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
-
-
-def counted(n: int, name: str) -> str:
-    """Return a number with what it counts, "1 query" or "225 regions"."""
-    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
-    return f"{n:,} {one if n == 1 else name}"
 
 
 _moving_step = component("moving_step", scripts=("packed_heads", "matrix_view", "film", "moving_step", "moving_start"))

@@ -10,10 +10,10 @@ from attention_core import AttentionTrace, BlockKeys, Edit, PatternFrom, Permute
 from attention_core.charts import picture
 from attention_core.charts.heatmap import matrix_png
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
+from attention_core.wording import counted
 from ui.chart import draw_layers, picture_address
 from ui.component import component
 from ui.edits import EditList, difference, say_moved
-from ui.player import counted
 from ui.state import Field, component_message, set_widget, widget_value
 
 FINE = 20  # rows of a picture from which on the brush is three cells wide

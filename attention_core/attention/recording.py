@@ -30,6 +30,7 @@ from attention_core.attention.view.page import Opening, View, head_places, view_
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.bounds.limits import JSON_BYTES
 from attention_core.files import atomic_write, read_json
+from attention_core.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +146,7 @@ class HeadRecord(NamedTuple):
         return self.trace.scores(self.head, rows, cols)
 
     def __repr__(self) -> str:
-        return f"<{self.name} of {self.trace.story.name}: {self.trace.n_queries} queries x {self.trace.n_keys} keys>"
+        return f"<{self.name} of {self.trace.story.name}: {_size(self.trace)}>"
 
 
 @dataclass(repr=False)
@@ -191,7 +192,7 @@ class Recording:
         names, some = self.names, self.traces[0]
         several = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
         alike = {(trace.n_heads, trace.n_queries, trace.n_keys) for trace in self.traces}
-        size = f"{some.n_heads} heads, {some.n_queries} queries x {some.n_keys} keys"
+        size = f"{counted(some.n_heads, 'heads')}, {_size(some)}"
         noted = "; see note" if self.note else ""
         return f"<Recording of {len(names)}: {several}; {size}{' and others' if len(alike) > 1 else ''}{noted}>"
 
@@ -235,8 +236,10 @@ class Recording:
         ]
         lengths = {n for trace in self.traces for n in (trace.n_queries, trace.n_keys)}
         if lengths and not lengths & {len(source), len(target)}:
-            known = f"there are {len(tokens)} tokens for {', '.join(map(str, sorted(lengths)))} positions"
-            self.note = f"{self.note} Not labelled: {known}.".strip()
+            *others, last = sorted(lengths)
+            positions = ", ".join([*map(str, others), counted(last, "positions")])
+            given = " and ".join(counted(len(axis), axis.name) for axis in (source, target) if len(axis))
+            self.note = f"{self.note} Not labelled: {given} for {positions}.".strip()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table with one row per head: what its queries do on average, in numbers.
@@ -317,12 +320,13 @@ class Recording:
         text = " ".join((self.text or "".join(self.traces[-1].story.key_axis.labels)).split())
         title = f"Attention of {self.model or 'a model'} on: {text if len(text) < 200 else text[:199] + '…'}"
         n_heads = sum(trace.n_heads for trace in self.traces)
+        size = f"{counted(len(self), 'attentions')}, {counted(n_heads, 'heads')}"
         fields = {
             "title": re.sub(r"[\\{}$&#^_%~]", lambda sign: LATEX.get(sign[0], "\\" + sign[0]), title),
             "author": "{Attention Explorer}",
             "year": str(date.today().year),
             "howpublished": f"Attention Explorer {version}, PyTorch {torch.__version__}",
-            "note": f"{len(self)} attentions, {n_heads} heads, SHA-256 of q, k, v: {digest.hexdigest()[:16]}",
+            "note": f"{size}, SHA-256 of q, k, v: {digest.hexdigest()[:16]}",
         }
         rows = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
         return f"@misc{{attention-{digest.hexdigest()[:8]},\n{rows}}}\n"
@@ -376,6 +380,10 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
         tensors: dict[tuple[str, str], Tensor] = {}
         traces = [_trace(entry, file, tensors) for entry in about["traces"]]
         return Recording(traces, **{name: str(about.get(name, "")) for name in METADATA})
+
+
+def _size(trace: AttentionTrace) -> str:
+    return f"{counted(trace.n_queries, 'queries')} x {counted(trace.n_keys, 'keys')}"
 
 
 def _place(trace: AttentionTrace) -> str:

@@ -16,6 +16,7 @@ from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject
 from attention_core.models.match3 import Match3Head
 from attention_core.weights import read_card
+from attention_core.wording import counted
 from pages.groups.charts import party_chart
 from pages.groups.guests import MISSED, WRONG, Guest, guests_of, looks_of
 from ui import edits as by_hand
@@ -23,7 +24,7 @@ from ui.chart import click, draw_chart
 from ui.computed import by_model, model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
-from ui.player import StepLook, Stepper, counted, show_numbers, show_step_chart, show_words
+from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words
 from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import ASKED, TRIED, TryThis

@@ -12,13 +12,13 @@ from attention_core.bounds.harmless import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.inference import soft_lookup as core
+from attention_core.wording import counted
 from pages.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, read_queries
 from pages.lookup.table import BY, EDITS, NAME, QUERIES, QUERY, WAYS, LookupRequest, guess_again
 from ui.computed import cached_computation
 from ui.labels import distinct, error_markdown, literal, note
 from ui.layout import grey_out, role_colour
 from ui.model_runs import pretrained_of
-from ui.player import counted
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
 

@@ -16,12 +16,13 @@ from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import read_source, translate
 from attention_core.inference.word_influence import last_state_shares
 from attention_core.models.translator import Translator
+from attention_core.wording import counted
 from pages.memory.charts import TRANSLATOR_COLOURS, length_chart
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.labels import error_markdown, note
 from ui.layout import end_here
-from ui.player import Walk, counted
+from ui.player import Walk
 from ui.read_back import IN_ENGLISH, read_back
 from ui.state import Field, one_of
 from ui.words import readable_sentence, reading_remarks, sentence_box

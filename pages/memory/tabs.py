@@ -16,6 +16,7 @@ from attention_core.inference import encoder_states as own_states
 from attention_core.inference import word_influence as influence
 from attention_core.inference.translation import SourceSentence, Translation, read_source, translate
 from attention_core.inference.word_influence import last_state_shares
+from attention_core.wording import counted
 from pages.memory import first_screen as screen
 from pages.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
 from ui.chart import draw_chart
@@ -26,7 +27,7 @@ from ui.hosting.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
 from ui.labels import as_percent, distinct, error_markdown, literal, paragraph
 from ui.layout import bar_rows, figures_table, section, shaded_word
 from ui.lecture.mode import LECTURE
-from ui.player import Walk, counted
+from ui.player import Walk
 from ui.skeleton import OPEN_TAB, Tab
 from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis

@@ -18,6 +18,7 @@ from attention_core.explain.guess import KeyPicture
 from attention_core.faithfulness import subjects
 from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
+from attention_core.wording import counted
 from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
 from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
@@ -26,7 +27,7 @@ from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.labels import as_percent
 from ui.layout import bar_rows, grey_out, section
-from ui.player import StepLook, Stepper, Walk, counted, show_step_chart, show_words, told_key
+from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words, told_key
 from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, single_choice, whole_number

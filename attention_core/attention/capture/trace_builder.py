@@ -41,9 +41,10 @@ class Part(NamedTuple):
     def of(cls, item: int, n_items: int, window: int = 0, n_windows: int = 1, is_named: bool = False) -> Part:
         number, n = item * n_windows + window, n_items * n_windows
         what = "items of the batch" if n_windows == 1 else "parts of the batch, such as windows"
-        note = f"The first of {n} {what}." if number == 0 else f"Item {item} of {n_items} of the batch."
+        note = f"The first of {n} {what}." if number == 0 else f"Item {item} of {n_items} of the batch, counted from 0."
         if n_windows > 1 and number:
-            note = f"Part {number} of {n} of the batch: window {window} of item {item}, if each has as many."
+            where = f"window {window} of item {item}, if each has as many"
+            note = f"Part {number} of {n} of the batch: {where}, all counted from 0."
         names = [f"item {item}"] * (n_items > 1) + [f"window {window}"] * (n_windows > 1)
         return cls(number, note if n > 1 else "", f"({', '.join(names)})" if is_named and names else "")
 
@@ -58,7 +59,7 @@ def precision_note(dtype: torch.dtype, apart: float | None = None) -> str:
     """Return what is to be said of weights that a model computed in half precision, and how far these are from them."""
     if dtype not in (torch.float16, torch.bfloat16):
         return ""
-    how_far = "are rounded, these are not" if apart is None else f"differ from these by up to {apart:.2g}"
+    how_far = f"differ from these by up to {apart:.2g}" if apart else "are rounded, these are not"
     return f"The model computed in {str(dtype).removeprefix('torch.')}: its own weights {how_far}."
 
 
@@ -283,6 +284,7 @@ def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
             bad = (~tensor.isfinite()).nonzero()
             head, position, column = bad[0].tolist()
             what = "NaN" if tensor[head, position, column].isnan() else "infinity"
-            first = f"the first in head {head} at position {position}"
-            notes.append(f"The {name} holds {what}: {len(bad)} numbers are not finite, {first}.")
+            place = f"in head {head} at position {position}, counted from 0"
+            where = f": {len(bad):,} numbers are not finite, the first {place}" if len(bad) > 1 else f" {place}"
+            notes.append(f"The {name} holds {what}{where}.")
     return notes

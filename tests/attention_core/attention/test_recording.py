@@ -13,6 +13,7 @@ from attention_core.attention.types import Axis
 from attention_core.attention.view.page import tiles_of
 from attention_core.explain.heads import is_of_itself, summarise
 from tests.support.tiny_models import GPT, SIZES, STACKS
+from tests.support.traces import make_trace, random_trace
 from tests.support.view_samples import made
 
 IDS = torch.randint(3, 90, (2, 9), generator=torch.Generator().manual_seed(0))
@@ -67,6 +68,22 @@ def test_a_recording_is_told_in_a_line(recording):
         "<Recording of 6: encoder.0.self to decoder.1.cross; 4 heads, 9 queries x 9 keys and others>"
     )
     assert repr(Recording()) == "<Recording of no attention>"
+    single = Recording([random_trace((1, 1, 2), (1, 1, 2), (1, 1, 2), name="only")])
+    assert repr(single) == "<Recording of 1: only; 1 head, 1 query x 1 key>"
+    assert repr(single.heads[0]) == "<L0H0 of only: 1 query x 1 key>"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "target", "says"),
+    [
+        ("a", (), "Not labelled: 1 token for 2, 3 positions."),
+        ("abcd", "a", "Not labelled: 4 source tokens and 1 target token for 2, 3 positions."),
+    ],
+)
+def test_tokens_that_fit_no_axis_are_counted(tokens, target, says):
+    recording = Recording([make_trace(2, 3)])
+    recording.label([*tokens], [*target])
+    assert recording.note == says
 
 
 def test_tokens_given_once_label_every_axis(recording):
@@ -155,7 +172,7 @@ def test_a_run_is_cited_by_its_model_text_versions_and_a_hash_of_its_numbers():
     entry = recording.to_bibtex()
     assert entry.startswith("@misc{attention-")
     assert r"title = {Attention of my\_model on: a\_b costs 5\%}," in entry
-    assert "1 attentions, 2 heads" in entry
+    assert "1 attention, 2 heads" in entry
     assert torch.__version__ in entry
     assert entry.count("{") == entry.count("}")
     assert entry == Recording(list(recording.traces), model="my_model").to_bibtex()

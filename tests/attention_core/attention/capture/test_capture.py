@@ -105,8 +105,9 @@ def test_numbers_that_are_not_finite_are_told_with_their_place():
     value[0, 1, 4, :2] = torch.inf
     query[1] = torch.nan
     trace, _ = captured(query, key, value)
-    assert "The key holds NaN: 1 numbers are not finite, the first in head 2 at position 3." in trace.story.note
-    assert "The value holds infinity: 2 numbers are not finite, the first in head 1 at position 4." in trace.story.note
+    assert "The key holds NaN in head 2 at position 3, counted from 0." in trace.story.note
+    several = "infinity: 2 numbers are not finite, the first in head 1 at position 4, counted from 0."
+    assert f"The value holds {several}" in trace.story.note
     assert "query" not in trace.story.note
     assert "holds" not in captured(*tensors(dtype=torch.float16))[0].story.note
 

@@ -117,7 +117,9 @@ def test_heads_and_items_in_one_axis_are_read_from_the_output(attend, attention,
     (trace,) = recording
     check(trace, expected(model, x)[item])
     assert_close(trace.value, model.vectors(x)[2][item].transpose(0, 1).detach())
-    assert trace.story.note == ("Item 1 of 4 of the batch." if item else "The first of 4 items of the batch.")
+    assert trace.story.note == (
+        "Item 1 of 4 of the batch, counted from 0." if item else "The first of 4 items of the batch."
+    )
 
 
 @pytest.mark.parametrize("attention", [written, F.scaled_dot_product_attention])

@@ -84,7 +84,9 @@ def test_heads_and_items_are_told_apart(kind, grad, item):
     for head in range(trace.n_heads):
         assert_close(trace.weights(head), weights[head], atol=1e-6, rtol=1e-5)
     assert trace.query.shape[-1] > 0
-    assert trace.story.note == ("Item 1 of 2 of the batch." if item else "The first of 2 items of the batch.")
+    assert trace.story.note == (
+        "Item 1 of 2 of the batch, counted from 0." if item else "The first of 2 items of the batch."
+    )
 
 
 @pytest.mark.parametrize("kind", WEIGHTS_ALONE)

@@ -1,0 +1,21 @@
+"""Figures in sentences are true in number and in rounding."""
+
+import pytest
+
+from attention_core.wording import counted, percent
+
+
+@pytest.mark.parametrize(
+    ("n", "name", "says"),
+    [(1, "queries", "1 query"), (1, "heads", "1 head"), (0, "keys", "0 keys"), (1234, "words", "1,234 words")],
+)
+def test_what_is_counted_agrees_with_its_number(n, name, says):
+    assert counted(n, name) == says
+
+
+@pytest.mark.parametrize(
+    ("share", "says"),
+    [(0, "0%"), (0.004, "0.4%"), (0.006, "1%"), (0.834, "83%"), (0.994, "99%"), (0.996, "99.6%"), (1, "100%")],
+)
+def test_a_share_is_rounded_neither_to_nothing_nor_to_all(share, says):
+    assert percent(share) == says
