@@ -3,7 +3,7 @@
 
 def counted(n: int, name: str) -> str:
     """Return a number with what it counts, "1 query" or "225 regions"."""
-    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
+    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("es" if name.endswith("ches") else "s")
     return f"{n:,} {one if n == 1 else name}"
 
 

@@ -15,6 +15,7 @@ from attention_core.live_training import lesson
 from attention_core.live_training.lesson import LiveSettings, Look, Offer
 from attention_core.models.pixel_notes import NotesConfig, PixelControl, PixelNotes
 from attention_core.train.loop import TrainingProgress
+from attention_core.wording import percent
 
 BATCH_SIZE = 32
 PIXELS = Axis.picture("pixels", SIDE, SIDE)
@@ -65,7 +66,7 @@ class DigitLesson(lesson.Lesson):
         query, key, _ = model.project(image)
         weights = (query[0, 0] @ key[0, 0].T * model.factor).softmax(-1)
         share, digit = model(image).logits[0].softmax(-1).max(0)
-        return Look(to_array(weights), PIXELS, PIXELS, f"Reads {int(digit)} ({float(share):.0%})")
+        return Look(to_array(weights), PIXELS, PIXELS, f"Reads {int(digit)} ({percent(float(share))})")
 
 
 OFFER = Offer(

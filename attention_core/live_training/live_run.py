@@ -21,6 +21,7 @@ from attention_core.live_training import digits, graphs, lookup, triples
 from attention_core.live_training.lesson import ATTENTION, BEFOREHAND, Lesson, LiveSettings, Look, Offer
 from attention_core.live_training.sentences import OFFERS
 from attention_core.train.loop import TrainingSteps
+from attention_core.wording import counted, percent
 
 LESSONS: dict[str, Offer] = {
     "digits": digits.OFFER,
@@ -219,7 +220,7 @@ def verdict(run: LiveRun) -> str:
     }
     first = ninety.pop(ATTENTION)
     yet = "" if run.is_done else " so far"
-    close = f"A control comes within {100 * WORTH:.0f} points{yet}"
+    close = f"A control {f'comes within {100 * WORTH:.0f} points' if right > controls[best] else 'does as well'}{yet}"
     if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
         told = "It is too early to tell"
     elif right > controls[best] + WORTH:
@@ -227,11 +228,11 @@ def verdict(run: LiveRun) -> str:
     elif right < controls[best] - WORTH:
         told = f"Attention did worse than a control{yet}"
     elif first < min(ninety.values()):
-        told = f"{close}, but attention was there first: 90% after {first:,} batches"
+        told = f"{close}, but attention was there first: 90% after {counted(first, 'batches')}"
     else:
         told = close
-    so_far = "" if run.is_done else f"After {run.frames[-1].step:,} batches: "
-    return f"{so_far}**{told}**. {right:.0%} right, {controls[best]:.0%} with {best}."
+    so_far = "" if run.is_done else f"After {counted(run.frames[-1].step, 'batches')}: "
+    return f"{so_far}**{told}**. {percent(right)} right, {percent(controls[best])} with {best}."
 
 
 if __name__ == "__main__":

@@ -61,7 +61,8 @@ class TripleLesson(lesson.Lesson):
     def remark(self, given: str) -> str:
         numbers, remark = match3.read_numbers(given)
         remark = as_markdown(remark)
-        return remark if numbers else f"{remark} The numbers of the example are shown."
+        more = f" The first {match3.N_NUMBERS} are read here." if len(numbers) > match3.N_NUMBERS else ""
+        return f"{remark}{more}" if numbers else f"{remark} The numbers of the example are shown."
 
     def look(self, model: Any, given: str) -> Look:
         """Return what each number takes from the others, half of a pair's weight to each of the two, and the answer."""
@@ -70,7 +71,8 @@ class TripleLesson(lesson.Lesson):
         pairs = prediction.traces[0].weights(0).unflatten(-1, (len(numbers) + 1, -1))
         labels = [*map(str, numbers)]
         matched = [label for label, no, yes in zip(labels, *prediction.logits[0].T.tolist(), strict=True) if yes > no]
-        says = f"Says: in a triple are {', '.join(matched)}" if matched else "Says: no number is in a triple"
+        says = f"Says: in a triple {'is' if len(matched) == 1 else 'are'} {', '.join(matched)}"
+        says = says if matched else "Says: no number is in a triple"
         return Look(
             to_array(pairs.sum(-1) + pairs.sum(-2)) / 2,
             Axis("numbers", labels),

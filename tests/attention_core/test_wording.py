@@ -7,7 +7,13 @@ from attention_core.wording import counted, percent
 
 @pytest.mark.parametrize(
     ("n", "name", "says"),
-    [(1, "queries", "1 query"), (1, "heads", "1 head"), (0, "keys", "0 keys"), (1234, "words", "1,234 words")],
+    [
+        (1, "queries", "1 query"),
+        (1, "heads", "1 head"),
+        (1, "batches", "1 batch"),
+        (0, "keys", "0 keys"),
+        (1234, "words", "1,234 words"),
+    ],
 )
 def test_what_is_counted_agrees_with_its_number(n, name, says):
     assert counted(n, name) == says

@@ -27,8 +27,10 @@ from attention_core.live_training.lesson import (
 )
 from attention_core.live_training.live_run import LESSONS, RECORDED, SCRIPT, Frame, LiveRun, verdict
 from attention_core.live_training.sentences import LENGTHS
-from attention_core.live_training.triples import SINGLE
+from attention_core.live_training.triples import SINGLE, TripleLesson
+from attention_core.models.match3 import Prediction
 from attention_core.models.pixel_notes import PixelNotes
+from tests.support.traces import of_weights
 
 DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
 PAIR, TRIPLE = LiveSettings("pairs", "small", score="general"), LiveSettings("triples", "small")
@@ -103,11 +105,12 @@ def test_only_attention_to_pairs_finds_triples():
     assert (len(look.queries), len(look.keys)) == look.weights.shape == (5, 6)
     np.testing.assert_allclose(look.weights.sum(1), 1, rtol=1e-5)
     assert not look.weights.diagonal().any(), "no number is in a pair with itself"
-    assert look.answer.startswith(("Says: in a triple are ", "Says: no number"))
+    assert look.answer.startswith(("Says: in a triple ", "Says: no number"))
     example = run.look(run.frames[-1], "seven")
     assert list(example.queries.labels) == ["1", "7", "16", "17", "11", "8", "24", "5"]
     assert run.lesson.remark("seven").endswith("The numbers of the example are shown.")
     assert run.lesson.remark("1 7 16 17 11 8 24 5") == ""
+    assert run.lesson.remark("1 7 16 17 11 8 24 5 9").endswith("24, 5, 9. The first 8 are read here.")
 
 
 def test_only_attention_finds_the_neighbour_of_a_colour_and_only_along_edges():
@@ -164,7 +167,10 @@ def test_only_attention_finds_a_misspelt_word_among_words_never_met():
             "within 5 points, but attention was there first: 90% after 5 batches",
         ),
         ([0.93, 1.0], [0.5, 0.97], [0.95, 0.2], 100, "**A control comes within 5 points**. 100% right, 97% with every"),
-        ([0.1, 0.1], [0.1, 0.1], [0.1, 0.11], 50, "**A control comes within 5 points so far**. 10% right, 11% with no"),
+        ([0.1, 0.1], [0.1, 0.1], [0.1, 0.11], 50, "**A control does as well so far**. 10% right, 11% with no"),
+        ([0.1, 0.1], [0.1, 0.1], [0.1, 0.1], 100, "**A control does as well**. 10% right, 10% with every weight"),
+        ([0.1, 0.996], [0.1, 0.004], [0.1, 0.003], 100, "**Attention did the work**. 99.6% right, 0.4% with every"),
+        ([0.1, 0.2], [0.1, 0.1], [0.1, 0.1], 1, "After 1 batch: **Attention did the work so far**. 20% right"),
     ],
 )
 def test_the_verdict_says_no_more_than_its_numbers(attention, equal, alone, step, says):
@@ -175,6 +181,23 @@ def test_the_verdict_says_no_more_than_its_numbers(attention, equal, alone, step
     ]
     run = SimpleNamespace(frames=frames, models=dict.fromkeys(names), step=step, n_steps=100, is_done=step == 100)
     assert says in verdict(run)
+
+
+@pytest.mark.parametrize(
+    ("yes", "says"),
+    [
+        ((), "Says: no number is in a triple"),
+        ((1,), "Says: in a triple is 7"),
+        ((0, 1, 2), "Says: in a triple are 1, 7, 16"),
+    ],
+)
+def test_numbers_in_triples_are_told_by_their_count(yes, says):
+    class Answers(torch.nn.Linear):
+        def forward(self, numbers, trace):
+            logits = torch.tensor([[[0.0, 1.0 if place in yes else -1.0] for place in range(3)]])
+            return Prediction(logits, (of_weights(torch.full((1, 3, 16), 1 / 16)),))
+
+    assert TripleLesson(TRIPLE).look(Answers(1, 1), "1 7 16").answer == says
 
 
 @pytest.mark.parametrize("name", ["grammar", "pairs"])
