@@ -22,6 +22,8 @@ TRIED = {
 """On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option, or REVEALED."""
 BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
 """The address of each page before its surprise was asked."""
+ABOUT = Field[dict[str, tuple[Any, ...]]](APP, "tried_about", dict)
+"""What the answer of each page was about when it was told: question, options, what came out, changes of attention."""
 HIDDEN = "{ opacity: 0; visibility: hidden; }"  # the look of what gives a guess away
 _scroll_to = component("scroll_to")
 
@@ -47,12 +49,13 @@ class TryThis(NamedTuple):
     # brings it about by setting fields, before the page runs again; None = it is there. With `hides`, once when it is
     # asked and again with the answer, since a visitor may have changed the page
     act: Callable[[], None] | None
-    # returns the number of the option that came true and a sentence that says what came out, of what the page shows
-    # now; called only afterwards
+    # returns the number of the option that came true, -1 = none, and a sentence that says what came out, of what the
+    # page shows now; called only afterwards. Where it, the question or an option changes, the answer goes away
     outcome: Callable[[], tuple[int, str]]
     scroll_to: str  # the key of the container that shows it
     draw: Callable[[], None] | None = None  # pictures it below the sentence, if anything does
     hides: str = ""  # a selector of what gives the answer away; then it is brought about when it is asked
+    about: Any = None  # what else the page shows it of, besides question, options and outcome
 
 
 def try_this(page: str, surprise: TryThis) -> None:
@@ -61,7 +64,13 @@ def try_this(page: str, surprise: TryThis) -> None:
         page_style(f".stApp:has(.st-key-{page}_try_guess) {surprise.hides} {HIDDEN}")
     if ITEM_ASKS.value:
         return
-    state = TRIED[page]
+    state, came = TRIED[page], (-1, "")
+    if state.value not in (NOT_TRIED, ASKED):
+        came = surprise.outcome()
+        about = surprise.question, *surprise.options, *came, surprise.about, encode_fields(page).get("edits")
+        if ABOUT.value.setdefault(page, about) != about:
+            state.value = NOT_TRIED  # the page shows something else by now
+            st.rerun()
     with st.container(key=f"{page}_try_this"):
         if state.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
@@ -70,7 +79,7 @@ def try_this(page: str, surprise: TryThis) -> None:
         elif state.value == ASKED:
             _ask(page, surprise)
         else:
-            _answer(page, surprise)
+            _answer(page, surprise, *came)
 
 
 def _go_on(page: str, surprise: TryThis, stage: str) -> None:
@@ -78,6 +87,7 @@ def _go_on(page: str, surprise: TryThis, stage: str) -> None:
         BEFORE.value[page] = encode_fields(page)
     if surprise.act and (stage != ASKED or surprise.hides):
         surprise.act()
+    ABOUT.value.pop(page, None)
     TRIED[page].value = stage
 
 
@@ -112,15 +122,14 @@ def _ask(page: str, surprise: TryThis) -> None:
         st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
 
 
-def _answer(page: str, surprise: TryThis) -> None:
+def _answer(page: str, surprise: TryThis, right: int, outcome: str) -> None:
     from ui.lecture.hall.questions import hall_verdict
 
-    right, outcome = surprise.outcome()
     outcome = f"{outcome} {hall_verdict(right)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
             if TRIED[page].value == REVEALED:
-                show_verdict(f"**{surprise.options[right]}**.", None, outcome)
+                show_verdict(f"**{surprise.options[right]}**." if right >= 0 else "", None, outcome)
             else:
                 option = min(int(TRIED[page].value), len(surprise.options) - 1)
                 show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)

@@ -170,6 +170,7 @@ def _later(drawing: ReadDrawing) -> TryThis:
         begin_later,
         outcome,
         "read_answer",
+        about=AFTER.value,
     )
 
 

@@ -43,7 +43,7 @@ def app_visit(root, monkeypatch):
                     st.Page(
                         navigation.path_of(entry),
                         title=entry.title,
-                        url_path=entry.url_path,
+                        url_path=entry.name * (entry.name != name),
                         default=entry.name == name,
                     )
                     for entry in entries

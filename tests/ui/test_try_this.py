@@ -13,6 +13,7 @@ def page_with_a_surprise() -> None:
     from ui.try_this import TryThis, try_this
 
     light = Field(APP, "light", "off")
+    Field("start", "edits", (), address="edits")
 
     def act() -> None:
         light.value = "on"
@@ -22,7 +23,10 @@ def page_with_a_surprise() -> None:
         "What will the light be?",
         ("off", "on"),
         act,
-        lambda: (1, f"The light is {light.value}."),
+        lambda: (
+            ("off", "on").index(light.value) if light.value in ("off", "on") else -1,
+            f"The light is {light.value}.",
+        ),
         "lamp",
     )
     try_this("start", surprise)
@@ -54,6 +58,24 @@ def test_a_lecturer_reveals_without_a_guess():
     page.button(key="start_try_reveal").click().run()
     assert page.info[0].value == "**on**. The light is on."
     assert page.markdown[-1].value == "on"
+
+
+def test_an_answer_goes_away_with_what_it_was_about():
+    page = AppTest.from_function(page_with_a_surprise).run()
+    for changed in ({"light": "broken"}, {"start_edits": ("another",)}):
+        page.button(key="start_try").click().run()
+        page.get("button_group")[0].set_value(0).run()
+        assert page.info
+        for key, value in changed.items():
+            page.session_state[key] = value
+        assert not page.run().info
+        assert page.button(key="start_try"), "it can be asked again"
+
+
+def test_none_of_the_options_is_said_to_be_true_where_another_came_out():
+    page = AppTest.from_function(page_with_a_surprise)
+    page.session_state["light"], page.session_state["start_tried"] = "broken", "revealed"
+    assert page.run().info[0].value.strip() == "The light is broken."
 
 
 def test_styles_are_written_in_one_place_where_none_comes_and_goes(root: Path):
