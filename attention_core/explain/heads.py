@@ -20,6 +20,7 @@ from torch import Tensor
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import ALL, Rows
+from attention_core.wording import percent
 
 __all__ = [
     "METRICS",
@@ -280,9 +281,10 @@ def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
 def describe_head(summary: HeadSummary) -> str:
     """Return in a few words what a head mostly does, such as "63% on the token before".
 
-    The largest of the shares on itself, the token before, after, and the first token, if it is at least CLEAR; else
-    the share on special tokens if that is; else whether it looks everywhere alike, at least EVERYWHERE of the largest
-    entropy; else how many tokens it is spread over, 2 to the power of its entropy.
+    What its sink keeps, if that is at least CLEAR; else whether it looks everywhere alike, at least EVERYWHERE of the
+    largest entropy, since of few tokens each has a large share; else the largest of the shares on itself, the token
+    before, after, and the first token, if it is at least CLEAR; else the share on special tokens if that is; else how
+    many tokens it is spread over, 2 to the power of its entropy.
     """
     places = {
         "itself": summary.itself,
@@ -290,20 +292,21 @@ def describe_head(summary: HeadSummary) -> str:
         "the token after": summary.following,
         "the first token": summary.first,
     }
-    name, share = max(places.items(), key=lambda place: -1 if math.isnan(place[1]) else place[1])
-    if share >= CLEAR:
-        return f"{share:.0%} on {name}"
-    if summary.special >= CLEAR:
-        return f"{summary.special:.0%} on special tokens"
     if summary.unspent >= CLEAR:
-        return f"{summary.unspent:.0%} kept by its sink"
+        return f"{percent(summary.unspent)} kept by its sink"
     if summary.relative_entropy >= EVERYWHERE:
         return "nearly everywhere alike"
+    name, share = max(places.items(), key=lambda place: -1 if math.isnan(place[1]) else place[1])
+    if share >= CLEAR:
+        return f"{percent(share)} on {name}"
+    if summary.special >= CLEAR:
+        return f"{percent(summary.special)} on special tokens"
     if math.isnan(summary.entropy):
         return "no numbers"
     if math.isnan(summary.relative_entropy):
         return "sees one token at most"
-    return f"spread over {2**summary.entropy:.1f} tokens"
+    spread = f"{2**summary.entropy:.1f}"
+    return "on one token at a time" if spread == "1.0" else f"spread over {spread} tokens"
 
 
 LEAST = 1e-9  # a weight below this counts as this where its logarithm is taken

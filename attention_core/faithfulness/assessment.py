@@ -10,6 +10,7 @@ from attention_core.faithfulness import attribution
 from attention_core.faithfulness.attribution import overlap, removal
 from attention_core.faithfulness.stacks import stack_orders
 from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform, without_heads
+from attention_core.wording import percent
 
 GRADIENT, INTEGRATED, RANDOM = "gradient × input", "integrated gradients", "random"
 FIRST = 5  # the k of the overlap
@@ -104,7 +105,7 @@ def verdict(found: Assessment, parts: str = "parts") -> str:
     own, chance = (found.deletion[name].area for name in (found.subject.map_name, RANDOM))
     return (
         f"Here the map {_how(own, chance, CLEAR)} what the answer needs: {parts} erased in its order leave the answer "
-        f"{own:.0%}, in random order {chance:.0%}."
+        f"{percent(own)} on average, in random order {percent(chance)}."
     )
 
 

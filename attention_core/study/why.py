@@ -97,8 +97,9 @@ class Why(Table):
 
     def __repr__(self) -> str:
         sides = [("query", self.by_query()), ("key", self.by_key())]
+        which = "largest" if self.score >= 0 else "lowest"
         parts = [
-            f"the largest part on the {side}'s side is {next(iter(m))}, {m[next(iter(m))]:+.3g}" for side, m in sides
+            f"the {which} part on the {side}'s side is {next(iter(m))}, {m[next(iter(m))]:+.3g}" for side, m in sides
         ]
         return f"{self.title}: {self.score:.4g}; {', '.join(parts)}. {self.note}".strip()
 
@@ -146,7 +147,8 @@ def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, a
     plain = ScaledDot(trace.score.scale)
     recorded = trace.score_tile(head, at, positions, score=plain)[0].to(stream.dtype)
     label = [f"{position} {stream.tokens[position]!r}" for position in (query, key)]
-    compared = f" less the mean of the {len(others)} other keys" if other == "mean" else ""
+    several = f"the mean of the {len(others)} other keys" if len(others) > 1 else "the other key"
+    compared = f" less {several} that the query sees" if other == "mean" and others else ""
     compared = f" rather than {other} {stream.tokens[other]!r}" if isinstance(other, int) else compared
     return Why(
         score=float(contrast @ recorded),

@@ -143,7 +143,7 @@ def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
     summary = summarise(trace)
     assert summary.entropy == pytest.approx((1 + math.log2(3)) / 2, abs=1e-6)
     assert summary.relative_entropy == pytest.approx(1, abs=1e-6)
-    assert describe_head(summary) == "42% on itself"
+    assert describe_head(summary) == "nearly everywhere alike", "and not 42% on itself, which every token gets here"
     kept = summarise(replace(trace, sinks=torch.full((1, 1), math.log(6.0))))
     assert kept.unspent == pytest.approx((6 / 8 + 6 / 9) / 2, abs=1e-6)
     assert kept.distance == pytest.approx(summary.distance, abs=1e-6)
@@ -160,6 +160,7 @@ def test_what_a_head_plainly_does_is_said_in_words():
         "90% on special tokens": np.repeat([[0.1, 0.0, 0.45, 0.45, 0.0]], 5, 0),
         "nearly everywhere alike": np.full((5, 5), 0.2),
         "spread over 2.0 tokens": np.repeat([[0.0, 0.0, 0.0, 0.5, 0.5]], 5, 0),
+        "on one token at a time": eye[[2, 3, 4, 1, 1]],
     }
     for words, weights in cases.items():
         special = {2, 3} if "special" in words else ()

@@ -352,7 +352,7 @@ def test_one_input_is_summed_up_in_words_that_fit_its_numbers(own, words):
     curves = {name: Curve([0, 1], [area, area]) for name, area in ((ATTENTION, own), (RANDOM, 0.5))}
     said = verdict(Assessment(toy(), torch.zeros(1), {}, deletion=curves))
     assert words in said
-    assert said.endswith(f"leave the answer {own:.0%}, in random order 50%.")
+    assert said.endswith(f"leave the answer {own:.0%} on average, in random order 50%.")
 
 
 def test_the_translators_weights_are_those_of_its_trace():

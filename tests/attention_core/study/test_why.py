@@ -140,6 +140,23 @@ def test_the_induction_circuit_is_found_and_broken(bundled):
     assert float(output.probability(" car")) == pytest.approx(0.05, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("query", "compared"),
+    [
+        (0, ""),
+        (1, " less the other key that the query sees"),
+        (2, " less the mean of the 2 other keys that the query sees"),
+    ],
+)
+def test_a_score_is_compared_with_those_keys_that_the_query_sees(bundled, query, compared):
+    table = bundled.why(TEXT, layer=3, head=5, query=query, key=0)
+    assert table.title.endswith(f"{bundled.run(TEXT)[0].traces[3].story.key_axis.labels[0]!r}{compared}")
+    which = "largest" if table.score >= 0 else "lowest"
+    values = [*table.by_key().values()]
+    assert values[0] == {"largest": max, "lowest": min}[which](values)
+    assert f"the {which} part on the key's side is {next(iter(table.by_key()))}" in repr(table)
+
+
 def test_what_the_bundled_model_says_is_added_up_from_words(bundled):
     found = bundled.attribute(TEXT, metric=lambda out: out.logit(" car") - out.logit(" hat"))
     assert abs(found.residue) < 1e-4
