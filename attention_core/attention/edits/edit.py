@@ -238,7 +238,8 @@ class BlockKeys(Edit):
         return [replace(self, keys=tuple(key for key in map(place_of, self.keys) if key is not None))]
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        return f"it no longer looks at {', '.join(label(keys, key, 'key') for key in self.keys)}{self.head_suffix}"
+        named = ", ".join(label(keys, key, "key") for key in dict.fromkeys(self.keys))
+        return f"{f'it no longer looks at {named}' if named else 'it looks as before'}{self.head_suffix}"
 
 
 @register

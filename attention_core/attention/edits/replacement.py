@@ -171,9 +171,12 @@ class SetWeights(Edit):
             tile[rows, (keys == key).nonzero().T] = weight
 
     def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        given = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in self.weights)
-        kept = "; the others share the rest" if self.renormalised else ", and the other weights stay"
-        return f"{label(queries, self.query, 'query')} gives {given}{kept}{self.head_suffix}"
+        weights, asks = dict(self.weights), label(queries, self.query, "query")
+        given = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
+        rest = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
+        kept = f"; {rest}" if self.renormalised else ", and the other weights stay"
+        kept = "" if len(weights) == len(keys) else kept
+        return f"{asks} {f'gives {given}{kept}' if given else 'looks as before'}{self.head_suffix}"
 
 
 @register

@@ -358,6 +358,29 @@ def test_they_say_what_they_do():
     ]
 
 
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (SetWeights(0, ((0, 0.0),)), "it gives a a weight of 0; the others share the rest"),
+        (
+            SetWeights(0, ((0, 0.25), (1, 0.75))),
+            "it gives a a weight of 0.25, b a weight of 0.75; the others get nothing",
+        ),
+        (
+            SetWeights(0, ((0, 0.5), (1, 0.3), (2, 0.2))),
+            "it gives a a weight of 0.5, b a weight of 0.3, c a weight of 0.2",
+        ),
+        (SetWeights(0, ((0, 0.5), (0, 1.0))), "it gives a a weight of 1; the others get nothing"),
+        (SetWeights(0, ((0, 1.0),), renormalised=False), "it gives a a weight of 1, and the other weights stay"),
+        (SetWeights(0, ()), "it looks as before"),
+        (BlockKeys((1, 1)), "it no longer looks at b"),
+        (BlockKeys(()), "it looks as before"),
+    ],
+)
+def test_they_say_what_becomes_of_the_other_keys(edit, says):
+    assert edit.describe(["it"], ["a", "b", "c"]) == says
+
+
 def test_a_formula_of_a_cell_says_no_way_that_an_edit_has_left():
     trace = make_trace().replace((SetScore(9, 2, 1.5), SetWeights(8, ((2, 0.75),), renormalised=False)))
     scaled, weights = (step_of(trace, name) for name in ("scaled", "weights"))
