@@ -224,6 +224,9 @@ class Scaled(Score):
                 f"The sum of {d_k} products grows with {d_k}; dividing by its square root keeps the softmax from "
                 "saturating. The picture stays the same, its scale shrinks. "
             )
+            if not isinstance(self.base, Dot | General):
+                why = f"Every score is divided by √{d_k}, as a dot product of {d_k} numbers would be. "
+            why = why if d_k > 1 else "The square root of 1 is 1: the scores stay as they are. "
         elif not self._has_only_temperature:
             symbol, top, code = f"×{self.scale:.3g}", rf"{self.scale:.3g}\, ", f" * {self.scale!r}"
             why = "The factor decides how sharply the softmax chooses: 0 looks everywhere alike, large looks at one. "
@@ -232,9 +235,11 @@ class Scaled(Score):
             symbol, code = f"{symbol}÷T", f"{code} / {temperature!r}"
             root = (r"\sqrt{d_k}\,", d_k**0.5) if self.scale is None else ("", 1)
             divisors = [f"{root[0]}T", f"{root[1] * temperature:.3g}"]
-            effect = "evens the weights out" if temperature > 1 else "lets the largest score win"
-            effect = "leaves the scores as they are" if temperature == 1 else effect
-            why += f"The temperature {temperature:.3g} {effect}."
+            shown = f"{temperature:.3g}"
+            shown = f"{temperature:.12g}" if shown == "1" else shown
+            effect = "evens the weights out" if temperature > 1 else "chooses more sharply"
+            effect = f"With the temperature {shown} the softmax {effect}."
+            why += "The temperature 1 leaves the scores as they are." if temperature == 1 else effect
         fractions = [rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors] or [f"{top}S"]
         return symbol, " = ".join(["S'", *fractions]), f"scores = scores{code}", why.strip()
 

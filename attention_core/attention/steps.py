@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -94,7 +95,20 @@ CONTEXT_WITHOUT_SOFTMAX = replace(
 WHOLE = r"C = A V = \operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V, \qquad c_i = \sum_j A_{ij}\, v_j"
 """Formula of a context where nothing but this has happened."""
 BLIND = ".nan_to_num()  # a query that sees no key gives nothing"
-WEIGHTS_ALONE = "weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known"
+WEIGHTS_ALONE = replace(
+    WEIGHTS,
+    formula=r"A_{ij} = e^{S_{ij}}",
+    code="weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known",
+    explanation="How one query divides its attention among all keys. Only these weights are known, not their scores.",
+)
+SIGNED_WEIGHTS_ALONE = replace(
+    WEIGHTS_WITHOUT_SOFTMAX,
+    formula="A = S",
+    code='weights = scores.masked_fill(scores == float("-inf"), 0)',
+    explanation="Only these weights are known. A row sums to anything, and a weight may be negative.",
+)
+SET_WEIGHTS = "Where an edit sets weights afterwards, those stand here instead, and a row may sum to anything."
+SET_CONTEXT = "Where an edit switches a head off or replaces its output, that stands here instead."
 
 
 def steps_of(trace: AttentionTrace) -> tuple[Step, ...]:
@@ -176,9 +190,13 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     pairs = story.query_axis, story.key_axis
     columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
     if trace.key.shape[-1] == 0:
-        return (replace(WEIGHTS, code=WEIGHTS_ALONE).step(trace.weights, *pairs, partial(_logarithms, trace)),)
+        text = WEIGHTS_ALONE if trace.has_softmax else SIGNED_WEIGHTS_ALONE
+        return (text.step(trace.weights, *pairs, partial(_logarithms, trace)),)
     stages = trace.edited_score.stages(trace.key.shape[-1])
-    scored: list[tuple[Text, Compute]] = [(stage.text, partial(_raw_scores, trace, stage)) for stage in stages]
+    texts = [stage.text if trace.has_softmax else _without_softmax(stage.text) for stage in stages]
+    scored: list[tuple[Text, Compute]] = [
+        (text, partial(_raw_scores, trace, stage)) for text, stage in zip(texts, stages, strict=True)
+    ]
     if trace.bias is not None:
         scored.append((BIAS, trace.scores))
     last = scored[-1][0]
@@ -199,7 +217,8 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         is_plain = trace.score.to_plain() == ScaledDot().to_plain()
         context = replace(context, formula=WHOLE) if is_plain else context
     if "weights" in _targets(trace):
-        weights = replace(weights, code=f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)")
+        code = f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)"
+        weights = replace(weights, code=code, explanation=f"{weights.explanation} {SET_WEIGHTS}")
     steps.append(weights.step(trace.weights, *pairs, names))
     if story.shows_masked:
         steps.append(
@@ -211,9 +230,16 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
             )
         )
     if "context" in _targets(trace):
-        context = replace(context, code=f"{context.code} * kept + taken  # 0, and what comes in its place")
+        code = f"{context.code} * kept + taken  # 0, and what comes in its place"
+        context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT}")
     mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, names)
     return (*steps, mixed)
+
+
+def _without_softmax(text: Text) -> Text:
+    """Return the text without its sentences about what a softmax makes of the scores."""
+    kept = [sentence for sentence in re.split(r"(?<=\.) ", text.explanation) if "softmax" not in sentence]
+    return replace(text, explanation=" ".join(kept) or "Every score is multiplied by the same number.")
 
 
 def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols: Rows) -> Tensor:
@@ -308,7 +334,9 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
         formula = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(whole)}}}"
         return rf"A_{{{query + 1},{key + 1}}} = {formula} = {number(weight)}"
     if step.name == "context":
-        weights = trace.weights(head, [query])[0]
+        weights, value = trace.weights(head, [query])[0], at_least_float32(trace.value_of(head))
+        if trace.edits and not torch.allclose(weights @ value, trace.context(head)[query], rtol=1e-2, atol=1e-5):
+            return None  # an edit made it, not the sum
         top = weights.topk(min(3, trace.n_keys)).indices.tolist()
         parts = " + ".join(rf"{number(float(weights[place]))}\, v_{{{place + 1}}}" for place in top)
         return rf"c_{{{query + 1}}} = {parts}" + (r" + \dots" if trace.n_keys > len(top) else "")

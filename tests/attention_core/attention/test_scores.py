@@ -378,3 +378,18 @@ def test_weights_and_context_of_every_head_agree(name, n_heads, n_queries, n_key
     sums = torch.stack([trace.weights(head).sum(-1) for head in range(n_heads)])
     assert torch.allclose(sums, allowed.any(-1).to(sums), atol=1e-12, rtol=0)
     assert trace.weights(0)[0].tolist() == [0] * n_keys
+
+
+@pytest.mark.parametrize(
+    ("score", "d_k", "says"),
+    [
+        (ScaledDot(), 16, "The sum of 16 products grows with 16"),
+        (ScaledDot(), 1, "The square root of 1 is 1: the scores stay as they are."),
+        (Scaled(Cosine()), 16, "Every score is divided by √16, as a dot product of 16 numbers would be."),
+        (Scaled(Dot(), 1.0, 1.0), 16, "The temperature 1 leaves the scores as they are."),
+        (Scaled(Dot(), 1.0, 1.001), 16, "With the temperature 1.001 the softmax evens the weights out."),
+        (Scaled(Dot(), 1.0, 0.9), 16, "With the temperature 0.9 the softmax chooses more sharply."),
+    ],
+)
+def test_what_scaling_does_is_told_of_these_scores(score, d_k, says):
+    assert says in score.stages(d_k)[-1].text.explanation

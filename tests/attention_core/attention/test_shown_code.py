@@ -152,6 +152,7 @@ def test_lines_of_a_trace_that_knows_nothing_but_weights(edits):
     for known in (weights, short):
         check(of_weights(known).replace(edits))
         check(of_weights(known))
+    check(of_weights(weights - 0.3 * (weights > 0)))  # signed
 
 
 def test_a_line_that_is_wrong_is_found():

@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, AttentionTrace, Axis, BlockKeys, DropHead, SetScore, Temperature
+from attention_core.attention.edits import SetWeights
 from attention_core.attention.export import trace_to_frame
 from attention_core.attention.scores import Additive, Concat, Cosine, Dot, General, Location, ScaledDot
-from attention_core.attention.steps import step_of, steps_of
+from attention_core.attention.steps import cell_formula, step_of, steps_of
 from attention_core.attention.trace import ROWS_AT_ONCE
 from tests.support.traces import (
     D_K,
     D_V,
     N_HEADS,
     make_trace,
+    of_weights,
     trace_of,
 )
 
@@ -169,6 +171,38 @@ def test_steps_come_in_reading_order_and_name_the_mask_only_where_there_is_one()
     masked = make_trace(mask=torch.ones(11, 13, dtype=torch.bool).tril())
     assert [step.name for step in steps_of(masked)] == ["scores", "scaled", "mask", "weights", "context"]
     assert (step_of(masked, "mask").value(0)[0, 1:] == -math.inf).all()
+
+
+@pytest.mark.parametrize(
+    ("trace", "step", "says", "never"),
+    [
+        (make_trace(), "weights", "shares that sum to 1", "edit"),
+        (make_trace(edits=(SetWeights(0, ((1, 0.5),)),)), "weights", "shares that sum to 1", "edit"),
+        (
+            make_trace(edits=(SetWeights(0, ((1, 0.5),), renormalised=False),)),
+            "weights",
+            "may sum to anything",
+            "no key",
+        ),
+        (make_trace(edits=(DropHead(0),)), "context", "switches a head off", "no key"),
+        (make_trace(has_softmax=False), "scaled", "The picture stays the same", "softmax"),
+        (make_trace(has_softmax=False, score=ScaledDot(0.1)), "scaled", "multiplied by the same number", "softmax"),
+        (of_weights(torch.full((1, 2, 2), 0.3)), "weights", "Only these weights are known", "sum to 1"),
+        (of_weights(torch.tensor([[[0.3, -0.2]]])), "weights", "a weight may be negative", "sum to 1"),
+    ],
+)
+def test_a_step_says_of_its_numbers_no_more_than_is_so(trace, step, says, never):
+    explanation = step_of(trace, step).explanation
+    assert says in explanation
+    assert never not in explanation
+
+
+def test_no_formula_adds_up_the_context_of_a_head_that_was_switched_off():
+    trace = make_trace(edits=(DropHead(0, query=2),))
+    context = step_of(trace, "context")
+    assert cell_formula(trace, context, 0, 2, 0) is None
+    assert cell_formula(trace, context, 0, 3, 0).startswith("c_{4} = ")
+    assert cell_formula(trace, context, 1, 2, 0).startswith("c_{3} = ")
 
 
 def test_each_steps_shape_is_that_of_its_matrix():
