@@ -22,9 +22,9 @@ PIXELS = Text(
     "pixels",
     "Pixels",
     "pixels",
-    r"p \in [0, 1]^{784}",
-    "pixels = image.reshape(-1, 1)  # 784 numbers, 0 = paper, 1 = ink",
-    "The picture, read line by line: 784 numbers. Each becomes one token.",
+    r"p \in [0, 1]^{$n}",
+    "pixels = image.reshape(-1, 1)  # $n numbers, 0 = paper, 1 = ink",
+    "The picture, read line by line: $n numbers. Each becomes one token.",
     Role.INPUT,
 )
 EMBEDDING = Text(
@@ -32,7 +32,7 @@ EMBEDDING = Text(
     "Embeddings",
     "X",
     r"x_i = p_i\, e + \pi_i",
-    "x = pixels * e + position  # e and the 784 positions are learned",
+    "x = pixels * e + position  # e and the positions are learned",
     "Value plus position: its ink times a learned vector, plus a learned vector for its place.",
     Role.INPUT,
 )
@@ -81,7 +81,7 @@ NOTES_CLASS = Text(
     "class",
     "Class",
     "class",
-    r"h = \operatorname{gelu}(W_1 [c_1; \dots; c_{784}] + b_1), \qquad P = \operatorname{softmax}(W_2 h + b_2)",
+    r"h = \operatorname{gelu}(W_1 [c_1; \dots; c_{$n}] + b_1), \qquad P = \operatorname{softmax}(W_2 h + b_2)",
     "hidden = F.gelu(context.reshape(1, -1) @ W_1.T + b_1)\nprobabilities = (hidden @ W_2.T + b_2).softmax(-1)",
     "What all pixels collected, laid end to end, goes through a feed-forward network. It knows each pixel's place by "
     "where its numbers stand, whatever the attention does.",
@@ -103,7 +103,7 @@ def pixel_story(
     It begins with the pixels and ends with the digits' logits (10,); `named` is what the answer's code names.
     """
     pixels, digits = Axis.picture("pixels", *image.shape), Axis("digits", list("0123456789"))
-    ink = PIXELS.step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image)
+    ink = PIXELS.filled(n=image.numel()).step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image)
     answered = answer.step(logits.softmax(-1)[None], Axis("pictures", ["this one"]), digits, image=image, **named)
     before, after = (ink, *towards), (*after, answered)
     return Story(mechanism=mechanism, query_axis=pixels, key_axis=pixels, steps_before=before, steps_after=after)

@@ -130,7 +130,7 @@ class PixelNotes(PixelControl, TracedModel):
             blanks = {
                 "position": r" + \pi_i",
                 "plus_position": " + position",
-                "learned": "e and the 784 positions are learned",
+                "learned": f"e and the {len(pixels)} positions are learned",
                 "position_words": ", plus a learned vector for its place",
             }
         tokens = self.tokens(image[None])[0]
@@ -149,7 +149,7 @@ class PixelNotes(PixelControl, TracedModel):
         )
         mechanism = f"plain self-attention over pixels{'' if self.has_softmax else ', without softmax'}"
         parameters = {"W_1": first.weight, "b_1": first.bias, "W_2": second.weight, "b_2": second.bias}
-        return pixel_story(mechanism, image, steps_before, (), NOTES_CLASS, logits, **parameters)
+        return pixel_story(mechanism, image, steps_before, (), NOTES_CLASS.filled(n=len(pixels)), logits, **parameters)
 
 
 VARIANTS: dict[str, tuple[type[PixelControl], NotesConfig]] = {

@@ -76,7 +76,7 @@ OUTPUT = Text(
     "softmax rEᵀ",
     r"p(y_t) = \mathrm{softmax}(E\, r_t + b)",
     "probabilities = (features @ embedding.weight.T + bias).softmax(-1)[:, likely]  # of all pieces, those shown",
-    "The vector is compared with those of all 8,000 pieces; shown are the pieces that score highest.",
+    "The vector is compared with those of all $n pieces; shown are the pieces that score highest.",
     Role.OUTPUT,
 )
 
@@ -384,7 +384,7 @@ class Translator(TiedTranslator):
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
         vocabulary = load_vocabulary()
         words = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
-        return OUTPUT.step(
+        return OUTPUT.filled(n=f"{self.config.n_pieces:,}").step(
             probabilities[:, candidates],
             asks,
             Axis("pieces", words),

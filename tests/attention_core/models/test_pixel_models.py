@@ -8,6 +8,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core import UNIFORM, BlockKeys, Temperature, load
+from attention_core.attention.steps import steps_of
 from attention_core.explain.heads import rollout
 from attention_core.inference.digits import jacobian, jacobian_map, likeness_beyond, read_patches
 from attention_core.inference.pixel_readout import (
@@ -105,6 +106,15 @@ def test_lines_of_a_snapshot_name_its_parameters(name):
     then = {f"0.{name}": one + 0.05 * torch.randn_like(one) for name, one in model.named_parameters()}
     for trace in attention_at_snapshot(model, then, 0, PICTURE):
         check(trace)
+
+
+@pytest.mark.parametrize(("name", "side"), [("pixel-classifier", 28), ("pixel-classifier", 14), ("pixel-notes", 28)])
+def test_steps_count_the_pixels_of_this_picture(name, side):
+    trace = untrained(name).trace(torch.zeros(side, side))
+    steps = {step.name: step for step in steps_of(trace)}
+    assert f" {side * side} numbers" in steps["pixels"].explanation
+    assert f"^{{{side * side}}}" in steps["pixels"].formula
+    assert name == "pixel-classifier" or f"c_{{{side * side}}}" in steps["class"].formula
 
 
 @pytest.mark.parametrize(

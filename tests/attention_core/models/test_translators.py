@@ -92,6 +92,7 @@ def test_the_steps_of_a_recurrent_translator_lead_to_its_output_distribution():
     assert_close(step_of(trace, "read_out").value(), features)
     probabilities = (features @ model.embedding.weight.T + model.output_bias).softmax(1)
     shown = step_of(trace, "output")
+    assert "all 8,000 pieces" in shown.explanation
     for place, label in enumerate(shown.col_axis.labels):  # "la" may be a word or the end of one
         texts = (label, f"▁{label}", "</s>" if label == "end" else label)
         columns = [n for n in range(8000) if load_vocabulary().text(n) in texts]
