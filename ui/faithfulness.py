@@ -26,7 +26,7 @@ from ui.labels import as_percent, error_markdown, number
 from ui.layout import figures_table
 from ui.navigation import PAGES
 from ui.skeleton import Tab
-from ui.state import Field, single_choice
+from ui.state import Field, encode_fields, single_choice
 
 AS_LEARNED = "This is about the network as learned, without your changes."
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
@@ -98,8 +98,8 @@ def faithfulness_tab(
         if found is None:
             return
         say_verdict(found)
-        if answer:
-            st.caption(answer)
+        if said := f"{answer} {AS_LEARNED * ('edits' in encode_fields(name))}".strip():
+            st.caption(said)
         left, right = st.columns([1.15, 1], gap="large")
         with left:
             _curves(name, found, part)

@@ -14,7 +14,7 @@ from attention_core.models.transformer import EditsByAttention
 from attention_core.models.translator import MAX_PIECES
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, show_outcome
-from ui.faithfulness import AS_LEARNED, faithfulness_tab
+from ui.faithfulness import faithfulness_tab
 from ui.skeleton import Tab
 from ui.words import piece_label
 
@@ -97,7 +97,7 @@ def show_next_word(
     show_outcome(page, labels, *shares)
 
 
-def translation_doubts(page: str, text: str, shown: ShownTranslation, is_changed: bool = False) -> Tab:
+def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:
     """Return the section on a translation: English words become the unknown one."""
     name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
 
@@ -108,5 +108,4 @@ def translation_doubts(page: str, text: str, shown: ShownTranslation, is_changed
         return subjects.translation_subject(model, pieces, target, source.word_of, source.words)  # type: ignore[arg-type]
 
     given = "The answer is French that is given, in whole or in part." if shown.forced else ""
-    answer = " ".join(filter(None, (given, AS_LEARNED * is_changed)))
-    return faithfulness_tab(page, name, (text, ids), subject, "words", answer=answer)
+    return faithfulness_tab(page, name, (text, ids), subject, "words", answer=given)

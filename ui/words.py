@@ -59,11 +59,15 @@ def sentence_box(
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
         for place, (short, sentence) in enumerate(examples.items()):
             st.button(short, key=f"{name}_example_{place}", on_click=take, args=(sentence,))
-    text = typed.value
-    words = english_words(text)
-    if not words:
+    if not english_words(typed.value):
         st.info(EMPTY)
         return None
+    return cut_sentence(typed.value, most_words)
+
+
+def cut_sentence(text: str, most_words: int = MAX_WORDS) -> str:
+    """Return a sentence without what comes after most_words words, and say so where something does."""
+    words = english_words(text)
     if len(words) <= most_words:
         return text.strip()
     last = literal(strip_space_mark(words[most_words - 1]))

@@ -1,7 +1,7 @@
 """Do maps point at what answers need? python -m attention_core.evaluate faithfulness MODEL [--json --card].
 
-Held-out inputs are erased in the order of attention, of gradient x input and at random: the smaller the area under the
-curve of the answer's probability, the better the order.
+Inputs that no training saw are erased in the order of attention, of gradient x input and at random: the smaller the
+area under the curve of the answer's probability, the better the order.
 """
 
 import argparse

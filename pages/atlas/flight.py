@@ -191,7 +191,7 @@ def _close(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
     ribbon = "To the right of the diagonal: not read yet."
     if n > window:
         ribbon = f"The line is a ribbon, {window} pieces wide: out of reach to its left, not read yet to its right."
-    cells = slants if finds else "Every cell is one weight. Rows are the pieces that look, columns those looked at."
+    cells = slants if finds else "Rows are the pieces that look, columns those looked at."
     told, across = closest if finds else other, echo.second.stop - echo.first.start
     return [
         Stop(f"{_sentences(text, place, RIBBON)} sentences", ribbon, place, place, min(RIBBON, n)),

@@ -16,7 +16,7 @@ from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
-from ui.faithfulness import AS_LEARNED, faithfulness_tab
+from ui.faithfulness import faithfulness_tab
 from ui.labels import as_percent, error_markdown, note
 from ui.layout import figures_table
 from ui.player import Stepper
@@ -241,11 +241,10 @@ def surprise() -> TryThis:
     return TryThis("guess which word decides", question, [*names.values()], act, outcome, SHOWN, hides=hides)
 
 
-def matter_doubts(text: str, is_changed: bool) -> Tab:
+def matter_doubts(text: str) -> Tab:
     """Return the section on a judged sentence: words are left out."""
 
     def subject() -> Subject:
         return subjects.sentence_subject(model_or_stop(ATTENTION), read_sentence(text).words)  # type: ignore[arg-type]
 
-    answer = AS_LEARNED * is_changed
-    return faithfulness_tab(NAME, ATTENTION, text, subject, "words", answer=answer)
+    return faithfulness_tab(NAME, ATTENTION, text, subject, "words")

@@ -54,6 +54,6 @@ page_tabs(
     Tab("steps", "Step by step", matter_steps),
     Tab("try", "Try", lambda: judge.try_section(text, trace)),
     Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
-    more=(matter_doubts(text, bool(edits)),),
+    more=(matter_doubts(text),),
     players=(judge.STEPS,),
 )

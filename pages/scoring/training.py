@@ -47,10 +47,23 @@ def trained_section() -> None:
                 for d, *pair in zip(compare.WIDTHS, plain, scaled, strict=True)
             ),
         )
-        helps = scaled[-1].accuracy - plain[-1].accuracy > MATTERS
-        divided = f"**Divided, one learning rate serves all widths.** Undivided, d = {compare.WIDTHS[-1]} falls behind."
-        st.markdown(divided if helps else "At this rate all widths learn, divided or not. Try a higher one.")
+        st.markdown(worth_of_dividing(*({run.setup.d: run.accuracy for run in some} for some in (plain, scaled)), rate))
         note("Curves: squared error. The gradient is that of the softmax before training.")
+
+
+def worth_of_dividing(plain: Mapping[int, float], scaled: Mapping[int, float], rate: float) -> str:
+    """Say at which widths the division changes what is found, of accuracies by width without and with it."""
+    gains = {d: scaled[d] - plain[d] for d in plain}
+    changed = {
+        "more": [str(d) for d, gain in gains.items() if gain > MATTERS],
+        "less": [str(d) for d, gain in gains.items() if gain < -MATTERS],
+    }
+    parts = [f"{how} at d = {', '.join(widths)}" for how, widths in changed.items() if widths]
+    if not parts:
+        higher = " Try a higher learning rate." if rate < max(compare.RATES) else ""
+        return f"Divided or not, about as much is found at every width.{higher}"
+    same = "" if sum(map(len, changed.values())) == len(gains) else " At the other widths about as much."
+    return f"**Divided, it finds {' and '.join(parts)}.**{same}"
 
 
 def projections_section() -> None:

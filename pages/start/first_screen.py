@@ -61,10 +61,12 @@ def translation_part() -> None:
     if text != SENTENCE:
         from attention_core.data.pieces import english_words
         from pages.start.live_answers import sentence_answer
+        from ui.words import cut_sentence
 
         if not english_words(text):
             st.info("Type an English sentence.")
             text = LAST_TEXT.value
+        text = cut_sentence(text)
         translated = translated if text == SENTENCE else sentence_answer(text)
     LAST_TEXT.value = text
     for name, title in zip(("none", "dot"), _titles(text, translated), strict=True):

@@ -45,7 +45,7 @@ if text and model:
     ]
     take_along(lambda: export_head(experiment))
     shown = shown_translation(TRANSLATOR, text, ())
-    doubts = [translation_doubts(NAME, text, shown, bool(experiment.edits))]
+    doubts = [translation_doubts(NAME, text, shown)]
 page_tabs(
     NAME,
     *tabs,

@@ -58,11 +58,7 @@ if models:
             formerly=("meaning", "errors"),
             below=Tab("grammar", "Is grammar caught?", lambda: grammar(models, text)),
         ),
-        *(
-            [translation_doubts(NAME, text, shown, bool(shown.trace.edits))]
-            if shown.view.source == shown.view.keys
-            else []
-        ),
+        *([translation_doubts(NAME, text, shown)] if shown.view.source == shown.view.keys else []),
     ]
     take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
 learned = Tab("learned", "How it was learned", training_tab)

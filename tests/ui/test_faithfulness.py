@@ -2,12 +2,16 @@
 
 import pytest
 
+from attention_core.attention.edits import Uniform
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.assessment import assess
 from attention_core.faithfulness.attribution import ATTENTION
 from attention_core.inference.sentiment import read_sentence
+from attention_core.links import pack
 from attention_core.models import load
 from tests.support.app import frames, said, settled
+from ui.edits import ListedEdit
+from ui.faithfulness import AS_LEARNED
 
 PAGES = ("find", "pixels", "read", "ask", "matter", "translate", "transformer", "groups")
 
@@ -85,3 +89,23 @@ def test_over_many_inputs_numbers_and_words_agree(visit):
     said_of = said(visit("groups", tab="doubts"))
     assert "the map does not clearly point at what the answers need" in said_of
     assert "Mean area: 0.567, at random 0.679; the map beats chance on 47.6% of inputs." in said_of
+
+
+OFF = {"model": "tatoeba-llama", "off": pack([["decoder self", 1, 2]])}
+
+
+@pytest.mark.parametrize(
+    ("name", "address"), [("model", OFF), *((name, {}) for name in ("find", "pixels", "ask", "matter"))]
+)
+def test_with_attention_changed_it_is_said_that_the_answer_is_the_networks_own(visit, name, address):
+    page = visit(name, tab="doubts", **{**address, "off": ""})
+    assert AS_LEARNED not in said(page)
+    changed = {f"{name}_edits": (ListedEdit(Uniform(), "alike"),)}
+    page = visit(name, tab="doubts", **address) if address else settled(page, **changed)
+    assert AS_LEARNED in said(page)
+
+
+def test_matter_says_that_its_figures_are_of_sentences_for_development(visit):
+    told = said(visit("matter", tab="doubts"))
+    assert "Over 500 sentences for development the map" in told
+    assert "held-out" not in told

@@ -17,7 +17,8 @@ from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.bounds.limits import Bound
 from attention_core.data.phrase_book import phrase_book
-from attention_core.inference.long_text import in_pieces, read_in_windows, strongest_echo
+from attention_core.inference.long_text import Echo, in_pieces, read_in_windows, strongest_echo
+from pages.atlas.flight import _close
 from tests.support.app import bodies, open_tab, opened, said, settled
 from tests.support.bombs import npz
 from ui.labels import as_percent
@@ -309,6 +310,14 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
     assert f"<i>{asks}</i>" in bodies(page)
     page.button(key=f"{NAME}_stop_previous").click().run()
     assert message(page)["view"]["across"] == across[1]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.9])
+def test_no_stop_of_many_cells_calls_every_cell_one_weight(share):
+    echo = Echo(range(5), range(5, 10), 6, 2, (0.0, share, 0.0))
+    *far, _ = stops = _close(in_pieces(phrase_book()), echo, 20_000, 128)
+    assert [stop.across for stop in stops] == [1500, 170, 10]
+    assert not any("one weight" in str(stop) for stop in far)
 
 
 def test_guess_is_answered_by_the_share_of_pairs_that_are_within_reach(app):

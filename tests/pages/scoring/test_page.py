@@ -3,8 +3,11 @@
 import re
 
 import pytest
+import torch
 
-from attention_core.live_training.score_comparison import Vectors
+from attention_core.live_training.score_comparison import EXTENT, Vectors
+from attention_core.train.synthetic import draw_nearest
+from pages.scoring.training import worth_of_dividing
 from tests.support.app import (
     body_with,
     component,
@@ -16,6 +19,7 @@ from tests.support.app import (
 )
 
 PAGE = "pages/scoring/page.py"
+ALIKE = "Divided or not, about as much is found at every width."
 
 
 def all_eight(app):
@@ -173,6 +177,28 @@ def test_scores_are_trained_when_asked_to_and_kept_for_everybody(page, short, sl
     page.run()
     assert len(page.get("vega_lite_chart")) == 2
     assert not [button for button in page.button if button.key == "scoring_train"]
+
+
+@pytest.mark.parametrize(
+    ("plain", "scaled", "rate", "words"),
+    [
+        ((0.7, 0.98), (0.7, 0.97), 0.01, f"{ALIKE} Try a higher learning rate."),
+        ((0.17, 0.18), (0.18, 0.17), 0.3, ALIKE),
+        ((0.69, 0.89), (0.69, 0.98), 0.1, "**Divided, it finds more at d = 256.** At the other widths about as much."),
+        ((0.2, 0.2), (0.6, 0.9), 0.3, "**Divided, it finds more at d = 4, 256.**"),
+        ((0.9, 0.2), (0.8, 0.98), 0.3, "**Divided, it finds more at d = 256 and less at d = 4.**"),
+    ],
+)
+def test_what_dividing_is_worth_is_said_of_every_width(plain, scaled, rate, words):
+    found = (dict(zip((4, 256), accuracies, strict=True)) for accuracies in (plain, scaled))
+    assert worth_of_dividing(*found, rate) == words
+
+
+def test_learned_scores_saw_keys_in_the_upper_half_only():
+    _, key, _ = draw_nearest(500, 2, torch.Generator().manual_seed(0))
+    right, up = key.flatten(0, 1).T
+    assert right.min() < 0 < up.min()
+    assert up.max() > EXTENT / 2
 
 
 def test_another_rate_is_trained_anew(page, short):

@@ -125,6 +125,12 @@ def test_another_sentence_is_translated(page, sentence):
     assert data_of(page, "start_dot_words")["source"][4] == "blue"
 
 
+def test_a_sentence_that_is_cut_is_said_to_be(page):
+    put(page.text_input(key="start_text"), "the cat is here and " * 9)
+    assert "The first 40 of 45 words are read, up to `and`." in said(page)
+    assert len(data_of(page, "start_dot_words")["source"]) in (40, 41)
+
+
 def test_what_cannot_be_read_leaves_the_last_translation(page):
     put(page.text_input(key="start_text"), "She is here.")
     put(page.text_input(key="start_text"), " ")
