@@ -31,7 +31,7 @@ BIAS = Text(
     "+B",
     r"S'' = S' + B",
     "scores = scores + bias",
-    "A number that depends on the two positions alone is added to each score, whatever stands there.",
+    "A number is added to the score of each pair, such as one for how far apart the two positions are.",
     Role.SCORES,
 )
 MASK = Text(

@@ -421,8 +421,8 @@ def far_look(
     """Return the largest weight from any query to a key at least FAR positions before or after it.
 
     Only heads `among` some, by layer and head, are looked at; None = all. Ignored positions, such as special tokens,
-    count neither as queries nor as keys. None where there is no such pair, or where there
-    are more than MAX_LOOKED_THROUGH weights to look through.
+    count neither as queries nor as keys. None where no such pair has a weight above 0, or where there are more than
+    MAX_LOOKED_THROUGH weights to look through.
     """
     if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MAX_LOOKED_THROUGH:
         return None
@@ -435,9 +435,8 @@ def far_look(
             counts[:, keys == position] = False
         for head in (head for head in range(trace.n_heads) if among is None or (layer, head) in among):
             weights = trace.weights(head).cpu() * counts
-            place = int(weights.argmax()) if weights.numel() else 0
-            query, key = divmod(place, trace.n_keys)
-            if counts.any() and (best is None or float(weights[query, key]) > best.weight):
+            query, key = divmod(int(weights.argmax()) if weights.numel() else 0, trace.n_keys)
+            if counts.any() and float(weights[query, key]) > (best.weight if best else 0):
                 best = FarLook(layer, head, query, key, float(weights[query, key]))
     return best
 

@@ -18,6 +18,7 @@ from attention_core.bounds.limits import GENERATED_TOKENS, TOKENIZER_GROWTH, TOK
 from attention_core.explain.heads import PatchGrid, groups, is_of_itself, kind_of
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, no_panic, readable
 from attention_core.hub.tracing import UnsupportedError, run_model
+from attention_core.wording import counted
 
 CHARACTERS_PER_TOKEN = 16
 """A text is cut to this many characters per token before it is tokenised: a long paste costs no time."""
@@ -110,7 +111,7 @@ def _tokenised(
     if n_tokens > most or was_cut:
         more = "at least " if was_cut else ""
         notes.append(
-            f"The text was cut to its first {len(encoded['input_ids']):,} tokens of {more}{n_tokens:,}"
+            f"The text was cut to its first {counted(len(encoded['input_ids']), 'tokens')} of {more}{n_tokens:,}"
             + (f": {pretrained.name} knows no more positions." if most == pretrained.most_tokens else ".")
         )
     return encoded["input_ids"], encoded.get("token_type_ids")
@@ -149,7 +150,7 @@ def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most
         _refuse_growth(tokenizer, [cut])
         ids = tokenizer(text_target=cut, verbose=False, truncation=True, max_length=most)["input_ids"]
     if len(ids) >= most:
-        notes.append(f"The target text was cut to its first {most:,} tokens.")
+        notes.append(f"The target text was cut to its first {counted(most, 'tokens')}.")
     if shifted := getattr(model, "prepare_decoder_input_ids_from_labels", None):
         return shifted(torch.tensor([ids], device=model.device))[0].tolist()
     return [_start(pretrained), *(ids[:-1] if ids and ids[-1] == end else ids)]
@@ -229,7 +230,8 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     if logits is not None and logits.numel() > MAX_LOGITS:
         logits = logits[-max(1, MAX_LOGITS // logits.shape[1]) :].clone()
     if logits is not None and pretrained.kind is not ModelKind.VISION and len(logits) < _n_outputs(prepared):
-        notes.append(f"Of the output, the last {len(logits):,} positions are kept.")
+        kept = f"{len(logits):,} positions are" if len(logits) > 1 else "position is"
+        notes.append(f"Of the output, the last {kept} kept.")
     fields = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
     del fields["inputs"]
     is_vision = pretrained.kind is ModelKind.VISION

@@ -374,8 +374,9 @@ def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any])
 
 
 def _not_seen(missed: Collection[nn.Module]) -> str:
-    names = ", ".join(sorted({type(module).__name__ for module in missed}))
-    return f"Not seen: {names}, which has no attention interface and hands out no weights." if names else ""
+    names = sorted({type(module).__name__ for module in missed})
+    lack = "has no attention interface and hands" if len(names) == 1 else "have no attention interface and hand"
+    return f"Not seen: {', '.join(names)}, which {lack} out no weights." if names else ""
 
 
 def _trace_missed_modules(

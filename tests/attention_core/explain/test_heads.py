@@ -346,3 +346,6 @@ def test_ignored_positions_are_neither_queries_nor_keys():
 def test_short_and_very_long_inputs_have_none():
     assert far_look([of_weights(even(n=FAR))]) is None
     assert far_look([of_weights(torch.full((1, 2500, 2500), 1 / 2500))]) is None
+    near = torch.zeros(1, 8, 8)
+    near[:, :4, 0] = near[:, 4:, 4] = 1
+    assert far_look([of_weights(near)]) is None, "no weight goes far"

@@ -320,11 +320,12 @@ def test_numbers_that_are_none_are_told(stored, tmp_path):
     assert "decoder.1.self holds numbers" in ran(load_pretrained(folder)).notes[-1]
 
 
-def test_a_long_output_keeps_its_last_positions(models, monkeypatch):
-    monkeypatch.setattr("attention_core.hub.run.MAX_LOGITS", len(models[ModelKind.DECODER].tokenizer) * 3)
+@pytest.mark.parametrize(("n", "kept"), [(3, "the last 3 positions are kept"), (1, "the last position is kept")])
+def test_a_long_output_keeps_its_last_positions(models, monkeypatch, n, kept):
+    monkeypatch.setattr("attention_core.hub.run.MAX_LOGITS", len(models[ModelKind.DECODER].tokenizer) * n)
     done = ran(models[ModelKind.DECODER])
-    assert done.logits.shape[0] == 3
-    assert "last 3 positions" in done.notes[-1]
+    assert done.logits.shape[0] == n
+    assert kept in done.notes[-1]
 
 
 def test_switching_a_head_off_changes_what_follows(models):

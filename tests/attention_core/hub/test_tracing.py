@@ -10,6 +10,7 @@ from torch.testing import assert_close
 
 from attention_core import capture, load_recording, trace_model
 from attention_core.hub.catalogue import PACKAGE, find_local
+from attention_core.hub.tracing import _not_seen
 from tests.support.tiny_models import BYPASSING, FAMILIES, PLAIN, asked, check, handed_out, models
 
 LLAMA = "LlamaForCausalLM"
@@ -131,3 +132,18 @@ def test_a_pretrained_model_gives_its_own_weights():
     assert recording.names == [f"encoder.{layer}.self" for layer in range(6)]
     assert recording.traces[0].n_heads == 12
     assert (recording.traces[0].weights(0)[:, -2:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("missed", "says"),
+    [
+        ([], ""),
+        ([torch.nn.Linear], "Not seen: Linear, which has no attention interface and hands out no weights."),
+        (
+            [torch.nn.Linear, torch.nn.GRU],
+            "Not seen: GRU, Linear, which have no attention interface and hand out no weights.",
+        ),
+    ],
+)
+def test_what_was_not_seen_is_told_as_one_or_as_several(missed, says):
+    assert _not_seen([kind(1, 1) for kind in missed]) == says
