@@ -99,13 +99,13 @@ WEIGHTS_ALONE = replace(
     WEIGHTS,
     formula=r"A_{ij} = e^{S_{ij}}",
     code="weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known",
-    explanation="How one query divides its attention among all keys. Only these weights are known, not their scores.",
+    explanation="How one query divides its attention among all keys. What these weights were made of is not known.",
 )
 SIGNED_WEIGHTS_ALONE = replace(
     WEIGHTS_WITHOUT_SOFTMAX,
     formula="A = S",
     code='weights = scores.masked_fill(scores == float("-inf"), 0)',
-    explanation="Only these weights are known. A row sums to anything, and a weight may be negative.",
+    explanation="What these weights were made of is not known. A row sums to anything, and a weight may be negative.",
 )
 SET_WEIGHTS = "Where an edit sets weights afterwards, those stand here instead, and a row may sum to anything."
 SET_CONTEXT = "Where an edit switches a head off or replaces its output, that stands here instead."
@@ -363,7 +363,7 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     if not rest.any():
         return shown
     others = {
-        "key": f"the other {int(rest.sum())}",
+        "key": f"the other {int(rest.sum())}" if rest.sum() > 1 else "the other one",
         "score": float("nan"),
         "exponential": float(numbers["exponential"][rest].sum()),
         "weight": float(weights[rest].sum()),

@@ -187,7 +187,7 @@ def test_steps_come_in_reading_order_and_name_the_mask_only_where_there_is_one()
         (make_trace(edits=(DropHead(0),)), "context", "switches a head off", "no key"),
         (make_trace(has_softmax=False), "scaled", "The picture stays the same", "softmax"),
         (make_trace(has_softmax=False, score=ScaledDot(0.1)), "scaled", "multiplied by the same number", "softmax"),
-        (of_weights(torch.full((1, 2, 2), 0.3)), "weights", "Only these weights are known", "sum to 1"),
+        (of_weights(torch.full((1, 2, 2), 0.3)), "weights", "made of is not known", "sum to 1"),
         (of_weights(torch.tensor([[[0.3, -0.2]]])), "weights", "a weight may be negative", "sum to 1"),
     ],
 )

@@ -45,7 +45,7 @@ def test_weight_that_no_exponential_shows_stands_alone():
 def test_row_table_holds_the_largest_weights_and_what_is_left(trace):
     table = row_table(trace, 0, 0, 2)
     weights = trace.weights(0)[0]
-    assert table["key"].tolist() == ["red", "green", "the other 1"]
+    assert table["key"].tolist() == ["red", "green", "the other one"]
     assert table["weight"].sum() == pytest.approx(1)
     assert table["weight"].iloc[0] == pytest.approx(float(weights[0]))
     assert table["exponential"].iloc[1] == pytest.approx(float(trace.scores(0)[0, 1].exp()), rel=1e-5)
@@ -67,7 +67,7 @@ def test_numbers_are_short(value, text):
 def test_row_table_names_no_forbidden_key(trace):
     seen = replace(trace, mask=torch.tensor([[[True, False, True], [False, True, True]]]))
     table = row_table(seen, 0, 0, 1)
-    assert table["key"].tolist() == ["red", "the other 1"]
+    assert table["key"].tolist() == ["red", "the other one"]
     assert table["exponential"].sum() == pytest.approx(float(seen.log_normaliser[0, 0].exp()))
     assert row_table(seen, 0, 1, 8)["key"].tolist() == ["blue", "green"]
 
