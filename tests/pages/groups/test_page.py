@@ -271,3 +271,12 @@ def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch
     opened(app, PAGE)
     assert "cannot be loaded" in app.error[0].value
     st.cache_resource.clear()
+
+
+def test_what_came_of_a_guess_goes_with_its_guests(page):
+    page.button(key="groups_try").click().run()
+    page.get("button_group")[1].set_value(2).run()
+    assert "Two guests at once opens" in (*page.success, *page.info)[0].value
+    settled(page, groups_text="1 2 3 4 5 6 7 9")
+    assert "You guessed" not in "".join(one.value for one in (*page.success, *page.info))
+    assert page.button(key="groups_try")
