@@ -15,6 +15,7 @@ from attention_core.attention.types import Axis
 from attention_core.data.pieces import english_words, strip_space_mark
 from attention_core.data.review_pieces import NEGATED, PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
+from attention_core.wording import percent
 
 MAX_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
@@ -87,7 +88,7 @@ class Verdict(NamedTuple):
 
     @property
     def said(self) -> str:
-        return f"{self.answer} {self.confidence:.0%}"
+        return f"{self.answer} {percent(self.confidence)}"
 
 
 @lru_cache(maxsize=200)

@@ -17,7 +17,7 @@ from attention_core.data.review_pieces import N_COLUMNS, PAD, UNKNOWN, read_revi
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.evaluate.classification import figures
 from attention_core.inference import sentiment as matter
-from attention_core.inference.sentiment import explain, judge, read_sentence
+from attention_core.inference.sentiment import Verdict, explain, judge, read_sentence
 from attention_core.models import build, load
 from attention_core.models.sentence_attention import SentenceClassifier, SentenceConfig, hide_words
 from attention_core.train import sentiment
@@ -351,3 +351,11 @@ def test_a_heavy_word_that_pushes_the_other_way_is_named():
 def test_removing_words_needs_no_attention():
     changes = matter.remove_each(untrained("sentence-mean"), read_sentence("a dull film"))
     assert changes.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("positive", "says"),
+    [(1.0, "positive 100%"), (0.997, "positive 99.7%"), (0.5, "positive 50%"), (0.004, "negative 99.6%")],
+)
+def test_a_judgement_is_not_rounded_to_certainty(positive, says):
+    assert Verdict(positive).said == says
