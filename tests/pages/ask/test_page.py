@@ -214,7 +214,9 @@ def test_closing_the_unanswered_surprise_brings_the_scene_back(page):
     page.button(key=f"{NAME}_try").click().run()
     assert page.session_state[f"{NAME}_preset"] != "Threes"
     page.button(key=f"{NAME}_try_close").click().run()
-    assert page.session_state["session_opened"] == {"q": "what colour is the 7?", "scene": "Threes"}
+    page.run()
+    assert page.session_state[f"{NAME}_preset"] == "Threes"
+    assert page.text_input(key=f"{NAME}_text").value == "what colour is the 7?"
 
 
 def test_an_old_link_with_every_weight_alike_still_opens(visit):
