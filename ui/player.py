@@ -23,6 +23,7 @@ from attention_core.attention.steps import cell_formula, row_table, step_of, ste
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
+from attention_core.attention.wording import counted
 from attention_core.bounds.harmless import as_cell, as_markdown
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.bars import SERIES
@@ -30,7 +31,6 @@ from attention_core.charts.overlay import glow_ramp, image_png, overlay, stronge
 from attention_core.charts.vega import Chart, Ramp
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture, compare, options
-from attention_core.wording import counted
 from ui.chart import address, draw_map, file_name, note_picture, picture_address, say_subject
 from ui.component import component
 from ui.labels import distinct, error_markdown, explain, literal

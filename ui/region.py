@@ -7,10 +7,10 @@ import numpy as np
 import streamlit as st
 
 from attention_core import AttentionTrace, BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, Uniform
+from attention_core.attention.wording import counted
 from attention_core.charts import picture
 from attention_core.charts.heatmap import matrix_png
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
-from attention_core.wording import counted
 from ui.chart import draw_layers, picture_address
 from ui.component import component
 from ui.edits import EditList, difference, say_moved

@@ -27,10 +27,10 @@ from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
 from attention_core.attention.view.page import Opening, View, head_places, view_of
+from attention_core.attention.wording import counted
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.bounds.limits import JSON_BYTES
 from attention_core.files import atomic_write, read_json
-from attention_core.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd

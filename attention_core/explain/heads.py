@@ -20,7 +20,7 @@ from torch import Tensor
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import ALL, Rows
-from attention_core.wording import percent
+from attention_core.attention.wording import percent
 
 __all__ = [
     "METRICS",

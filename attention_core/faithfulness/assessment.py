@@ -6,11 +6,11 @@ from typing import Any
 
 from torch import Tensor
 
+from attention_core.attention.wording import percent
 from attention_core.faithfulness import attribution
 from attention_core.faithfulness.attribution import overlap, removal
 from attention_core.faithfulness.stacks import stack_orders
 from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform, without_heads
-from attention_core.wording import percent
 
 GRADIENT, INTEGRATED, RANDOM = "gradient × input", "integrated gradients", "random"
 FIRST = 5  # the k of the overlap

@@ -14,11 +14,11 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.attention.wording import counted
 from attention_core.bounds.limits import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.explain.heads import PatchGrid, groups, is_of_itself, kind_of
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, no_panic, readable
 from attention_core.hub.tracing import UnsupportedError, run_model
-from attention_core.wording import counted
 
 CHARACTERS_PER_TOKEN = 16
 """A text is cut to this many characters per token before it is tokenised: a long paste costs no time."""

@@ -12,10 +12,10 @@ from torch.nn.utils.rnn import pad_sequence
 from attention_core.attention.edits import Edits
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
+from attention_core.attention.wording import percent
 from attention_core.data.pieces import english_words, strip_space_mark
 from attention_core.data.review_pieces import NEGATED, PAD, UNKNOWN, pieces_of
 from attention_core.device import device_of
-from attention_core.wording import percent
 
 MAX_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""

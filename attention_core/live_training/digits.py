@@ -9,13 +9,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_core.attention.types import Axis
+from attention_core.attention.wording import percent
 from attention_core.data.lessons import SIDE, small_digits
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.live_training import lesson
 from attention_core.live_training.lesson import LiveSettings, Look, Offer
 from attention_core.models.pixel_notes import NotesConfig, PixelControl, PixelNotes
 from attention_core.train.loop import TrainingProgress
-from attention_core.wording import percent
 
 BATCH_SIZE = 32
 PIXELS = Axis.picture("pixels", SIDE, SIDE)

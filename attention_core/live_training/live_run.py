@@ -13,6 +13,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from attention_core.attention.wording import counted, percent
 from attention_core.bounds.limits import CHECKPOINT_BYTES
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
@@ -21,7 +22,6 @@ from attention_core.live_training import digits, graphs, lookup, triples
 from attention_core.live_training.lesson import ATTENTION, BEFOREHAND, Lesson, LiveSettings, Look, Offer
 from attention_core.live_training.sentences import OFFERS
 from attention_core.train.loop import TrainingSteps
-from attention_core.wording import counted, percent
 
 LESSONS: dict[str, Offer] = {
     "digits": digits.OFFER,

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention_core import AttentionTrace, Axis, Step, step_of
 from attention_core.attention.attend import pair_scores, pair_weights
+from attention_core.attention.wording import counted
 from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.heatmap import pair_axes
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
@@ -16,7 +17,6 @@ from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject
 from attention_core.models.match3 import Match3Head
 from attention_core.weights import read_card
-from attention_core.wording import counted
 from pages.groups.charts import party_chart
 from pages.groups.guests import MISSED, WRONG, Guest, guests_of, looks_of
 from ui import edits as by_hand

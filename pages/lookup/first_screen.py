@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from attention_core import AttentionTrace, Role, step_of
+from attention_core.attention.wording import counted
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
 from attention_core.inference import soft_lookup as core
-from attention_core.wording import counted
 from pages.lookup.records import MAX_QUERIES, MAX_QUERY_TEXT, read_queries
 from pages.lookup.table import BY, EDITS, NAME, QUERIES, QUERY, WAYS, LookupRequest, guess_again
 from ui.computed import cached_computation

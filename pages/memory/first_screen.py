@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from attention_core.attention.wording import counted
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
@@ -16,7 +17,6 @@ from attention_core.inference.read_back import words_only_in
 from attention_core.inference.translation import read_source, translate
 from attention_core.inference.word_influence import last_state_shares
 from attention_core.models.translator import Translator
-from attention_core.wording import counted
 from pages.memory.charts import TRANSLATOR_COLOURS, length_chart
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop

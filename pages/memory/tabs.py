@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.wording import counted
 from attention_core.charts import probability_bars, signed_ramp
 from attention_core.device import device_of, to_array
 from attention_core.evaluate.variants import variants_of
@@ -16,7 +17,6 @@ from attention_core.inference import encoder_states as own_states
 from attention_core.inference import word_influence as influence
 from attention_core.inference.translation import SourceSentence, Translation, read_source, translate
 from attention_core.inference.word_influence import last_state_shares
-from attention_core.wording import counted
 from pages.memory import first_screen as screen
 from pages.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
 from ui.chart import draw_chart

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention_core.attention.edits import DropHead, Uniform
 from attention_core.attention.types import Axis, Role, Step
+from attention_core.attention.wording import counted
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
@@ -18,7 +19,6 @@ from attention_core.explain.guess import KeyPicture
 from attention_core.faithfulness import subjects
 from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
-from attention_core.wording import counted
 from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
 from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty

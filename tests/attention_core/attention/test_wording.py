@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_core.wording import counted, percent
+from attention_core.attention.wording import counted, percent
 
 
 @pytest.mark.parametrize(
