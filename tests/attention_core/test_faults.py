@@ -171,4 +171,4 @@ def test_nothing_waits_or_measures_by_a_clock_that_may_jump(root):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                     assert (node.value.id, node.attr) not in {("time", "time"), ("datetime", "now")}, path
-    assert "time.monotonic()" in Path(root / "ui" / "atlas" / "shared_atlas.py").read_text()
+    assert "time.monotonic()" in Path(root / "pages" / "atlas" / "shared_atlas.py").read_text()

@@ -88,7 +88,7 @@ def test_no_other_classes_are_built() -> None:
     with pytest.raises(pickle.UnpicklingError, match="not of this project"):
         unpack(pickle.dumps(os.system), loaded)
     with pytest.raises(pickle.UnpicklingError, match="not of this project"):
-        unpack(b"cattention_core.command\nsys\n.", loaded)
+        unpack(b"cattention_core.command.start\nsys\n.", loaded)
 
 
 @pytest.mark.parametrize("fault", ["lose", "fail"])

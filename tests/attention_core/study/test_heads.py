@@ -105,7 +105,7 @@ def test_names_are_given_to_heads_that_do_just_that():
 
 
 def test_the_bundled_model_s_circuit_is_called_by_its_names_and_the_corpus_comes_along(bundled, monkeypatch):
-    monkeypatch.setattr("attention_core.study.N_SENTENCES", 50)
+    monkeypatch.setattr("attention_core.study.study.N_SENTENCES", 50)
     done = []
     found = bundled.heads(progress=done.append)
     assert found.n_texts == done[-1] >= 50

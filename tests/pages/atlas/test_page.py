@@ -382,7 +382,7 @@ def test_run_of_the_model_page_is_mapped(page):
 
 def test_run_that_is_not_there_is_asked_for(page):
     choose(page, "run")
-    assert not page.get("bidi_component")
+    assert not page.main.get("bidi_component")
     assert "Choose" in said(page)
 
 
@@ -395,7 +395,7 @@ GOOD = {
 
 def test_tensors_from_a_file_are_mapped(page):
     choose(page, "tensors")
-    assert not page.get("bidi_component")
+    assert not page.main.get("bidi_component")
     seen = set()
     for kind, content in GOOD.items():
         upload(page, "mine.npz", content)
@@ -446,7 +446,7 @@ def test_file_is_kept_while_another_page_is_looked_at(page):
     opened(page, PAGE)
     assert message(page)["atlas"] == there
     page.button(key=f"{NAME}_forget").click().run()
-    assert not settled(page).get("bidi_component")
+    assert not settled(page).main.get("bidi_component")
 
 
 @pytest.mark.parametrize("kind", ["tensors", "recording"])

@@ -93,7 +93,7 @@ def script() -> None:
     from pages.model.one_head import one_head, token_view
     from ui.state import read_address, write_address
 
-    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
+    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("pages.model.test_heads"))
     run = runs[st.session_state["run"]]
     read_address("model")
     glance(run)
@@ -153,7 +153,7 @@ def uneven() -> None:
 
     from pages.model.glance import Selection, head_map
 
-    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("test_model_heads"))
+    runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("pages.model.test_heads"))
     head_map(runs["encoder"], "map", [[0.5], [0.25, 1.0]], Selection("encoder self", 1, 0, 0), "Share", 1.0)
 
 

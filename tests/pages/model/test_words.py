@@ -143,7 +143,7 @@ def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("decoder", "The text becomes"),
+        ("decoder", "The text stays as probable"),
         ("masked", "The sentence's vector turns by"),
         ("vision", "The answer"),
     ],

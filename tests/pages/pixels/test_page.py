@@ -249,7 +249,7 @@ def test_ink_alone_makes_the_drawing_times_itself(page):
     open_tab(page, "learned")
     assert "of rank one" in said(page)
     assert "what a pixel looks for" not in said(page)
-    assert "it does not help" in said(page)
+    assert "It does not help." in said(page)
 
 
 def test_ink_is_erased_by_the_jacobian_of_the_other_network(page):

@@ -66,7 +66,7 @@ async def test_what_one_visitor_finds_is_no_default_of_another(server):
 
 DESCRIPTORS = """
 import os, resource, sys
-from ui import warm_up
+from ui.hosting import warm_up
 for hard, hosted in ((4096, "1"), (1024, "0"), (1024, "1")):
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     os.environ["ATTENTION_HOSTED"] = hosted
