@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.edits import UNIFORM, Edits, Temperature
 from attention_core.attention.types import Axis
-from attention_core.bounds.harmless import as_markdown
+from attention_core.bounds.harmless import IN_SENTENCES, as_markdown
 from attention_core.data import match3
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.live_training import lesson
@@ -60,7 +60,7 @@ class TripleLesson(lesson.Lesson):
 
     def remark(self, given: str) -> str:
         numbers, remark = match3.read_numbers(given)
-        remark = as_markdown(remark)
+        remark = as_markdown(remark, IN_SENTENCES)
         more = f" The first {match3.N_NUMBERS} are read here." if len(numbers) > match3.N_NUMBERS else ""
         return f"{remark}{more}" if numbers else f"{remark} The numbers of the example are shown."
 

