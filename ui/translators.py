@@ -1,4 +1,4 @@
-"""The translators of the page, and what they say of a sentence, kept for all visitors."""
+"""The translators of *Translate* and *Inside a transformer*, and what they say of a sentence, kept for all visitors."""
 
 from typing import Any
 
