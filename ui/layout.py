@@ -7,6 +7,7 @@ from typing import NoReturn
 import streamlit as st
 
 from attention_core.attention.types import Role
+from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
 from ui.inside_streamlit import StopException
 from ui.labels import as_percent
@@ -107,7 +108,8 @@ def bar_rows(lines: Iterable[tuple[str, float, str]], meanings: Mapping[str, str
     """
     said = {colour: f' role="img" aria-label="{html.escape(what)}"' for colour, what in (meanings or {}).items()}
     rows = (
-        f'<span>{html.escape(name)}</span><i style="--share:{share}; --line:{colour}"{said.get(colour, "")}></i>'
+        f"<span>{html.escape(escape_hidden(name))}</span>"
+        f'<i style="--share:{share}; --line:{colour}"{said.get(colour, "")}></i>'
         f"<b>{as_percent(share)}</b>"
         for name, share, colour in lines
     )

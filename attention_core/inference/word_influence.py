@@ -131,13 +131,12 @@ def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview
 class WordKnowledge(NamedTuple):
     """What is known of each English word, the end included: shares, each sums to 1, (n_words + 1,)."""
 
-    last: Tensor  # by the encoder's two last states end to end, all that a decoder without attention gets
     context: Tensor  # by the context when a French piece is said
     weights: Tensor  # the attention of that moment
 
 
 def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int]) -> WordKnowledge:
-    """Return what the last states know of each English word, and the context after some French pieces were said.
+    """Return what the context knows of each English word after some French pieces were said.
 
     The model is a recurrent translator whose decoder attends to all states.
     """
@@ -155,7 +154,7 @@ def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int
         weights = attended(model.embedding(source.ids.to(target.device))[None])[0][0].cpu()
     by_word = weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
     context = _norms(lambda vectors: attended(vectors)[1], model, source)
-    return WordKnowledge(last_state_shares(model, source), shares(context), by_word)
+    return WordKnowledge(shares(context), by_word)
 
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:

@@ -100,7 +100,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.wait_for_url(lambda url, before=before: url != before and re.search(r"[?&]tab=[a-z0-9-]+", url))
         heights.append(page.evaluate(HEIGHT))
     assert max(heights) <= MAX_PIXELS or entry.name in ("start", "model"), heights
-    if labels:
+    if len(labels) > 1:
         page.go_back()
         settle(page, 600)
         expect(page.locator(CHOSEN)).to_have_text(labels[-2])

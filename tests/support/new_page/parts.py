@@ -1,15 +1,20 @@
 """The parts of the page: two texts that are typed, and how much the first takes from each word of the second."""
 
+from functools import partial
+
 import streamlit as st
 
 from attention_core import AttentionTrace
-from attention_core.charts.bars import SERIES
+from attention_core.charts.bars import SERIES, bars
 from attention_core.device import to_array
 from attention_core.inference.soft_lookup import Records, soft_lookup
+from ui.chart import note_picture
 from ui.hosting.bounds import SENTENCE_LETTERS
+from ui.labels import literal
 from ui.layout import bar_rows
 from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
 from ui.state import Field
+from ui.try_this import TryThis, try_this
 
 NAME = "nearest"
 QUERY = Field(NAME, "query", "attending", address="query")
@@ -27,16 +32,31 @@ def compared_words() -> AttentionTrace:
 
 
 def show_shares(trace: AttentionTrace) -> None:
-    """Draw a bar for each word."""
-    shares = to_array(trace.weights()[0]).tolist()
-    labels = map(str, trace.story.key_axis.labels)
-    st.html(bar_rows((label, share, SERIES[0]) for label, share in zip(labels, shares, strict=True)))
+    """Draw a bar for each word, and ask where most comes from once the query changes."""
+    shares, labels = to_array(trace.weights()[0]).tolist(), list(map(str, trace.story.key_axis.labels))
+    with st.container(key="nearest_shares"):
+        st.html(bar_rows((label, share, SERIES[0]) for label, share in zip(labels, shares, strict=True)))
+        title = "What the query takes from each word"
+        note_picture(partial(bars, shares, labels, title=title, colour=SERIES[0]), title)
+    try_this(NAME, _other_query(trace, labels))
+
+
+def _other_query(trace: AttentionTrace, labels: list[str]) -> TryThis:
+    def act() -> None:
+        QUERY.value = labels[-1]
+
+    def outcome() -> tuple[int, str]:
+        share = to_array(trace.weights()[0]).max()
+        return int(share < 0.5), f"The nearest word gives {share:.0%}."
+
+    question = f"The query becomes {literal(labels[-1])}, which is a key, too. What does the nearest word give?"
+    return TryThis("ask with a key", question, ("more than half", "less than half"), act, outcome, "nearest_shares")
 
 
 def show_steps(trace: AttentionTrace) -> None:
     """Step through the comparison."""
     if step := STEPS.draw(trace, 0):
-        show_words(trace, step, 0, 0)
+        show_words(trace, step, 0, 0, NAME)
         show_step_chart(trace, step, 0, at_query(trace, 0), NAME, stepper=STEPS)
 
 
