@@ -128,33 +128,30 @@ def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview
     )
 
 
-class WordKnowledge(NamedTuple):
-    """What is known of each English word, the end included: shares, each sums to 1, (n_words + 1,)."""
-
-    context: Tensor  # by the context when a French piece is said
-    weights: Tensor  # the attention of that moment
-
-
-def word_knowledge(model: Translator, source: SourceSentence, said: Sequence[int]) -> WordKnowledge:
-    """Return what the context knows of each English word after some French pieces were said.
+def _attended(model: Translator, said: Sequence[int], vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the weights (batch, n) and the context (batch, d) of the piece after some French ones, of pieces' vectors.
 
     The model is a recurrent translator whose decoder attends to all states.
     """
     with torch.inference_mode(False):
-        target = model.embedding(torch.tensor([[START, *said]], device=device_of(model))).detach()
+        target = model.embedding(torch.tensor([[START, *said]], device=vectors.device)).detach()
+    states, ends = model.encoder(vectors)
+    first = model.start(ends.transpose(0, 1).flatten(1)).tanh()
+    query = model.decoder(target.expand(len(vectors), -1, -1), first[None])[0][:, -1:]
+    weights = model.score()(query, states).softmax(-1)
+    return weights[:, 0], (weights @ states)[:, 0]
 
-    def attended(vectors: Tensor) -> tuple[Tensor, Tensor]:
-        states, ends = model.encoder(vectors)
-        first = model.start(ends.transpose(0, 1).flatten(1)).tanh()
-        query = model.decoder(target.expand(len(vectors), -1, -1), first[None])[0][:, -1:]
-        weights = model.score()(query, states).softmax(-1)
-        return weights[:, 0], (weights @ states)[:, 0]
 
-    with torch.no_grad():
-        weights = attended(model.embedding(source.ids.to(target.device))[None])[0][0].cpu()
-    by_word = weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
-    context = _norms(lambda vectors: attended(vectors)[1], model, source)
-    return WordKnowledge(shares(context), by_word)
+@torch.no_grad()
+def weights_by_word(model: Translator, source: SourceSentence, said: Sequence[int]) -> Tensor:
+    """Return the attention to each English word, the end included, after some French pieces: (n_words + 1,)."""
+    weights = _attended(model, said, model.embedding(source.ids.to(device_of(model)))[None])[0][0].cpu()
+    return weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
+
+
+def context_shares(model: Translator, source: SourceSentence, said: Sequence[int]) -> Tensor:
+    """Return what the context knows of each English word after some French pieces: shares, (n_words + 1,)."""
+    return shares(_norms(lambda vectors: _attended(model, said, vectors)[1], model, source))
 
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:

@@ -150,40 +150,49 @@ def _say(source: SourceSentence) -> None:
 GUESSED, BOUNDS = 5, (0.05, 0.25)  # the French word that is guessed about; shares between the options of the guess
 FRENCH = Walk(f"{screen.NAME}_cure", first=GUESSED, label="French word")
 MEASURED = "A share tells how far a small change of the word moves what the decoder gets, beside all other words."
-_what_is_known = by_model(influence.word_knowledge)
+_weights = by_model(influence.weights_by_word)
+_context_knows = by_model(influence.context_shares)
 
 
 def look_back(text: str) -> TryThis:
     """Return the page's surprise: what attention hands over of one English word."""
-    _, labels, pieces = _said(text)
+    made, labels, pieces = _said(text)
     place = min(GUESSED, len(labels) - 1)
-    french = literal(labels[place], 24)
+    french, said = literal(labels[place], 24), made.ids[: pieces[place]]
+    looked_at, english = _looked_at(text, said)
 
     def act() -> None:
         FRENCH.field.value = place
         if not LECTURE.value:  # a tab is a screen of its own there, without what came out
             OPEN_TAB[screen.NAME].value = "cure"
 
-    def known_then() -> influence.WordKnowledge:
-        return _what_is_known(screen.ATTENTIVE, read_source(text), _said(text)[0].ids[: pieces[place]])
-
     def outcome() -> tuple[int, str]:
-        known = known_then()
-        return bisect(BOUNDS, float(known.context[known.weights.argmax()])), _verdict(french, text, known)
+        both = _both_shares(text, said, looked_at)
+        return bisect(BOUNDS, both[screen.ATTENTIVE]), _verdict(french, english, both)
 
-    english = literal(read_source(text).word_labels[int(known_then().weights.argmax())], 24)
+    def draw() -> None:
+        _two_bars(looked_at, _both_shares(text, said, looked_at))
+
     question = f"While writing {french}, how much of what attention gives depends on {english}?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
-    shown = "memory_long"
-    return TryThis(
-        "let the network look back", question, options, act, outcome, shown, lambda: _two_bars(text, known_then())
-    )
+    return TryThis("let the network look back", question, options, act, outcome, "memory_long", draw)
 
 
-def _two_bars(text: str, known: influence.WordKnowledge) -> None:
-    place = int(known.weights.argmax())
-    shares = {screen.ATTENTIVE: known.context[place], screen.WITHOUT: screen.vector_shares(text)[place]}
-    bars = bar_rows((screen.called(name), float(share), TRANSLATOR_COLOURS[name]) for name, share in shares.items())
+def _looked_at(text: str, said: list[int]) -> tuple[int, str]:
+    """Return at which English word attention looks most after some French pieces: its place, and Markdown."""
+    source = read_source(text)
+    place = int(_weights(screen.ATTENTIVE, source, said).argmax())
+    return place, literal(source.word_labels[place], 24)
+
+
+def _both_shares(text: str, said: list[int], place: int) -> dict[str, float]:
+    """Return an English word's share in what attention then gives, and in the one vector, by network."""
+    context = _context_knows(screen.ATTENTIVE, read_source(text), said)
+    return {screen.ATTENTIVE: float(context[place]), screen.WITHOUT: float(screen.vector_shares(text)[place])}
+
+
+def _two_bars(place: int, both: dict[str, float]) -> None:
+    bars = bar_rows((screen.called(name), share, TRANSLATOR_COLOURS[name]) for name, share in both.items())
     framed = f".st-key-memory_long .word:nth-child({place + 1}) {{ outline: 3px solid currentcolor }}"
     st.html(f"<style>{framed}</style>{bars}")
 
@@ -207,23 +216,20 @@ def cure_tab(text: str) -> None:
     words, picture = st.columns([1, 1], gap="large")
     with words:
         said = made.ids[: pieces[FRENCH.draw(labels, range(GUESSED, GUESSED + 3))]]
-        known = _what_is_known(screen.ATTENTIVE, sentence, said)
-        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), text, known))
+        here, english = _looked_at(text, said)
+        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), english, _both_shares(text, said, here)))
         st.caption(f"{'; '.join(map(screen.called, screen.SAYS)).capitalize()}. {MEASURED}")
-    here = int(known.weights.argmax())
-    chart = cure_chart(sentence.word_labels, screen.vector_shares(text), to_array(known.context), marked=here)
+    context = to_array(_context_knows(screen.ATTENTIVE, sentence, said))
+    chart = cure_chart(sentence.word_labels, screen.vector_shares(text), context, marked=here)
     alt = f"Shares of {len(sentence.words)} English words in the one vector and in the context"
     with picture, st.container(key="memory_cure_picture"):
         draw_chart(chart, width="content", key="memory_cure", alt=alt)
 
 
-def _verdict(french: str, text: str, known: influence.WordKnowledge) -> str:
-    place = int(known.weights.argmax())
-    english = literal(read_source(text).word_labels[place], 24)
+def _verdict(french: str, english: str, both: dict[str, float]) -> str:
     return (
-        f"To say {french}, the decoder looks most at {english}: **{as_percent(float(known.context[place]))}** of what "
-        "attention gives depends on that word, of the one vector "
-        f"**{as_percent(float(screen.vector_shares(text)[place]))}**."
+        f"To say {french}, the decoder looks most at {english}: **{as_percent(both[screen.ATTENTIVE])}** of what "
+        f"attention gives depends on that word, of the one vector **{as_percent(both[screen.WITHOUT])}**."
     )
 
 
