@@ -438,6 +438,19 @@ def test_a_guess_opens_what_attention_gives_back(trained):
     assert "French word 6 of" in said(page)
 
 
+def test_what_attention_knows_is_computed_when_it_is_asked_for(trained, monkeypatch):
+    calls, differentiate = [], torch.autograd.grad
+    monkeypatch.setattr(
+        torch.autograd, "grad", lambda *given, **named: calls.append(1) or differentiate(*given, **named)
+    )
+    write(trained, "A new sentence is read here by both of the networks.")
+    assert len(calls) == 2, "what the one vector knows of the short sentence and of the long one"
+    press(trained, "memory_try")
+    assert len(calls) == 2
+    trained.segmented_control(key="memory_try_guess").set_value(0).run()
+    assert len(calls) == 3
+
+
 def cure(page, text=BOOK):
     """The tab of the cure, with the trained networks."""
     write(page, text)
