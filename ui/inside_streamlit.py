@@ -3,8 +3,7 @@
 import asyncio
 import time
 import weakref
-from collections import deque
-from functools import partial, wraps
+from functools import wraps
 from inspect import unwrap
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -19,7 +18,6 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import StopException as StopException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -57,29 +55,6 @@ def _open_counted(self: UploadedFile, record: Any, file_urls: Any) -> None:
     weakref.finalize(self, _OPEN.pop, id(self), None).atexit = False
 
 
-LONGEST = 0.1
-"""Seconds that a message of a run waits at most."""
-
-
-@wraps(AppSession._on_scriptrunner_event)  # a run that has begun goes on with that one
-def _hand_on_together(self: Any, sender: Any, event: ScriptRunnerEvent, **about: Any) -> None:
-    """Queue what a run says when it ends and every LONGEST: else the server's loop interrupts it for each message."""
-    held = vars(self).setdefault("held", deque())
-    held.append(partial(self._handle_scriptrunner_event_on_event_loop, sender, event, **about))
-
-    def give() -> None:
-        self.gives_soon = False
-        while held:
-            held.popleft()()
-
-    if event not in (ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG):
-        self._call_soon_on_event_loop(give)
-    elif not getattr(self, "gives_soon", False):
-        self.gives_soon = True
-        self._call_soon_on_event_loop(lambda: self._event_loop.call_later(LONGEST, give))
-
-
-AppSession._on_scriptrunner_event = _hand_on_together  # type: ignore[method-assign]
 DataEditorSerde.deserialize = _read_bounded_edits  # type: ignore[method-assign]
 UploadedFile.__init__ = _open_counted  # type: ignore[method-assign]
 
