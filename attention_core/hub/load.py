@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from attention_core.bounds.limits import (
     HUB_CACHE_BYTES,
@@ -153,7 +151,6 @@ def _main_input(config: Any) -> str:
 
 NOT_NEEDED = re.compile(r"(^|\.)(pooler|final_logits_bias|position_ids|mask_token)")
 """Weights that a file may lack although the architecture has them: no attention and no output here depends on them."""
-RANDOM_FILLS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
 _LOADING = Lock("load a model")
 
 
@@ -168,7 +165,7 @@ def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
     config = config_of(settings)
     kind = kind_of(config)
     refuse_without_memory(name or folder.name, n_parameters_of(n_bytes_of(folder), settings))
-    with lock_folder(folder.parent.parent), _LOADING, _quiet(), _NoRandomNumbers():
+    with lock_folder(folder.parent.parent), _LOADING, _quiet():
         model = _model(folder, config, kind)
         tokenizer = None if kind is ModelKind.VISION else _tokenizer(folder)
         reads_both = kind is ModelKind.DECODER and hasattr(model, "get_image_features")
@@ -186,15 +183,6 @@ def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
         processor=processor,
         most_tokens=None if tokenizer is None else _most_tokens(model, tokenizer),
     )
-
-
-class _NoRandomNumbers(TorchFunctionMode):
-    """Draws no random numbers for tensors that hold none; torch would import its compiler and sympy for it."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in RANDOM_FILLS and kwargs["tensor"].is_meta:
-            return kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
 
 
 def is_complete(folder: Path) -> bool:

@@ -18,8 +18,6 @@ PARTS = {
     "models.auto.configuration_auto:CONFIG_MAPPING_NAMES": "hub/load.py looks architectures up in",
     "models.auto.modeling_auto:MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES": "hub/load.py knows encoders alone by",
     "models.llama.modeling_llama:apply_rotary_pos_emb": "topics/atlas.py turns positions by",
-    "utils.import_utils:is_scipy_available": "ui/hosting/warm_up.py answers in its place",
-    "utils.import_utils:is_torch_distributed_available": "ui/hosting/warm_up.py answers in its place",
 }
 
 

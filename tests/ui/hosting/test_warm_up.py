@@ -128,33 +128,3 @@ def test_health_is_lost_by_an_import_or_a_file_that_fails_and_comes_back_with_it
     (weights / "one.safetensors").write_bytes(whole)
     read_weights("one")
     assert healthy()
-
-
-LEAN = """
-import sys, torch
-from ui.hosting.warm_up import import_libraries
-import_libraries()
-from attention_core.hub.catalogue import PACKAGE, find_local
-from attention_core.hub.load import load_pretrained
-from attention_core.models import load
-from attention_core.inference.soft_lookup import sentence_vectors
-assert sentence_vectors(load_pretrained(find_local(PACKAGE).folder), ["a cat"]).shape == (1, 384)
-load("tatoeba-llama")
-assert len(load("digit-vit").traces(torch.rand(28, 28))) == 4
-heavy = "scipy", "sympy.core", "torch._dynamo.config", "torch.distributed.tensor"
-print([name for name in heavy if name in sys.modules])
-from transformers.utils import is_scipy_available
-from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
-with TransformGetItemToIndex():
-    print(is_scipy_available(), torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1)).item())
-"""
-
-
-def test_models_of_the_library_come_without_what_no_page_needs(root):
-    done = subprocess.run([sys.executable, "-c", LEAN], cwd=root, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    heavy, real = done.stdout.splitlines()
-    assert heavy == "[]", (
-        f"torch or transformers asks for more than the stand-ins of ui/hosting/warm_up.py answer: {heavy}"
-    )
-    assert real == "True 2.0", f"the stand-ins of ui/hosting/warm_up.py do not give place to the real modules: {real}"
