@@ -16,8 +16,7 @@ from ui.hosting.uploads import UploadBounds
 from ui.hosting.warm_up import SECONDS_TO_PAINT, import_libraries, is_warm, lifespan
 from ui.lecture.guided.items import follow_lecture
 from ui.lecture.hall.routes import routes
-from ui.lecture.mode import LECTURE
-from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, run_page, show_opened_file
+from ui.navigation import CAME_THROUGH_APP, ICON, PAGES, navigation, show_opened_file
 from ui.skeleton import foot, guarded, page_head, sidebar
 from ui.state import read_address, show_link_faults
 from ui.take_along import go_to_session
@@ -41,10 +40,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     was_warm = is_warm()
     if was_warm:
         sidebar()
-    body = guarded(run_page)
-    body.__qualname__ = entry.name  # a late click on another page finds no part of this one
-    makes_way = LECTURE.value or entry.name in ("model", "atlas")  # a long run for the next click
-    (body if makes_way else st.fragment(body))(page)
+    guarded(page.run)()
     if not was_warm:  # what it needs is imported after Start is painted
         sidebar()
     foot(entry)

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.files import find_file
-from ui.state import APP, OPENED_SESSION, Field
+from ui.state import APP, Field
 
 CAME_THROUGH_APP = Field(APP, "came_through_app", False)
 ICON = str(Path(__file__).with_name("icon.png"))
@@ -78,14 +78,6 @@ def navigation():
         page = st.Page(path_of(entry), title=entry.title, url_path=entry.url_path, default=not entry.url_path)
         groups.setdefault(entry.group, []).append(page)
     return st.navigation(groups, expanded=True)
-
-
-def run_page(page: st.Page) -> None:
-    """Run a page, which Streamlit allows once, as often as something in it is clicked."""
-    if OPENED_SESSION.value is not None:
-        st.rerun()  # all, which follows it
-    page._can_be_called = True
-    page.run()
 
 
 SAW_OPENED = Field(APP, "saw_opened", False)

@@ -2,7 +2,6 @@
 
 import re
 from importlib import import_module
-from inspect import unwrap
 from pathlib import Path
 
 import pytest
@@ -42,13 +41,6 @@ def test_uploads_are_kept_by_session_and_file():
 
     words = "Streamlit keeps uploads in another place: ui/inside_streamlit.py sums them up in file_storage."
     assert getattr(MemoryUploadedFileManager(""), "file_storage", None) == {}, words
-
-
-def test_a_page_runs_as_often_as_it_may():
-    from streamlit.navigation.page import StreamlitPage
-
-    words = "Streamlit allows a page's run by another mark: run_page of ui/navigation.py sets it."
-    assert "_can_be_called" in unwrap(StreamlitPage.run).__code__.co_names, words
 
 
 def test_a_table_and_an_uploader_use_what_was_put_in_their_place():
