@@ -1,11 +1,8 @@
 """What the app takes from Streamlit's inside is still there; the tests of uploads and tables say that it works."""
 
-import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
-import streamlit
 
 PARTS = {
     "streamlit:_main": "is the body of a page",
@@ -63,14 +60,3 @@ def test_the_servers_own_visitor_is_asked_what_any_browser_is():
     assert "client_context" in asked, words
     assert [name for name in asked if not hasattr(inside.FirstVisitor, name)] == [], words
     assert not inside.FirstVisitor.__abstractmethods__, words
-
-
-def test_the_browser_takes_messages_as_a_script_of_the_page_expects():
-    files = Path(streamlit.__file__).parent.glob("static/static/js/index.*.js")
-    own = next(text for file in files if "new WebSocket(" in (text := file.read_text(encoding="utf-8")))
-    after = own.partition("new WebSocket(")[2][:3000]
-    words = "Streamlit's page listens to its server in another way: ui/styles/together.js needs it, too."
-    assert re.search(r"binaryType=.arraybuffer.", after), words
-    assert re.search(r"websocket\.addEventListener\(.message.", after), words
-    assert "removeEventListener(`message" not in after, words
-    assert "stCommVersion" in own, words

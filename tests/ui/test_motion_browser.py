@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.support.on_page import CHIP, moving_cell, moving_step, settle
 
@@ -30,20 +29,6 @@ WATCH_FRAMES = """canvas => {
 }"""
 """Notes of each frame what heading and picture of a step tell, as far as they are seen, and the step's formulas."""
 SCRUB = "(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
-
-
-SAY = """async () => {
-  const socket = new EventTarget(), heard = [];
-  const say = (n) => socket.dispatchEvent(new MessageEvent("message", { data: new ArrayBuffer(n) }));
-  WebSocket.prototype.addEventListener.call(socket, "message", (event) => heard.push(event.data.byteLength));
-  [9, 4, 7].forEach(say);
-  const before = heard.length;
-  say(2);
-  say(5);
-  const at = heard.join();
-  await new Promise((done) => setTimeout(done, 300));
-  return [before, at, heard.join()];
-}"""
 
 
 @pytest.fixture
@@ -106,13 +91,6 @@ def test_numbers_that_are_still_to_come_are_not_seen_as_the_old_ones(visit, app_
     frames = page.evaluate("window.frames_")
     assert {picture for heading, picture, _ in frames if heading == "Scaled scores"} <= {"", "Scaled scores"}
     assert frames[-1][:2] == ["Scaled scores", "Scaled scores"]
-
-
-def test_what_a_run_says_is_handed_on_when_it_has_ended_or_after_a_while(visit, app_url):
-    page = visit(app_url)
-    assert page.evaluate(SAY) == [0, "9,4,7,2", "9,4,7,2,5"]
-    answer = {"script_is_running": False}
-    assert ForwardMsg(session_status_changed=answer).ByteSize() == 2, "Streamlit says otherwise that a run has ended"
 
 
 def test_it_is_scrubbed_and_rests_on_the_numbers_of_the_step(canvas):

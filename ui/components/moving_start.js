@@ -1,5 +1,5 @@
-// A click on a number chooses it. A step's words come apart from its numbers, which the browser mostly has before: the picture
-// follows the words beside it, in the same frame, and is not to be seen while they tell of a step whose numbers are to come.
+// A click on a number chooses it. A step's words come apart from its numbers: a style of ours lets them be seen when all of
+// them tell of the step of the picture, in the frame in which it changes, and it hides while its numbers are to come.
 const PATIENCE = 400;
 
 const pictureOf = (src) => {
@@ -10,16 +10,14 @@ const pictureOf = (src) => {
 class ChosenStep extends MovingStep {
   constructor(root) {
     super(root, (row, column) => this.tell({ row, column, step: this.shown }));
-    Object.assign(this, { files: {}, ready: {}, watch: new MutationObserver(() => this.follow()) });
+    Object.assign(this, { files: {}, ready: {}, words: new CSSStyleSheet() });
   }
 
   adopt(data, tell) {
     const known = this.files, names = data.parts.flatMap((part) => part?.file ?? []);
     this.files = Object.fromEntries(names.map((name) => [name, known[name] ?? this.fetched(name)]));
-    const beside = data.follows ? this.root.getRootNode().host.closest("[data-testid=stHorizontalBlock]") : null;
-    if (beside !== this.beside) this.watch.disconnect();
-    if (beside) this.watch.observe(beside, { subtree: true, childList: true, attributeFilter: ["class"] });
-    Object.assign(this, { said: data, tell, beside });
+    Object.assign(this, { said: data, tell });
+    if (!document.adoptedStyleSheets.includes(this.words)) document.adoptedStyleSheets.push(this.words);
     this.prepare(data);
   }
 
@@ -53,23 +51,18 @@ class ChosenStep extends MovingStep {
     return { whole, codes, over };
   }
 
-  // The step that the words beside it tell of: "" while only some of them have come, null where there are none.
-  get told() {
-    const step = this.beside?.querySelector("h3[data-step]")?.dataset.step;
-    return step ? (this.beside.querySelector(`.st-key-desk_code_${step}`) ? step : "") : null;
-  }
-
   follow() {
-    const { told, root } = this, name = told ?? this.said.now, step = this.ready[name];
+    const { root, said: { now, follows } } = this, step = this.ready[now];
     if (step && step !== this.step) {
-      Object.assign(this, { step, shown: name, over: step.over });
+      Object.assign(this, { step, shown: now, over: step.over });
       if (isNew(this, step.whole)) this.put(step.whole, step.codes);
     }
-    root.classList.toggle("awaits", name !== this.shown);
-    const words = this.beside?.querySelector(".st-key-step_words");
-    if (words) words.style.opacity = told === "" && root.isConnected ? 0 : "";
-    if (!root.isConnected) this.watch.disconnect();
+    root.classList.toggle("awaits", now !== this.shown);
+    const are = `:has([data-step="${now}"]):has(.st-key-desk_code_${now})`;  // the first of the words and the last
+    this.words.replaceSync(follows ? `.st-key-step_words:not(${are}) { opacity: 0; }` : "");
   }
+
+  leave() { document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== this.words); }
 }
 
 export default shownBy(ChosenStep, "chosen");

@@ -75,7 +75,7 @@ BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, whic
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
 LATER = "lecture.css"
 """For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
-OPENING, TOGETHER = "opening.css", "together.js"
+OPENING = "opening.css"
 SECONDS = 12
 """For so long at most, and no longer than until all is drawn: while it is there, any change restyles the whole page."""
 _FOLDER = find_file("ui/styles")
@@ -83,7 +83,6 @@ _SHARED = [path for path in sorted(_FOLDER.glob("*.css")) if path.name not in (L
 _FILES = [*_SHARED, *sorted(path for path in find_file("pages").glob("*/*.css") if path.stem == path.parent.name)]
 _STYLE = b"".join(b"<style>%s</style>" % path.read_bytes() for path in _FILES)
 _STYLE += b"<style id=opening>%s</style>" % (_FOLDER / OPENING).read_bytes()
-_STYLE += b"<script>{%s}</script>" % (_FOLDER / TOGETHER).read_bytes()
 _STYLE += b"""<script>{
   let rested = 0;
   const timer = setInterval(() => {

@@ -199,4 +199,5 @@ const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {
   const root = parentElement.querySelector(".root");
   root.view ??= new View(root);
   root.view.adopt(data, (message) => setStateValue(answer, { ...message, at: Date.now() }));
+  return () => root.view.leave?.();
 };
