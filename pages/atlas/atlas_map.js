@@ -302,8 +302,8 @@ class AtlasMap extends MapDrawing {
   }
 }
 
-// Streamlit joins what happens at the same moment in one message and runs one fragment for all of it. So a question goes
-// off in a moment of its own: not while what was used elsewhere is on its way, and at once, before anything else is used.
+// Streamlit joins what happens at the same moment in one message and runs one fragment for all of it. So a question waits
+// while what was used elsewhere is on its way.
 const JOINED = 60;
 let used = -JOINED;
 for (const kind of ["keydown", "pointerdown", "pointerup"]) {
@@ -316,18 +316,11 @@ for (const kind of ["keydown", "pointerdown", "pointerup"]) {
   document.addEventListener(kind, note, true);
 }
 
-// Streamlit collects what it sends by setTimeout(..., 0).
-const atOnce = (act) => {
-  const { setTimeout } = window;
-  window.setTimeout = (task, wait, ...given) => wait ? setTimeout(task, wait, ...given) : task(...given);
-  try { act(); } finally { window.setTimeout = setTimeout; }
-};
-
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".root");
   const send = (asked) => {
     const wait = used + JOINED - performance.now();
-    if (wait > 0) setTimeout(send, wait, asked); else atOnce(() => setStateValue("asked", asked));
+    if (wait > 0) setTimeout(send, wait, asked); else setStateValue("asked", asked);
   };
   root.map ??= new AtlasMap(root);
   root.map.adopt(data, (asked) => setTimeout(send, 0, asked));

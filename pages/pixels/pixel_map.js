@@ -15,7 +15,6 @@ const sum = (numbers) => numbers.reduce((whole, one) => whole + one, 0);
 class PixelMap {
   constructor(root) {
     this.says = make(root, "p", "says");
-    this.stage = root.getRootNode().host.closest("[class*=_stage]");
     this.canvas = create("canvas", { role: "img", tabIndex: 0 });
     this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "pixels")));
     this.canvas.onblur = () => this.pointed.leave();
@@ -26,8 +25,9 @@ class PixelMap {
     };
     this.small = create("canvas", { width: SIDE, height: SIDE });
     new ResizeObserver(() => this.paint()).observe(this.canvas);  // it has a size as soon as it lies on a pad
-    const moves = !wantsLessMotion();
-    this.clocks = [setInterval(() => this.attach(root), 100), moves && setInterval(() => this.wander(), PACE)];
+    this.clock = !wantsLessMotion() && setInterval(() => this.wander(), PACE);
+    const stage = root.getRootNode().host.closest("[class*=_stage]");
+    this.endWatch = watchPads(stage, (board) => this.attach(board.parentNode));
   }
 
   adopt(data, answer) {
@@ -41,16 +41,13 @@ class PixelMap {
     this.paint();
   }
 
-  // Undo and Clear put another pad in the place of this one.
-  attach(root) {
-    if (!root.isConnected) {
-      this.clocks.forEach(clearInterval);
-      this.canvas.remove();
-      return;
-    }
-    const insides = [...this.stage.querySelectorAll("*")].map((node) => node.shadowRoot);
-    const pad = insides.map((inside) => inside?.querySelector(".canvas-container")).find(Boolean);
-    if (!pad || this.canvas.parentNode === pad) return;
+  leave() {
+    clearInterval(this.clock);
+    this.endWatch();
+    this.canvas.remove();
+  }
+
+  attach(pad) {
     this.canvas.style.cssText = "position:absolute;inset:0;width:100%;height:100%;z-index:20;pointer-events:none;" +
       "outline:1px solid #8a93a066;outline-offset:-1px";
     pad.append(this.canvas);

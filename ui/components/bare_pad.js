@@ -1,7 +1,7 @@
 // The drawing pad brings a toolbar that lies over what stands above it. Ours stands below, so the pad's own is not shown.
 // What is drawn while the connection is cut stays with the browser: a word to the server, once there is one again, takes
 // it along. Who has no pointer draws by keys.
-const CONNECTED = "CONNECTED", SOON = 30;
+const CONNECTED = "CONNECTED", CONNECTION = "data-test-connection-state";
 const ABOUT = "Drawing pad. The arrow keys move the pen, with Shift by less; the space bar puts it down and lifts it.";
 const STYLE = `.dc-toolbar { display: none !important; }
 .pen { position: absolute; z-index: 9; width: 19px; height: 19px; translate: -50% -50%; border: 2px solid #0072b2;
@@ -40,23 +40,22 @@ const drawByKeys = (canvas) => {
   show();
 };
 
+// A word to the server whenever there is a connection again.
+const watchConnection = (app, tell) => {
+  const watch = new MutationObserver(() => { if (app.getAttribute(CONNECTION) === CONNECTED) tell(); });
+  watch.observe(app, { attributeFilter: [CONNECTION] });
+  return () => watch.disconnect();
+};
+
 export default function ({ parentElement, setTriggerValue }) {
-  const place = parentElement.getRootNode().host, app = place.closest("[data-testid=stApp]");
-  const look = () => {
-    if (!place.isConnected) clearInterval(place.watch);
-    const now = app?.dataset.testConnectionState;
-    if (now === CONNECTED && (place.connection ?? now) !== now) setTriggerValue("connected", true);
-    place.connection = now;
-    const inside = [...place.closest("[class*=_canvas_frame]")?.querySelectorAll("*") ?? []].map((node) => node.shadowRoot);
-    for (const pad of inside) {  // another one is mounted for every drawing that comes from elsewhere
-      const canvas = pad?.querySelector(".canvas-root canvas.upper-canvas");
-      if (!canvas || canvas.hasAttribute("tabindex")) continue;
-      if (!pad.querySelector("style.bare")) make(pad, "style", "bare", STYLE);
+  const place = parentElement.getRootNode().host;
+  if (place.leave || !place.isConnected) return place.leave;
+  const ends = [
+    watchConnection(place.closest("[data-testid=stApp]"), () => setTriggerValue("connected", true)),
+    watchPads(place.closest("[class*=_canvas_frame]"), (canvas) => {
+      make(canvas.getRootNode(), "style", "bare", STYLE);
       drawByKeys(canvas);
-    }
-  };
-  clearInterval(place.watch);
-  place.watch = setInterval(look, 100);
-  const soon = (frames) => { look(); if (frames) requestAnimationFrame(() => soon(frames - 1)); };
-  soon(SOON);  // a pad that is mounted now makes its canvas a little later
+    }),
+  ];
+  return (place.leave = () => ends.forEach((end) => end()));
 }

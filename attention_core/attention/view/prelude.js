@@ -197,6 +197,7 @@ const isNew = (owner, ...parts) => {
 // answer differ from the one before.
 const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {
   const root = parentElement.querySelector(".root");
+  if (!root.isConnected) return undefined;  // it has left the page while its script was on its way
   root.view ??= new View(root);
   root.view.adopt(data, (message) => setStateValue(answer, { ...message, at: Date.now() }));
   return () => root.view.leave?.();

@@ -240,15 +240,6 @@ ENTER = """(() => {
 SAME_MOMENT = {
     "the word after the question was asked": f"() => {{ ASK; {ENTER}; }}",
     "the word before the question is asked": f"() => {{ {ENTER}; ASK; }}",
-    "the word when the question has just gone off": f"""() => {{
-      const later = window.setTimeout;
-      window.setTimeout = (task, wait, asked) => later((...given) => {{
-        window.setTimeout = later;
-        task(...given);
-        {ENTER};
-      }}, wait, asked);
-      ASK;
-    }}""",
 }
 
 
