@@ -26,7 +26,7 @@ INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 DRAWN, ERASER = "drawn", "eraser"
 
-_bare_pad = component("bare_pad", scripts=("pads", "bare_pad"))
+_bare_pad = component("bare_pad")
 
 
 @dataclass(frozen=True, eq=False)

@@ -371,7 +371,7 @@ def show_words(
         key = told_key(trace, head, query, name) if key is None else key
         if numbers := numbers or cell_formula(trace, step, head, query, key):
             st.latex(numbers)
-        with st.container(key=f"desk_code_{step.name}"):  # the last of the words, see moving_start.js
+        with st.container(key=f"desk_code_{step.name}"):  # the last of the words, see moving_step.js
             place = st.expander("PyTorch", key=CODE_OPEN, on_change="rerun")
             if place.open:  # what colours code is a third of what a browser would load for the page
                 place.code(step.code)
@@ -389,7 +389,7 @@ def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
         st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
 
 
-_moving_step = component("moving_step", scripts=("packed_heads", "matrix_view", "film", "moving_step", "moving_start"))
+_moving_step = component("moving_step")
 MOST_AHEAD, MOST_BESIDE = 3000, 30_000
 """Numbers of a step, and of the next or the last, that a browser has before anybody goes to it."""
 LARGEST_PART, LARGEST_SHOWN = 2000, 24_000

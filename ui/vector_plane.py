@@ -11,15 +11,15 @@ from ui.state import PLAYING, Field, component_message
 
 
 class VectorPlane:
-    """A component with arrows to drag, and what the page's NAME.js, with other files, its parts, draws beside them.
+    """A component with arrows to drag, and what the page's NAME.js draws beside them.
 
     The pause is milliseconds between two messages to Python while an arrow is dragged.
     """
 
-    def __init__(self, page: str, name: str, pause: int, parts: tuple[str, ...] = ()) -> None:
+    def __init__(self, page: str, name: str, pause: int) -> None:
         self.key, self.place_key = f"{page}_plane", f"{page}_place"
         self._pause = pause
-        self._component = component(name, folder=f"pages/{page}", after=("vector_plane", *parts))
+        self._component = component(name, folder=f"pages/{page}")
         self._revision = Field(page, "revision", 0)
         self._answered = Field(page, "answered", 0)
 

@@ -1,8 +1,13 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
-const COARSEST = 4; // levels between what is to be seen and what stands in for it
-const NUMBERS_FROM = 44, LABELS_FROM = 12, SIDE = 150, MARK = "#ffffff";
+import { clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
+import { FIRST, keyOf, MASKED, UNKNOWN, valueOf } from "./atlas_tiles.js";
+import { count, fitText, hatch, inPercent, outline, pictureOf, Scale, short, STRONGEST, ticks, turned } from "./atlas_paint.js";
+import { MapView, SIDE } from "./atlas_view.js";
 
-class MapDrawing extends MapView {
+const COARSEST = 4; // levels between what is to be seen and what stands in for it
+const NUMBERS_FROM = 44, LABELS_FROM = 12, MARK = "#ffffff";
+
+export class MapDrawing extends MapView {
   readTheme() {
     const style = getComputedStyle(this.root), of = (name) => style.getPropertyValue(name).trim();
     this.text = of("--st-text-color");

@@ -1,5 +1,12 @@
 // A matrix as a map: drag, wheel, pinch, keys and buttons move the view; tiles come from Python as they are needed,
 // coarser ones stand in meanwhile. Queries are rows, keys are columns.
+import { arrowOf, boxOf, clamp, create, make, onceAFrame, pointIn, set } from "../../attention_core/attention/view/prelude.js";
+import { wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { cacheOf, Desk, keyOf, LABELS_AT_ONCE, MASKED, MOST_ASKED, POLL, readMessage, UNKNOWN, unpack, valueOf, ZERO } from "./atlas_tiles.js";
+import { count, long } from "./atlas_paint.js";
+import { FLIGHT, GLIDE } from "./atlas_view.js";
+import { MapDrawing } from "./atlas_drawing.js";
+
 const flownIn = new Set();  // matrices to which the map has flown on arrival
 const SETTLE = 90, TELL_AFTER = 700, BEFORE_FLIGHT = 700;
 

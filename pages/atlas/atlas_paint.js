@@ -1,18 +1,22 @@
 // How values become colours and words, and what is drawn on the atlas' canvas.
-const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85], STRONGEST = 0.85; // as much of the colour as lets letters be read
+import { arrayOf, clamp, create, pixelOf, putPixels } from "../../attention_core/attention/view/prelude.js";
+import { FIRST, MASKED, ZERO } from "./atlas_tiles.js";
+
+const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85];
+export const STRONGEST = 0.85; // as much of the colour as lets letters be read
 
 // Weights in per cent: two digits where there is little room, three in a hint.
-const inPercent = (value, digits, least) => {
+export const inPercent = (value, digits, least) => {
   if (value === 0) return "0%";
   if (value < least) return `<${Number((100 * least).toPrecision(1))}%`;
   return `${(100 * value).toFixed(clamp(digits - 3 - Math.floor(Math.log10(value)), 0, 12))}%`;
 };
-const short = (value) => inPercent(value, 2, 0.001);
-const long = (value) => inPercent(value, 3, 1e-12);
-const count = (n) => Math.round(n).toLocaleString("en-GB");
+export const short = (value) => inPercent(value, 2, 0.001);
+export const long = (value) => inPercent(value, 3, 1e-12);
+export const count = (n) => Math.round(n).toLocaleString("en-GB");
 
 // A colour for every log2 of a value: a table over the domain, told apart by `name`.
-class Scale {
+export class Scale {
   constructor(ramp, low, high) {
     this.low = low;
     this.high = high;
@@ -29,7 +33,7 @@ class Scale {
 }
 
 // A tile as a small picture, one pixel a cell; painted anew only when the scale has changed.
-const pictureOf = (tile, scale) => {
+export const pictureOf = (tile, scale) => {
   if (tile.picture && tile.scale === scale.name) return tile.picture;
   tile.picture ??= create("canvas", { width: tile.width, height: tile.height });
   tile.scale = scale.name;
@@ -46,7 +50,7 @@ const pictureOf = (tile, scale) => {
 };
 
 // Positions at which to write a number along an edge: whole, and not closer than `apart` pixels.
-const ticks = (from, to, perUnit, apart) => {
+export const ticks = (from, to, perUnit, apart) => {
   const rough = Math.max(apart / perUnit, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = Math.max(1, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999));
   const found = [];
@@ -54,7 +58,7 @@ const ticks = (from, to, perUnit, apart) => {
   return found;
 };
 
-const fitText = (context, text, width) => {
+export const fitText = (context, text, width) => {
   if (context.measureText(text).width <= width) return text;
   let low = 0, high = text.length;
   while (low < high) {
@@ -64,7 +68,7 @@ const fitText = (context, text, width) => {
   return low ? `${text.slice(0, low)}…` : "";
 };
 
-const hatch = (context, colour) => {
+export const hatch = (context, colour) => {
   const tile = create("canvas", { width: 12, height: 12 }), pen = tile.getContext("2d");
   pen.strokeStyle = colour;
   pen.lineWidth = 1.5;
@@ -75,7 +79,7 @@ const hatch = (context, colour) => {
 };
 
 // Draw the same outline twice, dark and wide under light and narrow, so that it is seen on every colour.
-const outline = (pen, styles, draw) => {
+export const outline = (pen, styles, draw) => {
   for (const [colour, width] of styles) {
     pen.strokeStyle = colour;
     pen.lineWidth = width;
@@ -84,7 +88,7 @@ const outline = (pen, styles, draw) => {
 };
 
 // Draw at a place with the axes turned by quarters of a circle.
-const turned = (pen, x, y, quarters, draw) => {
+export const turned = (pen, x, y, quarters, draw) => {
   pen.save();
   pen.translate(x, y);
   pen.rotate((quarters * Math.PI) / 2);

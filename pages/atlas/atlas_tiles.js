@@ -1,8 +1,10 @@
 // The atlas' tiles in the browser: unpacked, kept for as long as there is room, and asked for, one message at a time.
+import { inflate } from "../../attention_core/attention/view/prelude.js";
+
 const MASKED = 0, ZERO = 1, UNKNOWN = 2, FIRST = 3;
 const MOST_TILES = 160, MOST_CACHES = 2, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
 
-const keyOf = (level, row, col) => `${level}/${row}/${col}`;
+export const keyOf = (level, row, col) => `${level}/${row}/${col}`;
 
 // The tiles and labels of one matrix. A Map remembers its order: what was used last stands last.
 class TileCache {
@@ -29,7 +31,7 @@ class TileCache {
 }
 
 const caches = new Map();  // of the module, so that coming back to the page or to a matrix costs nothing
-const cacheOf = (atlas) => {
+export const cacheOf = (atlas) => {
   const cache = caches.get(atlas) ?? new TileCache();
   caches.delete(atlas);
   caches.set(atlas, cache);
@@ -38,7 +40,7 @@ const cacheOf = (atlas) => {
 };
 
 // A tile's codes: 0 masked, 1 exactly zero, 2 not surveyed, else log2 of the value in equal steps from `low`.
-const unpack = async ({ packed, ...about }) => {
+export const unpack = async ({ packed, ...about }) => {
   const planes = await inflate(packed), n = about.height * about.width;
   const codes = about.n_bytes === 2 ? new Uint16Array(n) : new Uint32Array(n);
   for (let plane = 0; plane < about.n_bytes; plane++) {
@@ -47,10 +49,10 @@ const unpack = async ({ packed, ...about }) => {
   }
   return { ...about, codes, top: codes.reduce((most, code) => Math.max(most, code), 0) };
 };
-const valueOf = (tile, code) => (code < FIRST ? 0 : 2 ** (tile.low + tile.step * (code - FIRST)));
+export const valueOf = (tile, code) => (code < FIRST ? 0 : 2 ** (tile.low + tile.step * (code - FIRST)));
 
 // A message of Python: four bytes with the length of its JSON part, that part, then the tiles.
-const readMessage = (bytes) => {
+export const readMessage = (bytes) => {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   let at = 4 + length;
@@ -62,7 +64,7 @@ const readMessage = (bytes) => {
 };
 
 // Asks Python for what the map lacks. One question is open at a time; while it is, newer wishes replace older ones.
-class Desk {
+export class Desk {
   constructor(onPatience) {
     this.onPatience = onPatience;
     this.who = Math.random().toString(36).slice(2, 10);
@@ -110,3 +112,5 @@ class Desk {
     return true;
   }
 }
+
+export { FIRST, LABELS_AT_ONCE, MASKED, MOST_ASKED, POLL, UNKNOWN, ZERO };

@@ -1,8 +1,10 @@
 // What part of a matrix is in view, and how it moves: by keys, wheel, fingers and buttons. Cells are square, but for those of
 // a matrix so thin that nothing of it would be seen. Pixels are CSS pixels; x and y are the column and row in the middle.
-const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600;
+import { clamp, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 
-class MapView {
+const FINEST = 1.5, THIN = 40, LARGEST_CELL = 66, MARGIN = 8, GLIDE = 180, FLIGHT = 1600, SIDE = 150;
+
+export class MapView {
   resize() {
     const width = this.stage.clientWidth, before = this.plot && Math.min(this.plot.width, this.plot.height);
     if (!width || !this.cache) return;
@@ -145,3 +147,5 @@ class MapView {
 
   smallUnit() { return SIDE / Math.max(this.rows.n, this.columns.n); }
 }
+
+export { FLIGHT, GLIDE, SIDE };

@@ -27,11 +27,7 @@ MAX_BLOCKS = 512  # along a side of the map when it is saved as a picture
 MAX_TILES, MAX_LABELS, LABELS_AT_ONCE, LONGEST_LABEL = 12, 8, 512, 40
 TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 
-_component = component(
-    MAP,
-    folder="pages/atlas",
-    scripts=("atlas_tiles", "atlas_paint", "atlas_view", "atlas_drawing", "atlas_map"),
-)
+_component = component(MAP, folder="pages/atlas")
 
 
 def _rest_of(text: str) -> tuple[float, ...]:

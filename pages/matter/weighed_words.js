@@ -1,6 +1,9 @@
 // A sentence; above each word a bar for its weight, hanging below it one for what the answer does when the word is deleted.
 // Both have one scale: if weights told what words do, the two would mirror each other. A click or Enter on a word tells Python to cut it; its bar is dragged, or moved by arrow keys up
 // and down, to another weight.
+import { asPercent, bold, boxOf, clamp, create, dragged, inLine, isNew, keepFocus } from "../../attention_core/attention/view/prelude.js";
+import { make, minus, placeOn, pointedIn, pointIn, shownBy } from "../../attention_core/attention/view/prelude.js";
+
 const points = (change) => minus(`${change >= 0.0005 ? "+" : ""}${(100 * change).toFixed(Math.abs(change) < 0.0095 ? 1 : 0)}`);
 
 class WeighedWords {

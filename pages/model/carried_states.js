@@ -1,5 +1,7 @@
 // Two sentences below each other: a word's state is carried from the upper one into a word of the lower one, dragged by
 // mouse or finger, or picked up and put down by clicks or by Enter; Escape lets it go.
+import { boxOf, dragged, inLine, isNew, make, pointIn, set, shownBy } from "../../attention_core/attention/view/prelude.js";
+
 class CarriedStates {
   constructor(root) {
     this.box = make(root, "div", "box");

@@ -25,7 +25,7 @@ from ui.layout import section
 from ui.player import StepLook, at_query, export_bar, query_row, show_numbers, show_step_chart, show_words
 from ui.state import Field, component_message, following, one_of, single_choice
 
-_view = component("token_view", folder="pages/model", scripts=("token_view", "token_start"))
+_view = component("token_view", folder="pages/model")
 MAX_INLINE = 4096
 """Cells of a matrix that are sent with the tokens; of a larger one the chosen query's, the rest when it is hovered."""
 

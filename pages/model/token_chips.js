@@ -1,4 +1,6 @@
 // Tokens as running text, each shaded by one number; hovering tells it, a click or Enter chooses the token.
+import { inLine, keepFocus, make, set } from "../../attention_core/attention/view/prelude.js";
+
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".root"), { tokens, hint } = data;
   root.tokens ??= make(root, "div", "tokens");

@@ -70,7 +70,7 @@ SHOWN = 320  # screen pixels of a map
 STRONGEST = 0.03
 """The weight from which on maps of this page have their strongest pink: on one scale equal weights have one colour."""
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
-_map = component("pixel_map", folder="pages/pixels", scripts=("pads", "pixel_pad", "pixel_map"))
+_map = component("pixel_map", folder="pages/pixels")
 packed_looks = cached_computation()(pack_looks)
 
 

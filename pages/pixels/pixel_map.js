@@ -1,5 +1,11 @@
 // Over the pad, the drawing as the network sees it, pixel by pixel. The framed pixel asks, and what it takes from all others is
 // computed here, from queries and keys. Until a pointer comes, one pixel of ink after the other asks.
+import { arrowOf, asPercent, boxOf, bytesOf, cellBeside, cellUnder, clamp, create } from "../../attention_core/attention/view/prelude.js";
+import { heaviest, isNew, make, pixelOf, placeOn, pointedIn, putPixels, rampOf } from "../../attention_core/attention/view/prelude.js";
+import { shownBy, softmax, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { watchPads } from "../../ui/components/pads.js";
+import { underHand } from "./pixel_pad.js";
+
 const SIDE = 28, PIXELS = SIDE * SIDE, ARCS = 7, PACE = 320, LATEST = 4000;
 
 const IS_TOUCHED = matchMedia("(hover: none)").matches;

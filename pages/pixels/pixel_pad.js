@@ -2,7 +2,7 @@
 // the picture is away.
 const DRAG = 5;
 
-const underHand = (pad, { over, look, choose, begin, end, rest }) => {
+export const underHand = (pad, { over, look, choose, begin, end, rest }) => {
   const board = pad.querySelector(".upper-canvas"), last = pad.ownerDocument;
   let start = null, draws = false;
   const pass = (kind, target, { clientX, clientY }) =>

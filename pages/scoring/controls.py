@@ -14,7 +14,7 @@ from ui.try_this import ASKED, TRIED
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
-PLANE = VectorPlane(NAME, "score_plane", pause=90, parts=("score_bars",))
+PLANE = VectorPlane(NAME, "score_plane", pause=90)
 FIRST = VECTOR_PRESETS[0]
 VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=lambda text: _arranged(text), text=Vectors.text)
 SHOWN = Field(NAME, "shown", FIRST)

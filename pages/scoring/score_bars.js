@@ -1,4 +1,6 @@
 // Scores and weights of every key under several functions, as one table of bars on common axes.
+import { isNew, minus } from "../../attention_core/attention/view/prelude.js";
+
 const barCell = (name, from, share, value, at) =>
   `<td class="${name}"><div class="track"><i class="bar" style="left: ${from}%; width: ${share}%"></i><i class="zero"></i>` +
   `<span class="value" style="left: ${at}%">${value}</span></div></td>`;
@@ -6,7 +8,7 @@ const barCell = (name, from, share, value, at) =>
 const axisCell = (name, ticks) =>
   `<td class="${name}"><div class="axis track"><span>${ticks.join("</span><span>")}</span><span class="title">${name}</span></div></td>`;
 
-const drawBars = (root, { functions, keys, limit }) => {
+export const drawBars = (root, { functions, keys, limit }) => {
   if (!isNew(root, functions, keys, limit)) return;
   const blocks = functions.map(({ name, formula, scores, weights }) => {
     const best = Math.max(...weights) * weights.length > 1.01 ? Math.max(...weights) : NaN;

@@ -1,4 +1,8 @@
 // What scores say of a query and its keys: two answers beside the plane, or those of all functions.
+import { asPercent, clamp, create, make, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
+import { CENTRE, Plane, two } from "../../ui/components/vector_plane.js";
+import { drawBars } from "./score_bars.js";
+
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 const keyName = (place) => "k" + SUBSCRIPTS[place];
 

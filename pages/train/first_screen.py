@@ -84,7 +84,7 @@ CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(N
 """Whether the settings are open; whether a button has begun or stopped a training since the whole page ran."""
 BEAT = 1.0
 _beforehand = st.cache_resource(max_entries=6, show_spinner="Building the networks")(beforehand)
-_film = component("learning_film", folder="pages/train", scripts=("film", "learning_film"))
+_film = component("learning_film", folder="pages/train")
 
 
 def is_on() -> bool:

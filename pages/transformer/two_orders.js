@@ -1,5 +1,8 @@
 // A sentence in two orders, read without positions and with them. Under each word numbers that the encoder makes of it,
 // as a picture, and how far they changed; words that get another place move there.
+import { asPercent, boxOf, bytesOf, create, isNew, make, pixelOf, putPixels, rampOf } from "../../attention_core/attention/view/prelude.js";
+import { shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+
 const ACROSS = 6, MOVE = 1100;
 
 class TwoOrders {

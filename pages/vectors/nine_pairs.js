@@ -1,5 +1,9 @@
 // Three vectors and the weights of their nine pairs. Where a dot product makes the scores, a drag changes the weights here
 // at once; else they come from Python. What Python has moved glides there.
+import { asPercent, clamp, isNew, make, pointedIn, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
+import { wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { CENTRE, Plane, SIDE, two } from "../../ui/components/vector_plane.js";
+
 const ARRIVAL = [600, 1500], LATER = [0, 400]; // milliseconds: at rest, under way
 const FROM_ONE = 1e-9, LEAST_TOLD = 0.02; // what counts as a change of a weight, and what is told
 const tenths = (share) => `${(100 * share).toFixed(1)}%`;

@@ -3,6 +3,9 @@
 // a source word or on its arc to the active word does so; the arc is dragged up and down to another weight, or moved by
 // arrow keys on the word. A line stays one line, for in two rows the arcs of the upper one would seem to come from the
 // lower one's words: it shrinks, then scrolls sideways.
+import { asPercent, bold, boxOf, clamp, dragged, heaviest, inLine, isNew, keepFocus } from "../../attention_core/attention/view/prelude.js";
+import { make, placeOn, pointedIn, set, shownBy } from "../../attention_core/attention/view/prelude.js";
+
 const DRAGGED = 150;  // pixels from a weight of 0 to 1
 const EVEN = 0.001, FAINTEST = 0.03, SMALLEST = 0.72, SMALLEST_ON_A_PHONE = 0.74, PHONE = 560, HALL = 740, LARGEST = 2.4, CROWDED = 17;
 

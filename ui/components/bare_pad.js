@@ -1,6 +1,9 @@
 // The drawing pad brings a toolbar that lies over what stands above it. Ours stands below, so the pad's own is not shown.
 // What is drawn while the connection is cut stays with the browser: a word to the server, once there is one again, takes
 // it along. Who has no pointer draws by keys.
+import { arrowOf, clamp, make, set } from "../../attention_core/attention/view/prelude.js";
+import { watchPads } from "./pads.js";
+
 const CONNECTED = "CONNECTED", CONNECTION = "data-test-connection-state";
 const ABOUT = "Drawing pad. The arrow keys move the pen, with Shift by less; the space bar puts it down and lifts it.";
 const STYLE = `.dc-toolbar { display: none !important; }

@@ -1,5 +1,7 @@
 // A picture in cells over which a region is brushed: by dragging, or by the arrow keys, with Shift while they paint. What
 // begins on the region takes away from it.
+import { arrowOf, cellBeside, cellUnder, dragged, make, shownBy } from "../../attention_core/attention/view/prelude.js";
+
 const CELL = 24;  // pixels of the canvas
 const ABOUT = "Brush a region by dragging. Arrow keys move, Space paints, Shift with an arrow goes on painting, Escape clears.";
 

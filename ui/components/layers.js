@@ -1,5 +1,7 @@
 // A picture in layers. What a cell holds is told under the pointer, which lights it in other views; where one can be chosen,
 // by a click or by arrow keys and Enter, it has a frame.
+import { arrowOf, cellBeside, cellUnder, make, placeOn, pointedIn, set, shownBy } from "../../attention_core/attention/view/prelude.js";
+
 const GAP = "var(--st-background-color)";
 const gaps = (row) => `repeating-linear-gradient(${GAP} 0 1px, transparent 0 ${row - 1}px, ${GAP} 0 ${row}px)`;
 

@@ -1,4 +1,6 @@
 // The likeliest next words, or numbers under names, as bars that are buttons: a click chooses one.
+import { asPercent, keepFocus, make, minus } from "../../attention_core/attention/view/prelude.js";
+
 const likely = (share) => (share < 0.0005 ? "< 0.1%" : asPercent(share));
 
 export default function ({ data, parentElement, setStateValue }) {

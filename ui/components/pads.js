@@ -1,7 +1,7 @@
 // Calls `take` with the canvas of each drawing pad in a place, as soon as it is there; another pad is mounted for every drawing
 // that comes from elsewhere. What is in a pad's shadow can be watched once it has one, and its size tells when. Returns what
 // ends the watch.
-const watchPads = (place, take) => {
+export const watchPads = (place, take) => {
   const known = new WeakSet(), isNewly = (node) => !known.has(node) && known.add(node);
   const look = () => {
     for (const host of place.querySelectorAll("[data-testid=stBidiComponentIsolated]")) {

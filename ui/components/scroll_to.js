@@ -1,4 +1,6 @@
 // Brings what a surprise has changed into view, once: where it is in view already, nothing moves.
+import { wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+
 export default ({ data, parentElement }) => {
   const root = parentElement.querySelector(".root");
   if (root.dataset.key === data.key) return;

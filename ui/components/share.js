@@ -1,4 +1,5 @@
 // A button that copies the page's address, which is always current, and says what it did.
+import { create, make } from "../../attention_core/attention/view/prelude.js";
 
 const copyByHand = (text) => {  // where the browser offers no clipboard: pages that come without https
   const box = document.body.appendChild(create("textarea", { value: text }));

@@ -1,6 +1,9 @@
 // A drawing that is asked about: pink where each look goes, and an arrow from one look to the next. A pen draws on it, or the
 // arrow keys with the space bar. Python hears of every stroke; an answer names the message that it answers. Over another
 // pad it shows the looks alone.
+import { arrowOf, asPercent, boxOf, clamp, create, dragged, heaviest, isNew, make } from "../../attention_core/attention/view/prelude.js";
+import { placeOn, pointedIn, pointIn, set, shownBy } from "../../attention_core/attention/view/prelude.js";
+
 const SIDE = 320, PEN = 12, STEP = 8, FAINTEST = 1.5, FULL = 8, CLEARNESS = 0.6, NEAR = 3;
 
 class StartScene {

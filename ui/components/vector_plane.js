@@ -1,12 +1,14 @@
 // Arrows in a plane, dragged by their tips. What follows a drag is drawn here, frame by frame; Python is told at most every
 // `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded. A page's
 // own view extends it: `follow` draws what stands beside the arrows, `describe` says it.
+import { arrowOf, clamp, dragged, make, minus, onceAFrame, set } from "../../attention_core/attention/view/prelude.js";
+
 const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20, FLOOR_ROOM = 34, ARROW_ROOM = 12, FLOOR = -0.55;
 const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2];  // of a name around its tip, radians
 
-const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
+export const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
 
-class Plane {
+export class Plane {
   constructor(root) {
     this.svg = make(make(root, "div", "plane"), "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group" });
     this.said = make(root, "div", { class: "said", "aria-live": "polite" });
@@ -199,3 +201,5 @@ class Plane {
     });
   }
 }
+
+export { CENTRE, SIDE };

@@ -1,6 +1,8 @@
 // What a lecturer needs on every page: keys and presenters' remote controls, a spotlight, a blank screen, dark or light. It is
 // laid over the page from a place of its own in the document, so that no rerun takes it away. Last, for everybody: what keeps
 // the colours and the letters of charts.
+import { boxOf, clamp, make, onceAFrame } from "../../attention_core/attention/view/prelude.js";
+
 const KEYS = [
   ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9", "a screen"], ["], [", "next page, page before"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],

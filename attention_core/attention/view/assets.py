@@ -1,30 +1,92 @@
-"""Scripts and style sheets of views, as they are sent to a browser."""
+"""Scripts and style sheets of views, as they are sent to a browser: modules, each a file, or one script of all of them.
 
+A script is a module whose imports come first. `import { names } from "./file.js";`, `export const`, `export class`,
+`export { names };` and `export default` are all that it may write of modules, each at the beginning of a line.
+"""
+
+import posixpath
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-HERE = Path(__file__).parent
+from attention_core.files import find_file
+
+HERE = "attention_core/attention/view"
+IMPORT = re.compile(r'import (\{ \w+(?:, \w+)* \}) from "(\.[./\w]+\.js)";')
+EXPORT = re.compile(r"export (?:(?:const|class) (\w+)\b.*|\{ (\w+(?:, \w+)*) \};|default .+)")
 
 
-def script_of(*names: str, folders: Sequence[Path] = ()) -> str:
-    """Return scripts, by the names of their files without ending, as one with those parts of prelude.js that they use.
+@dataclass(frozen=True)
+class Module:
+    """A script of the repository: its lines, the names that it exports, and of which modules it has others."""
 
-    They lie in one of the folders, or among those of the view.
+    place: str
+    lines: tuple[str, ...]
+    exports: tuple[str, ...]
+    imports: tuple[tuple[str, str], ...]  # names in braces, and where the module lies
+
+    @property
+    def name(self) -> str:
+        return posixpath.basename(self.place).removesuffix(".js")
+
+    def file(self, address_of: Callable[[str], str]) -> str:
+        """Return it as a file that finds the modules of its imports, by where they lie, at such addresses."""
+        imports = [f'import {names} from "{address_of(place)}";' for names, place in self.imports]
+        return "\n".join([*imports, *self.lines])
+
+    def part(self, number_of: Callable[[str], int]) -> str:
+        """Return it as a part of one script, in which `modules` holds what those with smaller numbers export."""
+        imports = [f"const {names} = modules[{number_of(place)}];" for names, place in self.imports]
+        lines = [re.sub("^export default ", "const standard = ", line) for line in self.lines]
+        lines = [line.removeprefix("export ") for line in lines if not line.startswith("export {")]
+        returned = ", ".join("default: standard" if name == "default" else name for name in self.exports)
+        return "\n".join(["modules.push((() => {", *imports, *lines, f"return {{ {returned} }};", "})());"])
+
+
+def modules_of(place: str) -> list[Module]:
+    """Return a script of the repository and all that it needs, each behind what it needs itself.
+
+    Raises:
+        ValueError: a line begins with import or export in another form than those above, or a module needs itself.
     """
-    script = "\n".join(read_asset(f"{name}.js", folders) for name in names)
-    for part in reversed(read_asset("prelude.js").strip().split("\n\n")):  # a part uses only parts above it
-        if re.search(rf"(?<![^.]\.)\b{part.split()[1]}\b", script):
-            script = f"{part}\n{script}"
-    return script
+    found: dict[str, Module] = {}
+
+    def follow(place: str, *above: str) -> None:
+        if place in above:
+            raise ValueError(f"{place} imports itself, by way of {above[0]}")
+        if place not in found:
+            module = _read(place)
+            for _, needed in module.imports:
+                follow(needed, place, *above)
+            found[place] = module
+
+    follow(place)
+    return list(found.values())
 
 
-def rules_of(*names: str, folders: Sequence[Path] = ()) -> str:
-    return "".join(read_asset(f"{name}.css", folders) for name in ("prelude", *names))
+def _read(place: str) -> Module:
+    lines, exports, imports = list[str](), list[str](), list[tuple[str, str]]()
+    for line in find_file(place).read_text(encoding="utf-8").splitlines():
+        if match := IMPORT.fullmatch(line):
+            imports.append((match[1], posixpath.normpath(posixpath.join(posixpath.dirname(place), match[2]))))
+            continue
+        if match := EXPORT.fullmatch(line):
+            exports += [match[1]] if match[1] else match[2].split(", ") if match[2] else ["default"]
+        elif line.startswith(("import", "export")):
+            raise ValueError(f"{place}: {line!r} is no import or export in one of the forms that {__name__} names")
+        if text := line.lstrip(" "):  # a browser needs neither indentation nor comments on lines of their own
+            lines += [] if text.startswith("//") else [text]
+    return Module(place, tuple(lines), tuple(exports), tuple(imports))
 
 
-def read_asset(name: str, folders: Sequence[Path] = ()) -> str:
-    """Return a file without what browsers do not need: indentation, and comments on lines of their own."""
-    path = next((folder / name for folder in folders if (folder / name).exists()), HERE / name)
-    text = path.read_text(encoding="utf-8")
-    return re.sub(r"^ *(//.*\n)?", "", text, flags=re.MULTILINE)
+def one_script(modules: Sequence[Module]) -> str:
+    """Return modules as one script, which needs no other file; `modules.at(-1)` holds what the last one exports."""
+    numbers = {module.place: number for number, module in enumerate(modules)}
+    return "\n".join(["const modules = [];", *(module.part(numbers.__getitem__) for module in modules)])
+
+
+def rules_of(modules: Sequence[Module]) -> str:
+    """Return the style sheets that lie beside modules, behind the one that all share."""
+    sheets = dict.fromkeys([f"{HERE}/prelude.css", *(module.place.removesuffix("js") + "css" for module in modules)])
+    texts = (find_file(sheet).read_text(encoding="utf-8") for sheet in sheets if find_file(sheet).exists())
+    return "".join(re.sub("^ +", "", text, flags=re.MULTILINE) for text in texts)

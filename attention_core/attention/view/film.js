@@ -1,7 +1,9 @@
 // A canvas on which something moves, and a bar below it to play, scrub and save that. What extends it has `seconds` and a
 // `title`, and draws: the time goes from 0 to 1. In a lecture its letters have so many pixels of the screen.
+import { create, make, onceAFrame, set, whenDarkOrLight } from "./prelude.js";
+
 const HALL_LETTERS = 20;
-class Film {
+export class Film {
   constructor(root, says, plays) {
     Object.assign(this, { root, plays, time: 1 });
     this.canvas = make(root, "canvas", { class: "moving", role: "img" });

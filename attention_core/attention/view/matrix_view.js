@@ -1,12 +1,15 @@
 // Matrices as pictures: queries downwards, keys to the right.
+import { arrayOf, arrowOf, boxOf, clamp, make, pixelOf, placeOn, pointedIn, pointIn, putPixels, set } from "./prelude.js";
+
 const BELOW = [47, 121, 173], ABOVE = [180, 97, 14]; // as charts/vega.py has them: 0, between them, is the paper, light or dark
-const PINK = [209, 59, 155], STRONGEST = 0.85; // of weights: as much of it as lets letters be read, on light and on dark paper
-const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
+export const PINK = [209, 59, 155]; // of weights
+export const STRONGEST = 0.85; // as much of it as lets letters be read, on light and on dark paper
+export const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
 const UNIFORM_AT = 0.3; // where on the ramp the weight of looking everywhere alike lies
 const LEAST_RANGE = 10; // the strongest colour is at least so many times that weight
 
 const byPlace = (colour) => arrayOf(Uint32Array, 256, colour);
-const RAMPS = {
+export const RAMPS = {
   rising: byPlace((at) => pixelOf(ABOVE, STRONGEST * at)),
   signed: byPlace((at) => {
     const far = Math.abs(at / 127.5 - 1);
@@ -14,23 +17,23 @@ const RAMPS = {
   }),
   weights: byPlace((at) => pixelOf(PINK, STRONGEST * at)),
 };
-const MASK = pixelOf([154, 161, 170], 85);
+export const MASK = pixelOf([154, 161, 170], 85);
 
 // What makes a weight a colour: up to the largest one, small ones spread so that the weight 1/n can be seen.
-const colouring = (largest, n) => {
+export const colouring = (largest, n) => {
   const high = Math.max(largest, Math.min(LEAST_RANGE / n, 1), 1e-30), ratio = Math.min(1 / n / high, 0.999);
   const exponent = Math.min(1, Math.log(UNIFORM_AT) / Math.log(ratio));
   return (weight) => RAMPS.weights[Math.round(255 * clamp(weight / high, 0, 1) ** exponent)];
 };
 
-const mostOf = (numbers) => {
+export const mostOf = (numbers) => {
   let most = 0;
   for (const number of numbers) if (number > most) most = number;
   return most;
 };
 
 // A head on few pixels: the largest weight behind each of them, of a sample of the rows.
-const thumbnail = (canvas, head) => {
+export const thumbnail = (canvas, head) => {
   const { n, m } = head, height = Math.min(n, 48), width = Math.min(m, 48);
   const each = clamp(Math.floor(50000 / (height * m)), 1, Math.ceil(n / height));
   const cells = new Float32Array(width * height).fill(-1);
@@ -52,7 +55,7 @@ const thumbnail = (canvas, head) => {
 
 // Let a view look at the cell of its canvas on which the pointer, the focus or an arrow key is, and take one that is clicked:
 // it has `cellUnder` an event, the cell `lit`, and how many rows and columns there are, its `size`.
-const asMatrix = (view) => {
+export const asMatrix = (view) => {
   const { canvas } = view;
   canvas.onpointermove = (event) => view.look(view.cellUnder(event));
   canvas.onpointerleave = canvas.onblur = (event) => view.pointed.leave(event);
@@ -67,7 +70,7 @@ const asMatrix = (view) => {
   };
 };
 
-class MatrixView {
+export class MatrixView {
   // about: { rows, columns (how many), axes ([name, first position] of both), name, paint: (place) => pixel, say: (row, column) => text, choose: (row, column) => ... }
   constructor(parent, about) {
     Object.assign(this, about);

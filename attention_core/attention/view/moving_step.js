@@ -1,5 +1,10 @@
 // A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
 // ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
+import { arrayOf, clamp, create, isNew, make, minus, pixelOf, placeOn, pointedIn, pointIn, putPixels, set, wantsLessMotion } from "./prelude.js";
+import { numbersOf } from "./packed_heads.js";
+import { asMatrix, CLEARNESS, MASK, PINK, RAMPS, STRONGEST } from "./matrix_view.js";
+import { Film } from "./film.js";
+
 const SECONDS = 1.4, LARGEST_CELL = 110, ROOM = 360, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
 const SLANT = 0.72, MOST_SLANTED = 92; // what a slanted word takes of its length across and upwards, and the length at which it is cut
@@ -96,16 +101,16 @@ class Grid {
 }
 
 // A step with its numbers and labels, which stand among the parts that steps share.
-const withParts = (step, parts) => {
+export const withParts = (step, parts) => {
   const whole = (one) => one && { ...one, data: parts[one.data] };
   return { ...whole(step), rows: parts[step.rows], columns: parts[step.columns], before: whole(step.before), factors: step.factors.map(whole) };
 };
 
 const matricesOf = (step) => [step, step.before, ...step.factors];
 
-const codesOf = (step) => Promise.all(matricesOf(step).map((one) => one && numbersOf(one.data)));
+export const codesOf = (step) => Promise.all(matricesOf(step).map((one) => one && numbersOf(one.data)));
 
-class MovingStep extends Film {
+export class MovingStep extends Film {
   // `choose` gets the row and column of a clicked cell.
   constructor(root, choose) {
     super(root, "How the numbers of this step come about", "Show how these numbers come about");

@@ -1,16 +1,17 @@
 // Heads as Python packed them (see pack.py): the weights are computed here, row by row, when somebody looks.
+import { arrayOf, bytesOf, clamp, inflate } from "./prelude.js";
 
 // Numbers of 16 bits, whose lower bytes come before the upper ones; few came as they are, after an equals sign.
-const numbersOf = async (text) => {
+export const numbersOf = async (text) => {
   const bytes = text[0] === "=" ? bytesOf(text.slice(1)) : await inflate(bytesOf(text)), n = bytes.length / 2;
   return arrayOf(Uint16Array, n, (at) => bytes[at] | (bytes[n + at] << 8));
 };
 
-const UNCHANGED = { barred: new Map(), temperature: 1 };  // of each axis the keys that nobody may look at
+export const UNCHANGED = { barred: new Map(), temperature: 1 };  // of each axis the keys that nobody may look at
 
 const signed = (code) => (code >>> 1) ^ -(code & 1);
 
-class PackedHead {
+export class PackedHead {
   constructor(trace, entry, head, axes, masks) {
     Object.assign(this, { trace, entry, head, changes: UNCHANGED });
     this.name = `L${trace.layer}H${head}`;

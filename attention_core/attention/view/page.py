@@ -7,6 +7,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
-from attention_core.attention.view.assets import rules_of, script_of
+from attention_core.attention.view.assets import HERE, modules_of, one_script, rules_of
 from attention_core.attention.view.pack import pack_head, share_parts, step_data, text_of
 from attention_core.device import one_thread, to_array
 from attention_core.files import atomic_write
@@ -61,9 +62,11 @@ LARGEST_STEP = 256
 BYTES_OF_STEPS = 1 / 6  # numbers of all steps for each byte of a file: half of it
 ABOUT_A_HEAD = 90  # bytes of a head's entry besides its numbers
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+SCRIPT = f"{HERE}/recording_view.js"
 WIDGET = """export default { render({ model, el }) {
-const host = make(el, "div");
-showRecording(host, RULES, model.get("data"), (chosen) => { model.set("chosen", chosen); model.save_changes(); });
+const host = el.appendChild(document.createElement("div"));
+const tell = (chosen) => { model.set("chosen", chosen); model.save_changes(); };
+modules.at(-1).showRecording(host, RULES, model.get("data"), tell);
 } };"""
 HEAD_NAME = re.compile(r"L(\d+)H(\d+)")
 
@@ -94,7 +97,7 @@ class View:
         return (
             f'<div data-attention="{name}">{html.escape(self.title)}</div>'
             f"<script>(() => {{\n{_script()}\n"
-            f'showRecordings("{name}", {_rules()}, {_json(self.data)});\n}})();</script>'
+            f'modules.at(-1).showRecordings("{name}", {_rules()}, {_json(self.data)});\n}})();</script>'
         )
 
     def __repr__(self) -> str:
@@ -215,12 +218,14 @@ def _fitting(traces: Sequence[AttentionTrace], first: int) -> list[int]:
     return sorted(numbers)
 
 
+@lru_cache
 def _script() -> str:
-    return script_of("token_view", "packed_heads", "matrix_view", "film", "moving_step", "steps_view", "recording_view")
+    return one_script(modules_of(SCRIPT))
 
 
+@lru_cache
 def _rules() -> str:
-    return json.dumps(rules_of("token_view", "moving_step", "recording_view"))
+    return json.dumps(rules_of(modules_of(SCRIPT)))
 
 
 def _place_of(entry: Any, places: dict[str, int]) -> int:

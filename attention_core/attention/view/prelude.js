@@ -1,12 +1,11 @@
-// What several components do; a component's script gets the parts that it uses in front of it, see ui/component.py. Each
-// part begins with its name, an empty line ends it, and it uses only parts above it.
+// What several components do.
 
-const set = (node, attributes) => {
+export const set = (node, attributes) => {
   for (const name in attributes) node.setAttribute(name, attributes[name]);
 };
 
 // A new element at the end of another: `about` is its class or its attributes, and "svg:path" makes one of SVG's.
-const make = (parent, tag, about = {}, text = "") => {
+export const make = (parent, tag, about = {}, text = "") => {
   const [, svg, name] = tag.match(/(svg:)?(.*)/);
   const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   set(node, typeof about === "string" ? { class: about } : about);
@@ -14,69 +13,69 @@ const make = (parent, tag, about = {}, text = "") => {
   return parent.appendChild(node);
 };
 
-const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
+export const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
-const bold = (textContent) => create("b", { textContent });
+export const bold = (textContent) => create("b", { textContent });
 
-const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
-const asPercent = (share) => {
+export const asPercent = (share) => {
   const size = Math.abs(share), isSmall = size >= 1e-6 && size < 0.0095;
   return `${isSmall ? Number((100 * share).toPrecision(1)) : (100 * share).toFixed(share === 0 || size >= 0.0995 ? 0 : 1)}%`;
 };
 
-const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-const minus = (text) => text.replace("-", "−");
+export const minus = (text) => text.replace("-", "−");
 
 // What the browser measures is in pixels of the screen, what is drawn in the page's own, which lecture mode enlarges.
-const inPage = (node, { x, y, width, height }) => {
+export const inPage = (node, { x, y, width, height }) => {
   const zoom = node.currentCSSZoom ?? 1;
   return new DOMRect(x / zoom, y / zoom, width / zoom, height / zoom);
 };
 
-const boxOf = (node) => inPage(node, node.getBoundingClientRect());
+export const boxOf = (node) => inPage(node, node.getBoundingClientRect());
 
 // Where in an element the pointer is.
-const pointIn = (node, { clientX, clientY }) => {
+export const pointIn = (node, { clientX, clientY }) => {
   const box = boxOf(node), point = inPage(node, new DOMRect(clientX, clientY));
   return [point.x - box.x, point.y - box.y];
 };
 
 // The cell of a picture that the pointer is on, and the one beside a cell that an arrow key points to, [right, down].
-const cellUnder = (node, event, rows, columns) => {
+export const cellUnder = (node, event, rows, columns) => {
   const [x, y] = pointIn(node, event), { width, height } = boxOf(node);
   const at = (share, n) => clamp(Math.floor(n * share), 0, n - 1);
   return at(y / height, rows) * columns + at(x / width, columns);
 };
 
-const cellBeside = (cell, [right, down], rows, columns) =>
+export const cellBeside = (cell, [right, down], rows, columns) =>
   clamp(Math.floor(cell / columns) + down, 0, rows - 1) * columns + clamp((cell % columns) + right, 0, columns - 1);
 
 // The heaviest of some weights, each with its place.
-const heaviest = (weights, most) =>
+export const heaviest = (weights, most) =>
   Array.from(weights, (value, place) => [value, place]).sort((a, b) => b[0] - a[0]).slice(0, most);
 
 // The shares that scores get of 1; those that are not finite get none.
-const softmax = (scores) => {
+export const softmax = (scores) => {
   const top = Math.max(...scores), grown = scores.map((s) => (Number.isFinite(s) ? Math.exp(s - top) : 0));
   const sum = grown.reduce((a, b) => a + b, 0);
   return grown.map((e) => e / (sum || 1));
 };
 
-const bytesOf = (base64) => {
+export const bytesOf = (base64) => {
   const text = atob(base64), bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   return bytes;
 };
 
-const inflate = async (bytes) => {
+export const inflate = async (bytes) => {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
 
 // What makes a share, from 0 to 1, a colour [r, g, b] between others, which are written as "#rrggbb".
-const rampOf = (colours) => {
+export const rampOf = (colours) => {
   const anchors = colours.map((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16)));
   return (share) => {
     const at = clamp(share, 0, 1) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
@@ -85,29 +84,29 @@ const rampOf = (colours) => {
 };
 
 // A colour as the 32 bits of a pixel.
-const pixelOf = ([r, g, b], a = 255) => ((Math.round(a) << 24) | (b << 16) | (g << 8) | r) >>> 0;
+export const pixelOf = ([r, g, b], a = 255) => ((Math.round(a) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 // A typed array of n numbers, each made from its place; what JavaScript has for that takes ten times as long.
-const arrayOf = (Kind, n, make) => {
+export const arrayOf = (Kind, n, make) => {
   const numbers = new Kind(n);
   for (let at = 0; at < n; at++) numbers[at] = make(at);
   return numbers;
 };
 
 // Fill a canvas with such pixels.
-const putPixels = (canvas, pixels) => {
+export const putPixels = (canvas, pixels) => {
   const picture = new ImageData(new Uint8ClampedArray(pixels.buffer), canvas.width, canvas.height);
   canvas.getContext("2d").putImageData(picture, 0, 0);
 };
 
 // A function that lets `draw` run in the next frame, once however often it is called.
-const onceAFrame = (draw) => {
+export const onceAFrame = (draw) => {
   let frame = null;
   return () => { frame ??= requestAnimationFrame(() => { frame = null; draw(); }); };
 };
 
 // Let `redraw` run whenever the page turns dark or light, as long as the node is on it.
-const whenDarkOrLight = (node, redraw) => {
+export const whenDarkOrLight = (node, redraw) => {
   const dark = matchMedia("(prefers-color-scheme: dark)"), turn = () => {
     if (node.isConnected) setTimeout(redraw, 300);
     else dark.removeEventListener("change", turn);
@@ -116,7 +115,7 @@ const whenDarkOrLight = (node, redraw) => {
 };
 
 // Where an arrow key points, [right, down], or undefined; nobody else gets to know of such a key.
-const arrowOf = (event) => {
+export const arrowOf = (event) => {
   const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
   if (way) { event.preventDefault(); event.stopPropagation(); }
   return way;
@@ -128,7 +127,7 @@ const arrowOf = (event) => {
 // be of other texts, each keep their own:
 //   this.pointed = pointedIn(root, (places) => this.light(places));
 //   this.pointed.over(cell, () => [["target words", 3], ["source words", 0]]);
-const pointedIn = (node, light) => {
+export const pointedIn = (node, light) => {
   const { host } = node.getRootNode(), home = host?.matches("[data-attention]") ? host : window, view = { node, light };
   const page = (home.attentionPointed ??= { views: new Set(), places: [], owner: null });
   const tell = (owner, places) => {
@@ -154,10 +153,10 @@ const pointedIn = (node, light) => {
 };
 
 // The index of a place along an axis, the first or the last of them; null if there is none.
-const placeOn = (places, axis, isLast = false) => places[isLast ? "findLast" : "find"](([name]) => name === axis)?.[1] ?? null;
+export const placeOn = (places, axis, isLast = false) => places[isLast ? "findLast" : "find"](([name]) => name === axis)?.[1] ?? null;
 
 // What is dragged by mouse, pen or finger: `begin` and `go` get the pointer's events.
-const dragged = (handle, { begin, go, end }) => {
+export const dragged = (handle, { begin, go, end }) => {
   handle.onpointerdown = (event) => {
     handle.setPointerCapture(event.pointerId);
     begin?.(event);
@@ -168,7 +167,7 @@ const dragged = (handle, { begin, go, end }) => {
 
 // Buttons in a line: hovering or focusing one looks at it, a click chooses it, left and right go to its neighbours, up and
 // down weigh it, if they can: by how much is told.
-const inLine = (buttons, look, choose, weigh) => buttons.forEach((button, place) => {
+export const inLine = (buttons, look, choose, weigh) => buttons.forEach((button, place) => {
   button.onpointerenter = button.onfocus = () => look(place);
   button.onpointerleave = button.onblur = (event) => look(null, event);
   button.onclick = () => choose(place);
@@ -179,7 +178,7 @@ const inLine = (buttons, look, choose, weigh) => buttons.forEach((button, place)
 });
 
 // Build something anew; the button in whose place one had the focus gets it.
-const keepFocus = (root, build) => {
+export const keepFocus = (root, build) => {
   const buttons = () => [...root.querySelectorAll("button")];
   const place = buttons().indexOf(root.getRootNode().activeElement);
   build();
@@ -187,7 +186,7 @@ const keepFocus = (root, build) => {
 };
 
 // Whether what something is built from is new to it.
-const isNew = (owner, ...parts) => {
+export const isNew = (owner, ...parts) => {
   const before = owner.form;
   owner.form = JSON.stringify(parts);
   return owner.form !== before;
@@ -195,7 +194,7 @@ const isNew = (owner, ...parts) => {
 
 // What Streamlit calls: a root keeps its view, which gets every message and answers under a name. The time makes every
 // answer differ from the one before.
-const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {
+export const shownBy = (View, answer) => ({ data, parentElement, setStateValue }) => {
   const root = parentElement.querySelector(".root");
   if (!root.isConnected) return undefined;  // it has left the page while its script was on its way
   root.view ??= new View(root);

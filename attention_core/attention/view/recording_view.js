@@ -1,5 +1,12 @@
 // A recording: every head of every layer as a small picture; of those that are chosen the matrix, and the tokens, or the
 // patches of a picture, with what they look at.
+import { arrayOf, arrowOf, asPercent, bytesOf, clamp, create, inflate, isNew, keepFocus, make, minus, onceAFrame } from "./prelude.js";
+import { pixelOf, placeOn, putPixels, set } from "./prelude.js";
+import { TokenView } from "./token_view.js";
+import { PackedHead, UNCHANGED } from "./packed_heads.js";
+import { CLEARNESS, colouring, MASK, MatrixView, mostOf, RAMPS, thumbnail } from "./matrix_view.js";
+import { StepsView } from "./steps_view.js";
+
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const MOST_OPEN = 6;
 
@@ -359,7 +366,7 @@ class RecordingView {
 }
 
 // Draw recordings into an element, several side by side, each of which follows what is chosen in the others.
-const showRecording = (host, rules, data, tell = () => {}) => {
+export const showRecording = (host, rules, data, tell = () => {}) => {
   const shadow = host.attachShadow({ mode: "open" }), all = [data, ...data.beside];
   make(shadow, "style").textContent = rules;
   const page = make(shadow, "div", all.length > 1 ? "pair" : "");
@@ -372,6 +379,6 @@ const showRecording = (host, rules, data, tell = () => {}) => {
   host.view = host.views[0];
 };
 
-const showRecordings = (name, rules, data) => {
+export const showRecordings = (name, rules, data) => {
   for (const host of document.querySelectorAll(`[data-attention="${name}"]`)) if (!host.shadowRoot) showRecording(host, rules, data);
 };

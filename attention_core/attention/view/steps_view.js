@@ -1,5 +1,8 @@
 // The steps of one head, from the scores to the context: one at a time, with its meaning, its line of code and its numbers.
-class StepsView {
+import { clamp, inLine, make, set } from "./prelude.js";
+import { MovingStep, withParts } from "./moving_step.js";
+
+export class StepsView {
   constructor(parent, steps, parts) {
     this.steps = steps.map((step) => withParts(step, parts));
     const head = make(parent, "div", "steps-head");

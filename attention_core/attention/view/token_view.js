@@ -1,5 +1,8 @@
 // Tokens as text with shading, or in two columns with arcs. Hovering or focusing one shows where it looks and who looks
 // at it; a click or Enter tells whoever draws it which query was chosen. The matrix comes packed, or as numbers.
+import { arrowOf, asPercent, bold, boxOf, bytesOf, create, heaviest, inPage, isNew, make, onceAFrame, placeOn } from "./prelude.js";
+import { pointedIn, set } from "./prelude.js";
+
 const ROW = 22; // screen pixels of a line in columns
 const FLOOR = 6; // times the weight of looking everywhere alike: the strongest shade is at least so much
 const FEW = 24; // tokens that are written large
@@ -17,7 +20,7 @@ const unpack = (buffer, high) => {
 const pictureStyle = ({ rows, columns, picture }) =>
   `grid-template-columns:repeat(${columns},1fr);aspect-ratio:${columns}/${rows};background-image:url("${picture}")`;
 
-class TokenView {
+export class TokenView {
   constructor(root) {
     const head = make(root, "div", "head");
     this.modes = Object.entries(MODES).map(([mode, name]) => {

@@ -1,5 +1,7 @@
 // The lower right corner of a lecture: the address that phones open, how many have answered, and how the hall fared. It is laid
 // over the page from a place of its own, as lecture.js does. The lecturer's key stays in this browser's storage.
+import { asPercent, create, isNew, make } from "../../../attention_core/attention/view/prelude.js";
+
 const KEPT = "attention-hall", BEAT = 1500;
 
 class Corner {

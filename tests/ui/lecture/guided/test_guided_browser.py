@@ -6,7 +6,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
-from attention_core.attention.view.assets import script_of
 from attention_core.files import find_file
 from tests.support.on_page import settle
 from ui.hosting.middleware import headers
@@ -35,9 +34,7 @@ class Answer(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("content-type", "text/javascript" if is_script else "text/html")
         self.end_headers()
-        self.wfile.write(
-            script_of("lecture_notes", folders=[find_file("ui/lecture/guided")]).encode() if is_script else PAGE
-        )
+        self.wfile.write(find_file("ui/lecture/guided/lecture_notes.js").read_bytes() if is_script else PAGE)
 
     def log_message(self, *_: object) -> None:
         """Be silent."""

@@ -1,5 +1,8 @@
 // A click on a number chooses it. A step's words come apart from its numbers: a style of ours lets them be seen when all of
 // them tell of the step of the picture, in the frame in which it changes, and it hides while its numbers are to come.
+import { create, isNew, shownBy } from "../../attention_core/attention/view/prelude.js";
+import { codesOf, MovingStep, withParts } from "../../attention_core/attention/view/moving_step.js";
+
 const PATIENCE = 400;
 
 const pictureOf = (src) => {

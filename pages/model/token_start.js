@@ -1,2 +1,0 @@
-// What Streamlit calls with the tokens.
-export default shownBy(TokenView, "chosen");
