@@ -3,7 +3,8 @@
 Every call of torch.nn.functional.scaled_dot_product_attention and of nn.MultiheadAttention in the block becomes a
 trace, also where a module imported the function by its name, and so does attention that is written out: a softmax whose
 result meets values in a product of matrices. Calls of other threads are left alone, and the model computes what it
-would compute without: nothing that is recorded can change or stop it.
+would compute without: nothing that is recorded can change or stop it. What torch itself refuses while a block watches,
+`capture` tells.
 
 How that works
 --------------
@@ -38,7 +39,8 @@ call: they become one trace (`joining.py`). Where the output tells nothing, the 
 context, and compares both with what the model had. Where they differ, or where the way back is not known, the trace
 keeps the weights alone, and its note says so. The same is done for flex_attention.
 
-**Names and notes.** `recorder.py` knows which modules are running, and so what an attention is called. It never
+**Names and notes.** `recorder.py` knows from torch's hooks which modules are running, and so what an attention is
+called. It never
 raises: what cannot be kept becomes a note of the recording, as do modules that call themselves attention and in which
 none was seen. `trace_builder.py` builds the traces: copies of one item of the batch, or of all; masks that several
 calls share are copied once.

@@ -10,8 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from attention_core.attention.capture.layout import Order, Piece, all_items, joined, sizes_of, usual_order, with_note
+from attention_core.attention.capture.operations import is_plain
 from attention_core.attention.capture.sources import Sides
 from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder, precision_note
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
@@ -40,7 +42,7 @@ def name_of(model: nn.Module) -> str:
 @dataclass(eq=False)
 class _ModuleCall:
     module: nn.Module  # the module
-    n_items: int  # the first dimension of the tensor that it was given, if that has two or more; else 0
+    n_items: int  # the first dimension of the tensor that it, or a module inside, was given, if that has more; else 0
     n_before: int  # how many attentions had been met when it was entered
     by_itself: bool = False  # whether one was met that belongs to no attention module inside it
 
@@ -107,8 +109,10 @@ class ModuleStack:
                 return
 
     def enter(self, module: nn.Module, given: Iterable[Any] = ()) -> None:
-        n_items = next((len(one) for one in given if isinstance(one, Tensor) and one.ndim > 1), 0)
+        n_items = next((len(one) for one in given if is_plain(one) and one.ndim > 1), 0)
         self._stack.append(_ModuleCall(module, n_items, self._n_attentions))
+        for call in self._stack:  # torch's hooks tell no keyword arguments
+            call.n_items = call.n_items or n_items
 
     def leave(self, module: nn.Module) -> None:
         if any(call.module is module for call in self._stack):
@@ -129,38 +133,25 @@ class ModuleStack:
             self.unseen[place] = name
 
 
-_CALL = nn.Module.__call__
-
-
-class _Thread(threading.local):
-    stacks: tuple[ModuleStack, ...] = ()
-
-
-_thread = _Thread()
-
-
-def tracked_call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-    """Call a module and keep track of it; stands in for nn.Module.__call__, since compilers refuse global hooks."""
-    if torch.compiler.is_dynamo_compiling() or computes_gradients() or not (stacks := _thread.stacks):
-        return _CALL(module, *args, **kwargs)
-    for stack in stacks:
-        stack.enter(module, (*args, *kwargs.values()))
-    try:
-        return _CALL(module, *args, **kwargs)
-    finally:
-        for stack in stacks:
-            stack.leave(module)
-
-
 @contextmanager
 def track_modules() -> Iterator[ModuleStack]:
-    """Keep track of the modules that this thread runs inside the block, while tracked_call is in place."""
-    stack = ModuleStack()
-    _thread.stacks += (stack,)
-    try:
+    """Keep track of the modules that this thread runs inside the block, by torch's own hooks on all modules."""
+    stack, thread = ModuleStack(), threading.get_ident()
+
+    def is_tracked() -> bool:
+        here = not torch.compiler.is_dynamo_compiling() and threading.get_ident() == thread
+        return here and not computes_gradients()
+
+    def enter(module: nn.Module, given: tuple[Any, ...]) -> None:
+        if is_tracked():
+            stack.enter(module, given)
+
+    def leave(module: nn.Module, *_: Any) -> None:
+        if is_tracked():
+            stack.leave(module)
+
+    with register_module_forward_pre_hook(enter), register_module_forward_hook(leave, always_call=True):
         yield stack
-    finally:
-        _thread.stacks = tuple(other for other in _thread.stacks if other is not stack)
 
 
 Make = Callable[[Order], list[AttentionTrace]]
@@ -275,8 +266,9 @@ class Recorder:
         mechanism: str = "scaled dot product attention",
         sides: Sides = Sides(),
     ) -> Recorded | None:
-        short = None if _why_not_kept(query) else _autocast_type(query)
-        n_items = self.stack.n_items
+        if _why_not_kept(query):  # its sizes, too, may stand for any number
+            return self.add(lambda _: [], query, Order(()))
+        short, n_items = _autocast_type(query), self.stack.n_items
         usual = usual_order(sizes_of(query, key, value), n_items if query.ndim < 4 else 0)
 
         def make(order: Order) -> list[AttentionTrace]:

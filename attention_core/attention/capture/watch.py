@@ -9,14 +9,13 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.nn.attention.bias import CausalBias
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.capture.recorder import Recorder, track_modules, tracked_call
+from attention_core.attention.capture.recorder import Recorder, track_modules
 from attention_core.attention.capture.trace_builder import Items
 from attention_core.attention.capture.written_out import WrittenOut
-from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed, unseen_operations
+from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed
 from attention_core.attention.recording import Recording
 from attention_core.concurrency import Lock
 
@@ -41,9 +40,10 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
     off inside the block and as it was afterwards; compiled modules run there as they are written. What cannot be kept,
     and modules that call themselves attention and in which none was seen, are told in the note of the recording.
 
-    To know which module calls, nn.Module.__call__ is exchanged for the whole process until the last block is closed
-    (torch.compile refuses torch's own global hooks): in other threads a call of a module takes 0.7 microseconds
-    longer, 5 % of one of nn.Linear(64, 64), and does nothing else.
+    To know which module calls, torch's own hooks are on all modules inside the block. In other threads they do nothing,
+    and a call of a module takes a few microseconds longer. With such hooks torch warns where a module is called that
+    torch.compile made, and refuses torch.export.export(strict=True). Its own causal masks, CausalBias, can be made
+    before the block only: torch cannot make them while a TorchDispatchMode is on.
 
     Args:
         item: of the batch, from 0; of windows the first of that item. "all" keeps every item and every window, as
@@ -101,9 +101,6 @@ def _switches_off() -> Iterator[None]:
             torch.backends.mha.set_fastpath_enabled(False)
             if COMPILER in sys.modules:
                 _Switches.restore.enter_context(torch.compiler.set_stance("force_eager"))
-            _Switches.restore.callback(setattr, nn.Module, "__call__", nn.Module.__call__)
-            nn.Module.__call__ = tracked_call  # type: ignore[method-assign]
-            _Switches.restore.enter_context(_unwatched_causal_biases())
         _Switches.n_open += 1
     try:
         yield
@@ -112,21 +109,6 @@ def _switches_off() -> Iterator[None]:
             _Switches.n_open -= 1
             if _Switches.n_open == 0:
                 _Switches.restore.close()
-
-
-@contextmanager
-def _unwatched_causal_biases() -> Iterator[None]:
-    """Let torch's own causal masks be built: their constructor fails in a watched thread."""
-
-    def new(kind: type[CausalBias], *_: Any, **__: Any) -> CausalBias:
-        with unseen_operations():
-            return Tensor.__new__(kind)
-
-    CausalBias.__new__ = new  # type: ignore[method-assign, assignment]
-    try:
-        yield
-    finally:
-        del CausalBias.__new__
 
 
 class _FunctionMode(TorchFunctionMode):

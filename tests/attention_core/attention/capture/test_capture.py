@@ -269,6 +269,84 @@ def test_captures_inside_each_other_both_see_and_other_threads_are_left_alone():
     assert torch.backends.mha.get_fastpath_enabled()
 
 
+class Alone(nn.Module):
+    """One attention without heads, which is called by keywords alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(12)
+
+    def forward(self, *, x):
+        x = self.norm(x)
+        return F.scaled_dot_product_attention(x, x, x)
+
+
+def test_items_are_known_where_a_module_is_called_by_keywords():
+    module, x = Alone(), torch.randn(BATCH, N_QUERIES, 12)
+    with capture() as recording:
+        module(x=x)
+    assert recording[0].n_heads == 1
+    assert "first of 2 items" in recording[0].story.note
+
+
+class Meeting(nn.Module):
+    """Waits for another thread in the middle of its forward."""
+
+    def __init__(self, meet):
+        super().__init__()
+        self.block, self.meet = Block(), meet
+
+    def forward(self, x):
+        self.meet()
+        x = self.block(x)
+        self.meet()
+        return x
+
+
+def test_captures_of_two_threads_see_their_own_modules_alone():
+    barrier, recordings = threading.Barrier(2, timeout=20), {}
+    models = {name: nn.ModuleDict({name: Meeting(barrier.wait)}) for name in ("left", "right")}
+
+    def run(name):
+        models[name].forward = models[name][name].forward
+        with capture() as recordings[name]:
+            models[name](torch.randn(BATCH, N_QUERIES, 12))
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in models]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {name: recording.names for name, recording in recordings.items()} == {
+        "left": ["left.block"],
+        "right": ["right.block"],
+    }
+
+
+def test_no_hook_stays_and_a_module_that_failed_is_left():
+    def hooks():
+        return [*torch.nn.modules.module._global_forward_pre_hooks, *torch.nn.modules.module._global_forward_hooks]
+
+    def refuse(*_):
+        raise ValueError("in a hook of its own")
+
+    def run():
+        with pytest.raises(RuntimeError), capture():
+            model(x[..., :5])
+        with pytest.raises(ValueError, match="of its own"):
+            refusing(x)
+        F.scaled_dot_product_attention(*tensors())
+        model(x)
+        refusing(x)
+
+    model, refusing, x, before = nn.Sequential(Block()), nn.Sequential(Block()), torch.randn(BATCH, 5, 12), hooks()
+    refusing.register_forward_pre_hook(refuse)
+    with pytest.raises(ValueError, match="of its own"), capture() as recording:
+        run()
+    assert recording.names == ["attention.0", "0"]
+    assert hooks() == before
+
+
 def test_a_saved_run_comes_back_the_same(tmp_path):
     query, key, value = tensors()
     mask = torch.randn(N_HEADS, N_QUERIES, N_KEYS)
