@@ -1,4 +1,10 @@
-"""Models on this machine and on the hub: found, looked into before anything large is fetched, fetched."""
+"""Models on this machine and on the hub: found, looked into before anything large is fetched, fetched.
+
+Weights come by a transfer of our own: huggingface_hub 2.4 deletes what has arrived of a file when its download breaks
+off or is left, compares only the sizes of what came over HTTP and puts it into the cache before anybody could compare
+its SHA-256, and takes too small a disk for a warning. Sizes beforehand (metadata, `dry_run`) and progress
+(`tqdm_class`) it has, and all that is small is left to it.
+"""
 
 import errno
 import hashlib
