@@ -2,23 +2,7 @@
 
 One code path serves training and explaining: `attend` returns the context, and on request the row normaliser that
 makes every tile of the weights recomputable. A query that may attend to no key gets zeros.
-
-Attention knows no order. Two codes for positions are below: sinusoidal, and rotary. Rotary positions rotate each pair
-of a vector's numbers by an angle that grows with the position. The dot product of two rotated vectors depends on the
-difference of their positions alone, so that attention can express "two pixels to the left". Source: Su et al. 2021,
-"RoFormer", section 3.2; for pictures with two-dimensional waves.
-
-2-simplicial attention: a query scores pairs of keys and receives pairs of values.
-The score of query i with the pair (j, k) is trilinear, sum_h q_ih k'_jh k''_kh. Multiplying the two keys of a pair
-first, (k'_j * k''_k) element by element, makes it a dot product of the query with one key per pair: the same
-attention as everywhere else in the project, only over n x n keys: attend(query, pair_products(*keys),
-pair_products(*values)), with a mask whose pairs lie in one row, too. Trace, steps and export come with it.
-
-Source: Clift et al. 2019, "Logic and the 2-simplicial transformer"; the trilinear form, scaled by 1 / sqrt(d_k):
-Roy et al. 2025, "Fast and simplex: 2-simplicial attention in Triton", section 3.
 """
-
-import math
 
 import torch
 import torch.nn.functional as F
@@ -27,8 +11,8 @@ from torch import Tensor
 from attention_core.attention.edits import Edit, Edits, GivenWeights
 from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.scores import ScaledDot, Score, same_width
-from attention_core.attention.trace import AttentionScores, AttentionTrace, at_least_float32, masked
-from attention_core.attention.types import AttentionOutput, Axis
+from attention_core.attention.trace import AttentionScores, at_least_float32, masked
+from attention_core.attention.types import AttentionOutput
 
 
 def attend(
@@ -213,100 +197,3 @@ def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
             f"query {tuple(query.shape)}, key {tuple(key.shape)} and value {tuple(value.shape)} need the same batch "
             "and n_heads, key and value the same n_keys"
         )
-
-
-def sinusoidal(n: int, d: int) -> Tensor:
-    """Return one vector per position, (n, d), d even: even dimensions are sines, odd ones cosines of ever slower waves.
-
-    Source: Vaswani et al. 2017, section 3.5.
-    """
-    if d % 2:
-        raise ValueError(f"d must be even, got {d}")
-    angles = rotary_angles(n, d)
-    return torch.stack((angles.sin(), angles.cos()), -1).flatten(1)
-
-
-def rotary_angles(n: int, d: int) -> Tensor:
-    """Return by how much each pair of numbers is rotated at each position, (n, d / 2) radians.
-
-    Source: Su et al. 2021, "RoFormer", section 3.2.
-    """
-    frequencies = [math.exp(-math.log(10_000.0) * pair / d) for pair in range(0, d, 2)]
-    return torch.arange(n)[:, None] * torch.tensor(frequencies)
-
-
-def rotate(vectors: Tensor, angles: Tensor) -> Tensor:
-    """Rotate pairs of numbers, i and i + d / 2 of vectors (..., n, d), by angles (n, d / 2) in radians."""
-    first, second = vectors.chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
-
-
-def plane_waves(n: int, frequency: float) -> Tensor:
-    """Return n waves that run in directions spread over half a circle, (n, 2) radians per pixel."""
-    directions = (torch.arange(n) + 0.5) * math.pi / max(n, 1)
-    return frequency * torch.stack((directions.cos(), directions.sin()), 1)
-
-
-def cell_positions(side: int, full_side: int) -> Tensor:
-    """Return where a picture's cells lie, (side * side, 2) rows and columns in full-size pixels from its middle."""
-    line = (torch.arange(side) + 0.5) * (full_side / side) - full_side / 2
-    return torch.stack(torch.meshgrid(line, line, indexing="ij"), -1).reshape(-1, 2)
-
-
-MAX_PAIRS = 128 * 128  # pairs of keys that are laid out at once; more would need a kernel that goes tile by tile
-
-
-def pair_products(first: Tensor, second: Tensor) -> Tensor:
-    """Multiply every row of one matrix (..., n, d) with every row of another (..., m, d), element by element.
-
-    The pair (j, k) is row j * m + k of the result, (..., n * m, d). A ValueError refuses other widths, or more pairs
-    than MAX_PAIRS.
-    """
-    if first.shape[-1] != second.shape[-1]:
-        raise ValueError(f"first and second need the same width, got {first.shape[-1]} and {second.shape[-1]}")
-    n_pairs = first.shape[-2] * second.shape[-2]
-    if n_pairs > MAX_PAIRS:
-        raise ValueError(f"first and second make {n_pairs:,} pairs, at most {MAX_PAIRS:,} are laid out at once")
-    return (first.unsqueeze(-2) * second.unsqueeze(-3)).flatten(-3, -2)
-
-
-def pair_axis(axis: Axis) -> Axis:
-    """Return the axis of all ordered pairs of positions; its grid is (n, n), so that charts draw a square."""
-    labels = [f"({first}, {second})" for first in axis.labels for second in axis.labels]
-    return Axis(f"pairs of {axis.name}", labels, (len(axis), len(axis)))
-
-
-def pair_weights(trace: AttentionTrace, query: int) -> Tensor:
-    """Return the slice of the n x n x n weights that belongs to one query: rows are j, columns k; it sums to 1."""
-    return _square(trace, trace.weights(0, [query])[0])
-
-
-def pair_scores(trace: AttentionTrace, query: int) -> Tensor:
-    """Return one query's slice of the scores, (n_keys, n_keys); -inf where it may not attend."""
-    return _square(trace, trace.masked_scores(0, [query])[0])
-
-
-def _square(trace: AttentionTrace, row: Tensor) -> Tensor:
-    if trace.story.key_axis.grid is None:
-        raise ValueError(f"the keys of {trace.story.mechanism!r} are single {trace.story.key_axis.name}, not pairs")
-    return row.view(trace.story.key_axis.grid)
-
-
-def others(n: int, n_more: int = 0) -> Tensor:
-    """Return the mask of queries that look at everyone but themselves, (n, n + n_more); n_more keys have no query."""
-    return ~torch.eye(n, n + n_more, dtype=torch.bool)
-
-
-def pairs_of_others(n: int, with_nobody: bool = False) -> Tensor:
-    """Return the mask of a query that looks at pairs of two different others, bool (n, m, m) with m = n.
-
-    With nobody, a further position at the end, m = n + 1, may be chosen only as the pair of itself with itself.
-    """
-    m = n + with_nobody
-    single = others(n, int(with_nobody))
-    pairs = single[:, :, None] & single[:, None, :] & ~torch.eye(m, dtype=torch.bool)
-    if with_nobody:
-        pairs[:, n, :] = pairs[:, :, n] = False
-        pairs[:, n, n] = True
-    return pairs

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention_core.arrays import read_npz
-from attention_core.attention.attend import pairs_of_others
+from attention_core.attention.key_pairs import pairs_of_others
 from attention_core.data.mnist import DataError
 
 MODULUS = 31

@@ -9,8 +9,9 @@ from typing import Any, ParamSpec
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend, pair_products
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, GivenWeights
+from attention_core.attention.key_pairs import pair_products
 from attention_core.attention.scores import Dot, Score
 from attention_core.attention.types import AttentionOutput
 from attention_core.data.match3 import MODULUS

@@ -8,8 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend, others, pair_axis, pair_products, pairs_of_others
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
+from attention_core.attention.key_pairs import others, pair_axis, pair_products, pairs_of_others
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Story, Text, always
@@ -79,7 +80,7 @@ class Match3Head(TracedModel):
     two members of a pair projections of their own; here they share one, because a pair of numbers has no order.
 
     Source: 2-simplicial attention, Clift et al. 2019 and Roy et al. 2025 (see
-    attention_core.attention.attend); the task and the token that stands for nobody, Sanford et al. 2023, section 4.
+    attention_core.attention.key_pairs); the task and the token that stands for nobody, Sanford et al. 2023, section 4.
     """
 
     vectors: Tensor

@@ -11,8 +11,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend, cell_positions, plane_waves, rotate
+from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
+from attention_core.attention.positions import cell_positions
+from attention_core.attention.rotations import plane_waves, rotate
 from attention_core.attention.steps import affine, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Step, Story, Text, always
@@ -156,7 +158,7 @@ class PixelAttention(nn.Module):
 
     Values are read from the tokens' position part: a pixel hands over where it is, never how dark it is, so that the
     drawing can reach the answer through the weights alone. Values are turned by their place and contexts turned back
-    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.attend).
+    by the query's, so that what a pixel collects tells how ink lies around it (see attention_core.attention.rotations).
     """
 
     def __init__(self, config: PixelConfig) -> None:

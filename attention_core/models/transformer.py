@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.attend import attend, merge_heads, sinusoidal, split_heads
+from attention_core.attention.attend import attend, merge_heads, split_heads
 from attention_core.attention.edits import Edits, for_queries
 from attention_core.attention.inside_torch import with_buffers
+from attention_core.attention.positions import sinusoidal
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, always

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.attend import pair_weights
+from attention_core.attention.key_pairs import pair_weights
 from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.match3 import matching_pairs

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core import AttentionTrace, Axis, Step, step_of
-from attention_core.attention.attend import pair_scores, pair_weights
+from attention_core.attention.key_pairs import pair_scores, pair_weights
 from attention_core.attention.wording import counted
 from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.heatmap import pair_axes

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.attend import sinusoidal
+from attention_core.attention.positions import sinusoidal
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.device import to_array

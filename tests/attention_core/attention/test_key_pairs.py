@@ -6,8 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention.attend import (
-    attend,
+from attention_core.attention.attend import attend
+from attention_core.attention.edits import DropHead
+from attention_core.attention.key_pairs import (
     others,
     pair_axis,
     pair_products,
@@ -15,7 +16,6 @@ from attention_core.attention.attend import (
     pair_weights,
     pairs_of_others,
 )
-from attention_core.attention.edits import DropHead
 from attention_core.attention.types import Axis
 from tests.support.traces import trace_of
 

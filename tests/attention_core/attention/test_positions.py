@@ -1,15 +1,15 @@
-"""Positions: the waves' values, and what dot products depend on."""
+"""Positions: the waves' values, and what their dot products depend on."""
 
 import math
 
 import pytest
 import torch
 
-from attention_core.attention import attend as positions
+from attention_core.attention.positions import sinusoidal
 
 
 def test_waves_have_the_values_of_the_paper():
-    table = positions.sinusoidal(7, 6)
+    table = sinusoidal(7, 6)
     for position in range(7):
         for pair in range(3):
             angle = position / 10_000 ** (2 * pair / 6)
@@ -19,21 +19,14 @@ def test_waves_have_the_values_of_the_paper():
 
 def test_an_odd_width_is_refused():
     with pytest.raises(ValueError, match="d must be even, got 5"):
-        positions.sinusoidal(3, 5)
+        sinusoidal(3, 5)
 
 
 def test_dot_products_of_waves_depend_on_the_distance_alone():
-    waves = positions.sinusoidal(40, 64)
+    waves = sinusoidal(40, 64)
     products = waves @ waves.T
     for distance in range(20):
         diagonal = products.diagonal(distance)
         torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal), atol=1e-3, rtol=0)
     assert products[20].argmax() == 20
     assert float(products[20, 20]) == pytest.approx(32)
-
-
-def test_angles_turn_slower_from_pair_to_pair():
-    angles = positions.rotary_angles(5, 8)
-    assert angles.shape == (5, 4)
-    assert (angles[1].diff() < 0).all()
-    assert not angles[0].any()

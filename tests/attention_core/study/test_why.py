@@ -5,8 +5,8 @@ import torch
 import transformers as hf
 
 from attention_core import load
-from attention_core.attention.attend import rotary_angles, rotate
 from attention_core.attention.edits import DropHead
+from attention_core.attention.rotations import rotary_angles, rotate
 from attention_core.data.language_pieces import tokenizer
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study import Study, compare

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention.attend import pair_weights
 from attention_core.attention.edits import UNIFORM
+from attention_core.attention.key_pairs import pair_weights
 from attention_core.attention.steps import step_of, steps_of
 from attention_core.data import match3
 from attention_core.evaluate.classification import accuracy
