@@ -62,7 +62,8 @@ class ChosenStep extends MovingStep {
     }
     root.classList.toggle("awaits", now !== this.shown);
     const are = `:has([data-step="${now}"]):has(.st-key-desk_code_${now})`;  // the first of the words and the last
-    this.words.replaceSync(follows ? `.st-key-step_words:not(${are}) { opacity: 0; }` : "");
+    const rule = follows ? `.st-key-step_words:not(${are}) { opacity: 0; }` : "";
+    if (rule !== this.rule) this.words.replaceSync(this.rule = rule);
   }
 
   leave() { document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== this.words); }
