@@ -47,7 +47,8 @@ def modules_of(place: str) -> list[Module]:
     """Return a script of the repository and all that it needs, each behind what it needs itself.
 
     Raises:
-        ValueError: a line begins with import or export in another form than those above, or a module needs itself.
+        ValueError: a line begins with import or export in another form than those above, a name that is imported is not
+            exported, or a module needs itself.
     """
     found: dict[str, Module] = {}
 
@@ -56,8 +57,10 @@ def modules_of(place: str) -> list[Module]:
             raise ValueError(f"{place} imports itself, by way of {above[0]}")
         if place not in found:
             module = _read(place)
-            for _, needed in module.imports:
+            for names, needed in module.imports:
                 follow(needed, place, *above)
+                if missing := {*names[2:-2].split(", ")} - {*found[needed].exports}:
+                    raise ValueError(f"{place}: {needed} exports no {', '.join(sorted(missing))}")
             found[place] = module
 
     follow(place)
