@@ -170,6 +170,22 @@ def test_one_file_each_reaches_into_torch_transformers_and_streamlit(root):
     assert of_streamlit == {"ui/inside_streamlit.py"}
 
 
+def test_one_short_file_of_the_app_takes_names_with_an_underscore(root):
+    inside = root / "ui/inside_streamlit.py"
+    assert len(inside.read_text().splitlines()) <= 150
+    files = [root / "app.py", *(root / "pages").rglob("*.py"), *(root / "ui").rglob("*.py")]
+    own = {node.name for path in files for node in nodes_of(path) if isinstance(node, ast.FunctionDef)}
+    own |= {"_asdict", "_replace"}  # of named tuples
+    users = set()
+    for path in files:
+        names = {name for owner, name in _attributes(path) if owner not in ("self", "cls")} - own
+        imports = [node for node in nodes_of(path) if isinstance(node, ast.ImportFrom)]
+        names |= {alias.name for node in imports for alias in node.names}
+        if any(re.match("_[^_]", name) for name in names):
+            users.add(path)
+    assert users == {inside}
+
+
 def _attributes(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (owner, name) of every attribute in a file, "" where the owner is no plain name."""
     for node in nodes_of(path):

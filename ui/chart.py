@@ -21,7 +21,6 @@ from streamlit.delta_generator import DeltaGenerator
 from attention_core.concurrency import BoundedCache
 from ui import served
 from ui.component import component
-from ui.inside_streamlit import MAIN
 from ui.lecture.mode import LECTURE
 from ui.state import APP, Field, chart_selection, component_message
 from ui.vary import with_row
@@ -47,7 +46,7 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | None = None,
-    on: DeltaGenerator = MAIN,
+    on: DeltaGenerator | None = None,
 ) -> Any:
     """Draw a chart; arguments and result are otherwise those of st.vega_lite_chart.
 
@@ -58,7 +57,7 @@ def draw_chart(
     if LECTURE.value:
         spec = _for_a_hall(spec)
     spec, row = with_row(spec | _settled(spec, ("width", "height") if width == "content" else ("height",)))
-    return on.vega_lite_chart(
+    return (on or st).vega_lite_chart(
         None,
         spec | {"datasets": {name: _arrow(columns) for name, columns in {**data, **row}.items()}},
         key=key,

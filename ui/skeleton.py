@@ -13,7 +13,7 @@ from ui.chart import forget_pictures, new_part, noted_in
 from ui.faults import show_faults, show_lost_gpu
 from ui.hosting.uploads import show_refusal
 from ui.hosting.warm_up import is_warm
-from ui.inside_streamlit import StopException, runs_alone
+from ui.layout import PageEnd
 from ui.lecture.guided.items import lecture_controls, page_question
 from ui.lecture.hall.corner import end_of_page, hall_corner
 from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
@@ -54,6 +54,7 @@ def page_frame(name: str, question: str) -> None:
         read_address(name)
     forget_pictures()
     EXPORT.value = None
+    CLOCKS.value = {}
     page_head(entry_of(name).heading, question)
 
 
@@ -70,7 +71,7 @@ def guarded(part: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(StopException), noted_in(place), show_faults():
+        with suppress(PageEnd), noted_in(place), show_faults():
             part(*given)
         write_address()
         show_refusal()
@@ -87,7 +88,7 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
     plays, run = any(player.plays for player in players), guarded(part)
     seconds, clocks = next((player.seconds for player in players if player.plays), beat), CLOCKS.value
     had_clock, clocks[part.__qualname__] = clocks.get(part.__qualname__), seconds
-    if had_clock and seconds is None and runs_alone():
+    if had_clock and seconds is None:
         st.rerun()  # all: a part's clock ends with a run of all
 
     @wraps(part)

@@ -5,17 +5,15 @@ from importlib import import_module
 import pytest
 
 PARTS = {
-    "streamlit:_main": "is the body of a page",
     "streamlit.elements.widgets.data_editor:DataEditorSerde.deserialize": "reads what people type into a table",
     "streamlit.runtime.uploaded_file_manager:UploadedFile.__init__": "is a file in a script's hand",
     "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.remove_file": "forgets a file",
-    "streamlit.runtime:Runtime.get_app_session": "finds a visitor's page",
+    "streamlit.runtime.session_manager:SessionManager.get_active_session_info": "finds a visitor's page",
     "streamlit.runtime:Runtime.close_session": "ends the session of a visitor who has gone",
     "streamlit.runtime.app_session:AppSession.request_rerun": "runs a visitor's page again",
     "streamlit.runtime:Runtime.connect_session": "lets the server's own visitor in",
     "streamlit.runtime:Runtime.handle_backmsg": "runs a page for the server's own visitor",
     "streamlit.runtime.pages_manager:PagesManager.uses_pages_directory": "makes a navigation of pages/",
-    "streamlit.runtime.scriptrunner:StopException": "ends a run early",
     "streamlit.runtime.scriptrunner_utils.script_run_context:ScriptRunContext.reset": "begins a run",
 }
 

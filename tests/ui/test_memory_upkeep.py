@@ -20,7 +20,7 @@ MOVED = "Streamlit has moved what ui/inside_streamlit.py reaches for, so that a 
 def made(seconds: float) -> tuple[MediaFileManager, str]:
     """A file that was asked for, after the ends of three runs of other visitors."""
     files = MediaFileManager(MemoryMediaFileStorage("/media"))
-    keep_downloads(files, seconds)
+    keep_downloads(seconds, files)
     url = files.execute_deferred(files.add_deferred(lambda: b"numbers", "text/plain", "there", file_name="numbers.txt"))
     for _ in range(3):
         files.remove_orphaned_files()
@@ -46,7 +46,7 @@ def test_visitors_are_forgotten_when_their_time_is_over():
     storage = MemorySessionStorage(ttl_seconds=0)
     storage.save(SimpleNamespace(session=SimpleNamespace(id="one")))
     assert storage._cache._data, f"{MOVED}MemorySessionStorage._cache"
-    forget_visitors(SimpleNamespace(_session_storage=storage))
+    forget_visitors(SimpleNamespace(_session_storage=storage, list_sessions=list))
     assert not storage._cache._data
 
 

@@ -19,7 +19,7 @@ from ui.hosting.bounds import (
     UPLOAD_SECONDS,
     UPLOADS_BYTES,
 )
-from ui.inside_streamlit import all_files, files_of, let_go, refusal, refuse
+from ui.inside_streamlit import files_of, let_go, refusal, refuse
 
 Message = MutableMapping[str, Any]
 ABOUT_A_FILE = 2**18
@@ -104,7 +104,7 @@ class UploadBounds:
         return self._too_much(session, n_bytes)
 
     def _too_much(self, session: str, more: int) -> str:
-        own, others = files_of(session), all_files()
+        own, others = files_of(session), files_of()
         if _weight(own) + self.coming[session] + more > SESSION_UPLOAD_BYTES.most:
             most = f"{SESSION_UPLOAD_BYTES.most // MIB} MB, {sum(own) / MIB:.0f} are in use"
             return f"The file was not taken: yours may have {most}. Take one away, or load the page anew."

@@ -20,13 +20,7 @@ from attention_core.bounds.limits import is_hosted
 from attention_core.concurrency import Lock
 from attention_core.files import note_missing
 from attention_core.log import counting_repeats, log
-from ui.inside_streamlit import (
-    FirstVisitor,
-    forget_what_visitors_left,
-    keep_all_downloads,
-    server_started,
-    show_our_navigation,
-)
+from ui.inside_streamlit import FirstVisitor, forget_visitors, keep_downloads, show_our_navigation
 from ui.navigation import PAGES
 
 SECONDS_BETWEEN = 15.0
@@ -42,14 +36,20 @@ def share_memory() -> None:
         _glibc().mallopt(*setting)
 
 
+async def server_started() -> None:
+    """Wait until Streamlit's server runs."""
+    while not st.runtime.exists():
+        await asyncio.sleep(0.1)
+
+
 async def keep_memory_small() -> None:
     """Free memory from time to time; for as long as the server runs."""
     await server_started()
-    keep_all_downloads(SECONDS_TO_FETCH)
+    keep_downloads(SECONDS_TO_FETCH)
     while True:
         await asyncio.sleep(SECONDS_BETWEEN)
         with suppress(AttributeError, RuntimeError):  # of another version of Streamlit, or while a run adds some
-            forget_what_visitors_left()
+            forget_visitors()
         await asyncio.to_thread(_give_back)
 
 
