@@ -1,5 +1,6 @@
 """What the app takes from Streamlit's inside is still there; the tests of uploads and tables say that it works."""
 
+import re
 from importlib import import_module
 
 import pytest
@@ -58,3 +59,10 @@ def test_the_servers_own_visitor_is_asked_what_any_browser_is():
     assert "client_context" in asked, words
     assert [name for name in asked if not hasattr(inside.FirstVisitor, name)] == [], words
     assert not inside.FirstVisitor.__abstractmethods__, words
+
+
+def test_each_part_keeps_a_promise_of_the_page_on_security(root):
+    promises = re.findall(r'(?:# |Keeps? )"([^"]+)"', (root / "ui/inside_streamlit.py").read_text())
+    page = " ".join((root / "SECURITY.md").read_text().replace("`", "").split())
+    assert len(promises) == 6
+    assert [promise for promise in promises if promise not in page] == []
