@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from attention_core.attention.edits import Edits
+from attention_core.attention.edits import Edits, QueryEdit
 from attention_core.device import device_of
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject
@@ -68,7 +68,7 @@ def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits
     """Return the translation with its attention; what comes before the first edited piece is said as learned."""
     made, source = translation(translator, text, forced), core.read_source(text)
     if edits:
-        first = min(getattr(edit, "query", None) or 0 for edit in edits)
+        first = min(edit.query or 0 if isinstance(edit, QueryEdit) else 0 for edit in edits)
         kept = max(forced, tuple(made.ids[: min(first, MAX_PIECES - 1)]), key=len)
         made = _translated(model_of(translator), source, kept, tuple(edits))
     return _shown(model_of(translator), translator, source, forced, made, tuple(edits))

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.edits import Edit, Edits, GivenWeights
+from attention_core.attention.edits import Edit, Edits, GivenWeights, HeadEdit
 from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.scores import ScaledDot, Score, same_width
 from attention_core.attention.trace import AttentionScores, at_least_float32, masked
@@ -44,8 +44,7 @@ def attend(
         the context, exactly 0 for a query that sees no key, and perhaps the normaliser or the weights.
 
     Raises:
-        EditError: an edit that cannot be done, a ValueError and an IndexError, with the reason.
-        ValueError: shapes that do not fit, in the words of the shapes.
+        ValueError: shapes that do not fit, or an edit that cannot be done (EditError), in words.
 
     Source: Vaswani et al. 2017, eq. 1; fused kernels: Dao 2023, "FlashAttention-2".
     """
@@ -68,10 +67,10 @@ def attend(
         output = output if with_weights else output._replace(weights=None)
         for number, (item, its_value) in enumerate(zip(items if edits_rows else [], value, strict=False)):
             _recompute_rows(output, number, item, its_value)
-    for edit in (edit for edit in edits if edit.target == "context"):
+    if any(edit.target == "context" for edit in edits):
         for context in output.context:
-            for head in filter(edit.applies_to, range(len(context))):
-                context[head] = edit.context(head, context[head])
+            for head in range(len(context)):
+                context[head] = items[0].edited_context(head, context[head])
     return output
 
 
@@ -122,7 +121,8 @@ def _attend_by_kernel(
 
 def _is_for_kernels(edit: Edit) -> bool:
     """Return whether fused kernels can do it: they can multiply the scores of one head, but not hide keys from one."""
-    return edit.is_fusable and (not edit.blocked() or getattr(edit, "head", None) is None)
+    is_of_one_head = isinstance(edit, HeadEdit) and edit.head is not None
+    return edit.is_fusable and not (edit.blocked() and is_of_one_head)
 
 
 def _recompute_rows(output: AttentionOutput, number: int, attention: AttentionScores, value: Tensor) -> None:

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.scores import Pair, ScaledDot, Stage, number
-from attention_core.attention.trace import AttentionTrace, at_least_float32, zero_where_masked
-from attention_core.attention.types import Axis, Compute, Inputs, Role, Rows, Step, Text
+from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, at_least_float32, zero_where_masked
+from attention_core.attention.types import ALL, Axis, Compute, Inputs, Role, Rows, Step, Text
 from attention_core.device import to_array
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
             )
         )
     if "context" in _targets(trace):
-        code = f"{context.code} * kept + taken  # 0, and what comes in its place"
+        code = f"{context.code}\ncontext = context.index_put((context_rows, context_columns), taken)"
         context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT}")
     mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, names)
     return (*steps, mixed)
@@ -274,33 +274,37 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
 
 
 def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
-    """Return what the lines of edits name: the cells whose numbers they set, before and after the softmax."""
+    """Return what the lines of edits name: an order, a factor, and cells with the numbers that edits change there."""
     edits = [edit for edit in trace.ordered_edits if edit.applies_to(head)]
-    rows = trace.changed_rows(head, [edit for edit in edits if edit.target == "scores"])
-    queries, keys = (torch.arange(n, device=trace.query.device) for n in (trace.n_queries, trace.n_keys))
-    queries = queries[rows]
-    scores, weights = at_least_float32(trace.query).new_full((2, len(queries), len(keys)), torch.nan)
-    order, context = keys, torch.tensor([[0.0], [1.0]]).to(trace.value).expand(2, trace.n_queries)[..., None]
-    context = context.expand(-1, -1, trace.value.shape[-1])
-    for edit in edits:
-        moved = edit.key_order(trace, head)
+    order = torch.arange(trace.n_keys, device=trace.query.device)
+    for moved in (edit.key_order(trace, head) for edit in edits):
         order = order if moved is None else order[moved]
-        edit.change_scores(trace, head, queries, keys, scores)
-        edit.change_weights(trace, head, queries, keys, weights)
-        context = torch.stack([edit.context(head, one) for one in context])
-    (row, column), (set_row, set_column) = ((~cells.isnan()).nonzero().T for cells in (scores, weights))
-    return {
-        "order": order,
-        "factor": trace.factor(head),
-        "rows": queries[row],
-        "columns": column,
-        "edited": scores[row, column],
-        "set_rows": queries[set_row],
-        "set_columns": set_column,
-        "new": weights[set_row, set_column],
-        "kept": (context[1] - context[0])[:, :1],
-        "taken": context[0],
-    }
+    named: dict[str, Any] = {"order": order, "factor": trace.factor(head)}
+    by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _targets(trace)}
+    if "scores" in by_target:
+        queries = _positions(trace, trace.changed_rows(head, by_target["scores"]))
+        before = trace.score_tile(head, queries, before=BEFORE_ALL_EDITS)
+        named |= _changed(("rows", "columns", "edited"), queries, before, trace.scores(head, queries))
+    if "weights" in by_target:
+        queries = _positions(trace, trace.changed_rows(head, by_target["weights"]))
+        normaliser = trace.log_normaliser[head, queries] if trace.has_softmax else None
+        before = trace.unset_weights(trace.scores(head, queries), normaliser, head, queries)
+        named |= _changed(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
+    if "context" in by_target:
+        queries, before = _positions(trace, ALL), trace.weighted_sum(head)
+        after = trace.edited_context(head, before)
+        named |= _changed(("context_rows", "context_columns", "taken"), queries, before, after)
+    return named
+
+
+def _positions(trace: AttentionTrace, rows: Rows) -> Tensor:
+    return torch.arange(trace.n_queries, device=trace.query.device)[rows]
+
+
+def _changed(names: tuple[str, str, str], queries: Tensor, before: Tensor, after: Tensor) -> dict[str, Tensor]:
+    """Return the rows, columns and new numbers of those cells of these queries that differ, by these names."""
+    row, column = (before != after).nonzero().T
+    return dict(zip(names, (queries[row], column, after[row, column]), strict=True))
 
 
 def _logarithms(trace: AttentionTrace, head: int) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from attention_core.attention.types import ALL, AttentionOutput, Rows, Story
 from attention_core.device import device_of
 
 Edits = Sequence[Any]  # of attention_core.attention.edits.Edit, whose file imports this one
-AFTER_ALL_EDITS = 1000  # above the apply_order of every edit
+BEFORE_ALL_EDITS, AFTER_ALL_EDITS = -1000, 1000  # below and above the apply_order of every edit
 ROWS_AT_ONCE = 256
 """Queries in a block of a pass over all rows: memory stays O(n), and a block with 784 keys fits the cache."""
 
@@ -224,11 +224,16 @@ class AttentionScores:
         self, scores: Tensor, log_normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL
     ) -> Tensor:
         """Return the weights of a tile of scores; log_normaliser (n_rows,) is None where there is no softmax."""
+        return self.with_set_weights(self.unset_weights(scores, log_normaliser, head, rows, cols), head, rows, cols)
+
+    def unset_weights(
+        self, scores: Tensor, log_normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL
+    ) -> Tensor:
+        """Return what weights_of() does without the edits that set weights after the softmax."""
         allowed = self.allowed(head, rows, cols)
         if log_normaliser is not None:
             scores = (scores - zero_where_masked(log_normaliser)[:, None]).exp_()  # in place: half the memory
-        weights = scores if allowed is None else scores.masked_fill(~allowed, 0)
-        return self.with_set_weights(weights, head, rows, cols)
+        return scores if allowed is None else scores.masked_fill(~allowed, 0)
 
     def with_set_weights(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
         """Apply, in place, the edits that set weights after the softmax; return the same tensor."""
@@ -238,6 +243,13 @@ class AttentionScores:
                 if edit.applies_to(head):
                     edit.change_weights(self, head, queries, keys, weights)
         return weights
+
+    def edited_context(self, head: int, context: Tensor) -> Tensor:
+        """Return what the edits make of a head's context, (n_queries, d_v)."""
+        for edit in self.ordered_edits:
+            if edit.applies_to(head):
+                context = edit.context(head, context)
+        return context
 
     def _positions(self, rows: Rows, cols: Rows) -> tuple[Tensor, Tensor]:
         device = self.query.device
@@ -346,11 +358,15 @@ class AttentionTrace(AttentionScores):
             return self.fused_context
         context = at_least_float32(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
         for head in range(self.n_heads):
-            value = at_least_float32(self.value_of(head))
-            for rows, _, weights in self.blocks(head):
-                context[head, rows] = weights @ value
-            for edit in self.edits:
-                context[head] = edit.context(head, context[head])
+            context[head] = self.edited_context(head, self.weighted_sum(head))
+        return context
+
+    def weighted_sum(self, head: int) -> Tensor:
+        """Return the context before the edits that replace it, (n_queries, d_v)."""
+        value = at_least_float32(self.value_of(head))
+        context = at_least_float32(self.query).new_empty(self.n_queries, value.shape[-1])
+        for rows, _, weights in self.blocks(head):
+            context[rows] = weights @ value
         return context
 
     @cached_property

@@ -229,8 +229,7 @@ class _CallResult:
                 values = at_least_float32(value[number, head // (plain.n_heads // value.shape[1])])
                 for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
                     own[rows, head] = (weights @ values).to(own.dtype)
-                for edit in its:
-                    own[:, head] = edit.context(head, own[:, head])
+                own[:, head] = changed.edited_context(head, own[:, head])
             if place is not None:
                 traces[place] = changed
         return context, traces

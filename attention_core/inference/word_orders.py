@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import Edit
+from attention_core.attention.edits import Edit, QueryEdit
 from attention_core.device import device_of
 from attention_core.inference.translation import SourceSentence
 from attention_core.models.transformer import EditedTranslator, EditsByAttention
@@ -61,8 +61,9 @@ def reordered_edits(edits: EditsByAttention, places: Tensor) -> EditsByAttention
 
     def moved(kind: str, edit: Edit) -> Edit:
         edit = edit if kind == "decoder" else edit.with_keys(now.__getitem__)[0]
-        query = getattr(edit, "query", None)
-        return edit if query is None or kind != "encoder" else replace(edit, query=now[query])  # type: ignore[call-arg]
+        if kind != "encoder" or not isinstance(edit, QueryEdit) or edit.query is None:
+            return edit
+        return replace(edit, query=now[edit.query])  # type: ignore[call-arg]
 
     return {(kind, layer): tuple(moved(kind, edit) for edit in its) for (kind, layer), its in edits.items()}
 

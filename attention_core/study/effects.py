@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, OutputFrom, PatternFrom, RunHead
+from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadEdit, OutputFrom, PatternFrom, RunHead
 from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.hub.outputs import MAX_ITEMS, repeated
 from attention_core.hub.tracing import run_items
@@ -131,7 +131,7 @@ def _given(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> Wri
     def change(side_by_side: Tensor, n_heads: int, own: Edits) -> Tensor:
         heads = [*side_by_side.unflatten(-1, (n_heads, -1)).unbind(-2)]
         for edit in own:
-            heads = [edit.context(head, context) for head, context in enumerate(heads)]
+            heads = [edit.context(head, one) if edit.applies_to(head) else one for head, one in enumerate(heads)]
         return torch.cat(heads, -1)
 
     places = [(*projections[layer], own) for layer, own in edits.items()]
@@ -237,7 +237,7 @@ def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
 
 
 @dataclass(frozen=True)
-class _Nudge(Edit):
+class _Nudge(HeadEdit):
     """Adds to a head's output what is 0, of which a gradient tells how much more of it would matter."""
 
     name = "nudge"
@@ -247,7 +247,7 @@ class _Nudge(Edit):
     by: Tensor = field(compare=False)
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        return context + self.by if self.applies_to(head) else context
+        return context + self.by
 
 
 def foretold(

@@ -13,6 +13,7 @@ from attention_core.attention.edits import (
     Temperature,
     Uniform,
 )
+from tests.support.own_edits import OwnEdit
 
 
 def renormalised(weights, cells):
@@ -31,6 +32,8 @@ def scores_with(edits, scores, order):
     for edit in edits:
         if isinstance(edit, SetScore):
             scores[edit.query, edit.key] = edit.score
+        if isinstance(edit, OwnEdit):
+            edit.plain_scores(scores)
     return scores
 
 
@@ -71,4 +74,8 @@ def weights_of(head, scores, allowed, edits, has_softmax, order):
     for edit in edits:
         if isinstance(edit, PatternFrom):
             weights = edit.pattern.to(weights)
-    return with_set_weights([edit for edit in edits if isinstance(edit, SetWeights)], weights.clone(), has_softmax)
+    weights = with_set_weights([edit for edit in edits if isinstance(edit, SetWeights)], weights.clone(), has_softmax)
+    for edit in edits:
+        if isinstance(edit, OwnEdit):
+            edit.plain_weights(weights)
+    return weights

@@ -7,12 +7,15 @@ from attention_core.attention.edits.edit import EDITS as EDITS
 from attention_core.attention.edits.edit import UNIFORM as UNIFORM
 from attention_core.attention.edits.edit import BlockEdge as BlockEdge
 from attention_core.attention.edits.edit import BlockKeys as BlockKeys
+from attention_core.attention.edits.edit import CellEdit as CellEdit
 from attention_core.attention.edits.edit import DropHead as DropHead
 from attention_core.attention.edits.edit import Edit as Edit
 from attention_core.attention.edits.edit import EditError as EditError
 from attention_core.attention.edits.edit import Edits as Edits
+from attention_core.attention.edits.edit import HeadEdit as HeadEdit
 from attention_core.attention.edits.edit import NoScale as NoScale
 from attention_core.attention.edits.edit import PermuteKeys as PermuteKeys
+from attention_core.attention.edits.edit import QueryEdit as QueryEdit
 from attention_core.attention.edits.edit import RunHead as RunHead
 from attention_core.attention.edits.edit import SetScore as SetScore
 from attention_core.attention.edits.edit import Temperature as Temperature

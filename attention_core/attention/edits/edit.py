@@ -26,7 +26,7 @@ scores, the weights after the softmax, or the context."""
 Kind = TypeVar("Kind", bound="type[Edit]")
 
 
-class EditError(ValueError, IndexError):
+class EditError(ValueError):
     """An edit that cannot be done, or a position in one that is not there, with the reason."""
 
 
@@ -57,9 +57,10 @@ class RunHead:
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of attention. Several edits are applied by apply_order, not in the order in which they are given.
+    """One change of attention, in all heads. Several are applied by apply_order, not in the order in which they come.
 
-    Positions and heads count from 0. The methods here change nothing; a subclass overrides those that it needs.
+    Positions and heads count from 0. The methods here change nothing; a subclass overrides those that it needs. A
+    subclass with a field head or query derives from the class below that knows this field.
 
     Attributes:
         name: of the kind, as it stands in links.
@@ -78,9 +79,15 @@ class Edit:
     is_fusable: ClassVar[bool] = False
     hides: ClassVar[bool] = False
 
+    def __init_subclass__(cls) -> None:
+        bases = {base.__name__ for base in cls.__mro__}
+        for field_name, base in (("head", "HeadEdit"), ("query", "QueryEdit")):
+            if field_name in cls.__annotations__ and base not in bases:
+                raise TypeError(f"{cls.__name__} has the field {field_name}: derive it from {base}, which knows it")
+
     def applies_to(self, head: int) -> bool:
-        """Return whether it changes this head: its own, or every head where it names none."""
-        return getattr(self, "head", None) in (None, head)
+        """Return whether it changes this head."""
+        return True
 
     def target_in(self, attention: AttentionScores) -> EditTarget:
         """Return what it changes in this attention; for some kinds that depends on whether there is a softmax."""
@@ -88,9 +95,6 @@ class Edit:
 
     def check(self, attention: AttentionScores) -> None:
         """Raise an EditError if it cannot be applied to this attention."""
-        check_range(attention.n_heads, "head", getattr(self, "head", None))
-        check_range(attention.n_queries, "query", getattr(self, "query", None))
-        check_range(attention.n_keys, "key", getattr(self, "key", None))
 
     def edit_score(self, score: Score, d_k: int) -> Score:
         return score
@@ -103,7 +107,7 @@ class Edit:
         return ()
 
     def key_order(self, attention: AttentionScores, head: int) -> Tensor | None:
-        """Return the key whose score each column shows, (n_keys,); None = the keys stay where they are."""
+        """Return the key whose score each column of a head that it applies to shows, (n_keys,); None = its own."""
         return None
 
     def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
@@ -112,7 +116,10 @@ class Edit:
         return torch.isin(keys, torch.tensor(blocked, device=keys.device))[None] if blocked else None
 
     def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
-        """Change the scores of these queries and keys in place; what it writes into hidden cells is ignored."""
+        """Change the scores of these queries and keys in place; what it writes into hidden cells is ignored.
+
+        Scores outside the tile, such as a neighbour's, are attention.score_tile(..., before=self.apply_order).
+        """
 
     def change_weights(
         self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor
@@ -120,15 +127,12 @@ class Edit:
         """Change the weights of these queries and keys in place, after the softmax."""
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        """Return what replaces a head's context, (n_queries, d_v)."""
+        """Return what replaces the context of a head that it applies to, (n_queries, d_v)."""
         return context
 
     def rows(self, attention: AttentionScores, head: int) -> Rows:
         """Return the queries whose weights it may change in a head."""
-        query = getattr(self, "query", None)
-        if not self.applies_to(head) or self.target == "context":
-            return NO_ROWS
-        return ALL if query is None else [query]
+        return ALL if self.applies_to(head) and self.target != "context" else NO_ROWS
 
     @classmethod
     def merge(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
@@ -137,11 +141,7 @@ class Edit:
 
     def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         """Return the edit for the n queries from `first` on, repeated for n_times copies of them laid end to end."""
-        query = getattr(self, "query", None)
-        if query is None:
-            return [self]
-        times = range(n_times) if first <= query < first + n else ()
-        return [replace(self, query=query - first + time * n) for time in times]  # type: ignore[call-arg]
+        return [self]
 
     def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
         """Return the edit where its keys have these places, without what it does to a key that has None."""
@@ -160,8 +160,7 @@ class Edit:
     @property
     def head_suffix(self) -> str:
         """Where it acts, in brackets, unless that is every head or its words say it."""
-        head = getattr(self, "head", None)
-        return "" if head is None or "{head}" in self.words else f" (head {head + 1})"
+        return ""
 
     def to_plain(self) -> dict[str, Any]:
         values = ((field.name, getattr(self, field.name), field.default) for field in fields(self) if field.compare)
@@ -186,12 +185,53 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
+class HeadEdit(Edit):
+    """An edit with a field for the head that it changes; None = all heads."""
+
+    head: int | None
+
+    def applies_to(self, head: int) -> bool:
+        return self.head in (None, head)
+
+    def check(self, attention: AttentionScores) -> None:
+        super().check(attention)
+        check_range(attention.n_heads, "head", self.head)
+
+    @property
+    def head_suffix(self) -> str:
+        return "" if self.head is None or "{head}" in self.words else f" (head {self.head + 1})"
+
+
+class QueryEdit(HeadEdit):
+    """An edit with a field for the query whose row it changes, too; None = all queries."""
+
+    query: int | None
+
+    def check(self, attention: AttentionScores) -> None:
+        super().check(attention)
+        check_range(attention.n_queries, "query", self.query)
+
+    def rows(self, attention: AttentionScores, head: int) -> Rows:
+        rows = super().rows(attention, head)
+        return rows if self.query is None or rows is NO_ROWS else [self.query]
+
+    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+        if self.query is None:
+            return [self]
+        times = range(n_times) if first <= self.query < first + n else ()
+        return [replace(self, query=self.query - first + time * n) for time in times]  # type: ignore[call-arg]
+
+
 @dataclass(frozen=True)
-class CellEdit(Edit):
+class CellEdit(QueryEdit):
     """An edit of one query and one key."""
 
     query: int
     key: int
+
+    def check(self, attention: AttentionScores) -> None:
+        super().check(attention)
+        check_range(attention.n_keys, "key", self.key)
 
     def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
         key = place_of(self.key)
@@ -216,7 +256,7 @@ class BlockEdge(CellEdit):
 
 @register
 @dataclass(frozen=True)
-class BlockKeys(Edit):
+class BlockKeys(HeadEdit):
     """No query looks at these keys, in one head or in all, as if the keys were not there."""
 
     name = "block keys"
@@ -244,7 +284,7 @@ class BlockKeys(Edit):
 
 @register
 @dataclass(frozen=True)
-class DropHead(Edit):
+class DropHead(QueryEdit):
     """A head hands over nothing: its context is 0.
 
     Attributes:
@@ -259,8 +299,6 @@ class DropHead(Edit):
     query: int | None = None
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        if not self.applies_to(head):
-            return context
         dropped = context.clone()
         dropped[slice(None) if self.query is None else self.query] = 0
         return dropped
@@ -307,7 +345,7 @@ CAUSAL_REASON = (
 
 @register
 @dataclass(frozen=True)
-class PermuteKeys(Edit):
+class PermuteKeys(HeadEdit):
     """The visible keys of a head change places at random, the same way for all its queries.
 
     Attributes:
@@ -333,8 +371,6 @@ class PermuteKeys(Edit):
                 raise EditError(CAUSAL_REASON)
 
     def key_order(self, attention: AttentionScores, head: int) -> Tensor | None:
-        if not self.applies_to(head):
-            return None
         order = torch.arange(attention.n_keys)
         visible = order.clone()
         if attention.mask is not None:
@@ -366,7 +402,7 @@ class SetScore(CellEdit):
 
 @register
 @dataclass(frozen=True)
-class Temperature(Edit):
+class Temperature(HeadEdit):
     """Every score is divided by this, in one head or in all; below 1 the largest one wins more.
 
     An EditError refuses a temperature that is not above 0.
@@ -390,7 +426,7 @@ class Temperature(Edit):
 
 @register
 @dataclass(frozen=True)
-class Uniform(Edit):
+class Uniform(HeadEdit):
     """Every score is 0, so that each query gives all keys that it may see the same weight; in one head or in all."""
 
     name = "uniform"

@@ -13,6 +13,8 @@ from attention_core.attention.edits.edit import (
     EditError,
     Edits,
     EditTarget,
+    HeadEdit,
+    QueryEdit,
     RunHead,
     check_range,
     label,
@@ -27,7 +29,7 @@ FAR_ABOVE_SINK = 40.0  # a score this far above a sink leaves the sink a weight 
 
 @register
 @dataclass(frozen=True)
-class OutputFrom(Edit):
+class OutputFrom(HeadEdit):
     """A head hands over the output of a head of another run.
 
     Attributes:
@@ -45,8 +47,6 @@ class OutputFrom(Edit):
     output: Tensor | None = field(default=None, compare=False, repr=False)
 
     def context(self, head: int, context: Tensor) -> Tensor:
-        if not self.applies_to(head):
-            return context
         if self.output is None:
             raise EditError(f"the output of {self.run} is not here yet: with_runs() fills it in")
         if self.output.shape != context.shape:
@@ -60,7 +60,7 @@ class OutputFrom(Edit):
 
 @register
 @dataclass(frozen=True)
-class SetWeights(Edit):
+class SetWeights(QueryEdit):
     """One query gives some keys these weights, in one head or in all; the other keys share the rest in proportion.
 
     A weight p is reached by the score log(p / (1 - p)) + logsumexp(scores of the others), computed with the row. All
@@ -181,7 +181,7 @@ class SetWeights(Edit):
 
 @register
 @dataclass(frozen=True)
-class PatternFrom(Edit):
+class PatternFrom(HeadEdit):
     """A head has the weights of a head of another run; its values stay its own.
 
     Attributes:

@@ -43,6 +43,7 @@ from tests.support import shown_code as shown
 from tests.support.edited_weights import (
     weights_of,
 )
+from tests.support.own_edits import AddToScore, HalveWeight, OwnEdit, ScaleScores, ScoreOfNeighbour, TurnOutput
 from tests.support.shown_code import QUESTION, SAID, SENTENCE, SOURCE, drawing
 
 RUN = RunHead("another model", "another input")
@@ -79,6 +80,8 @@ def plain_attend(query, key, value, *, score=None, mask=None, edits=(), has_soft
                     context[item, head, slice(None) if edit.query is None else edit.query] = 0
                 if isinstance(edit, OutputFrom) and edit.head == head:
                     context[item, head] = edit.output.double()
+                if isinstance(edit, OwnEdit) and edit.head in (None, head):
+                    edit.plain_context(context[item, head])
     return AttentionOutput(context.to(value.dtype), weights=weights.to(value.dtype) if with_weights else None)
 
 
@@ -222,6 +225,11 @@ def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
         "drop head for a query": [DropHead(head, query)],
         "pattern from": [PatternFrom(head, RUN, pattern)],
         "output from": [OutputFrom(0, RUN, output)],
+        "add to a score": [AddToScore(query, last, 1.5, head=head)],
+        "scale scores": [ScaleScores(first, 2.0, head=head)],
+        "score of a neighbour": [ScoreOfNeighbour(query, last)],
+        "halve a weight": [HalveWeight(query, first, head=head)],
+        "turn an output": [TurnOutput(head=head)],
         "all together": [
             *(Temperature(2.0), BlockKeys((first,)), Uniform(head=head)),
             *(SetScore(query, last, 1.0), SetWeights(query, ((last, 0.5),))),
@@ -231,7 +239,7 @@ def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
 
 def test_every_kind_of_edit_is_here():
     used = {edit.name for edits in edits_for(traced("translator-dot")).values() for edit in edits}
-    assert used == set(EDITS)
+    assert used == {*EDITS, *(kind.name for kind in OwnEdit.__subclasses__())}
 
 
 @cache

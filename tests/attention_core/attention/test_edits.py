@@ -19,6 +19,7 @@ from attention_core.attention.edits import (
     BlockEdge,
     BlockKeys,
     DropHead,
+    Edit,
     EditError,
     NoScale,
     OutputFrom,
@@ -41,6 +42,7 @@ from attention_core.bounds.limits import EDIT_CELLS
 from attention_core.bounds.limits import EDITS as MAX_EDITS
 from tests.support.edited_weights import weights_of
 from tests.support.exported_code import check as check_script
+from tests.support.own_edits import AddToScore, HalveWeight, OwnEdit, ScaleScores, ScoreOfNeighbour, TurnOutput
 from tests.support.shown_code import check as check_code
 from tests.support.traces import N_HEADS, make_trace
 
@@ -75,6 +77,11 @@ EVERY = {
     "drop head for a query": (DropHead(1, query=9),),
     "pattern from": (PatternFrom(1, RUN), BlockKeys((5,))),
     "output from": (OutputFrom(1, RUN),),
+    "add to a score": (AddToScore(9, 2, 1.5, head=1), Temperature(2.0)),
+    "scale scores": (ScaleScores(7, 2.0, head=1),),
+    "score of a neighbour": (ScoreOfNeighbour(9, 2),),
+    "halve a weight": (HalveWeight(9, 2, head=1),),
+    "turn an output": (TurnOutput(head=1),),
     "several": (DropHead(0), SetWeights(9, ((2, 0.5),)), SetScore(9, 7, 2.0), Temperature(2.0), BlockKeys((0,))),
 }
 
@@ -154,6 +161,8 @@ def test_weights_context_tiles_and_summary_are_those_of_a_plain_recomputation(na
         for one in trace.edits:
             if isinstance(one, DropHead) and one.head == head:
                 context[slice(None) if one.query is None else one.query] = 0
+            if isinstance(one, OwnEdit) and one.head in (None, head):
+                one.plain_context(context)
         if head == 1 and isinstance(trace.edits[0], OutputFrom):
             context = trace.edits[0].output.double()
         assert_close(trace.context(head).double(), context, rtol=0, atol=1e-5 * max(float(context.abs().max()), 1e-9))
@@ -295,7 +304,7 @@ def test_a_row_with_nothing_left_says_so():
         make_trace().replace((OutputFrom(0, RUN, torch.zeros(11, 4)),)).context(0)
 
 
-@pytest.mark.parametrize("edit", EVERY)
+@pytest.mark.parametrize("edit", [edit for edit in EVERY if not isinstance(EVERY[edit][0], OwnEdit)])
 def test_a_link_holds_them_as_plain_values(edit):
     plain = json.loads(json.dumps([one.to_plain() for one in EVERY[edit]]))
     assert edits_from_plain(plain) == EVERY[edit]
@@ -388,3 +397,9 @@ def test_a_formula_of_a_cell_says_no_way_that_an_edit_has_left():
     assert "frac" in cell_formula(trace, scaled, 1, 9, 3)
     assert cell_formula(trace, weights, 1, 8, 2) == "A_{9,3} = 0.75"
     assert "frac" in cell_formula(trace, weights, 1, 8, 3)
+
+
+@pytest.mark.parametrize(("field", "base"), [("head", "HeadEdit"), ("query", "QueryEdit")])
+def test_a_kind_of_edit_whose_field_its_base_class_does_not_know_is_refused(field, base):
+    with pytest.raises(TypeError, match=f"Mine has the field {field}: derive it from {base}"):
+        type("Mine", (Edit,), {"__annotations__": {field: int}})
