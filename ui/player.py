@@ -21,7 +21,7 @@ from attention_core.attention.export import trace_to_code, trace_to_frame, trace
 from attention_core.attention.recording import Recording
 from attention_core.attention.steps import cell_formula, row_table, step_of, steps_of
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Role, Step
+from attention_core.attention.types import UNKNOWN, Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.attention.wording import counted
 from attention_core.bounds.harmless import as_cell, as_markdown
@@ -292,7 +292,9 @@ class Stepper(Player[str]):
             def take_cell(row: int, column: int) -> None:
                 self.guessed.value = (step.name, row, column)
 
-            empty = replace(step, role=Role.WEIGHTS, code="", compute=lambda *_: torch.full(step.shape, math.nan))
+            empty = replace(
+                step, role=Role.WEIGHTS, code="", origin=UNKNOWN, compute=lambda *_: torch.full(step.shape, math.nan)
+            )
             show_step_chart(trace, empty, head, lambda _: look, f"{self.name}_empty", on_choose=take_cell)
         elif columns := options(step, head, row):
             labels = step.col_axis.labels
@@ -514,7 +516,7 @@ def show_numbers(
     """
     numbers = torch.as_tensor(values)
     called = str(about.get("title", "weights")).lower()
-    step = replace(step_of(trace, "weights"), name=called, code="", compute=lambda *_: numbers, **about)
+    step = replace(step_of(trace, "weights"), name=called, code="", origin=UNKNOWN, compute=lambda *_: numbers, **about)
     show_step_chart(trace, step, 0, lambda _: look, name, **more)
 
 

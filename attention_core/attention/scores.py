@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import torch
 from torch import Tensor
 
-from attention_core.attention.types import Role, Rows, Text
+from attention_core.attention.types import Matrix, Origin, Role, Rows, Text
 
 MANY = 4  # products written out before the dots
 
@@ -113,6 +113,12 @@ class Score(ABC):
         """Return the stages in order; the last one equals the call."""
         texts = self.symbol, self.formula, self.code, self.explanation
         return (Stage(Text("scores", "Scores", *texts, Role.SCORES), self),)
+
+    def origin(self, query: Tensor, key: Tensor) -> Origin:
+        """Return how the scores of queries (n_queries, d_q) with keys (n_keys, d_k) come about."""
+        if not 0 < query.shape[1] == key.shape[1]:
+            return Origin()
+        return Origin("pairs", (Matrix(query, Role.QUERY, "Q"), Matrix(key.T, Role.KEY, "Kᵀ")))
 
     def dot_factor(self, d_k: int) -> float | None:
         """Return the factor by which a fused kernel makes these scores of dot products; None = they cannot."""
@@ -280,6 +286,9 @@ class Dot(Score):
         formula = rf"q_{{{pair.cell[0] + 1}}} \cdot k_{{{pair.cell[1] + 1}}} = {products(pair.query, pair.key)}"
         return ScoreDerivation(float(pair.query @ pair.key), formula)
 
+    def origin(self, query: Tensor, key: Tensor) -> Origin:
+        return super().origin(query, key)._replace(kind="product")
+
     def dot_factor(self, d_k: int) -> float:
         return 1.0
 
@@ -370,8 +379,17 @@ class Additive(Score):
         wanted, given = (self.W_q.shape[-1], self.W_k.shape[-1]), (query.shape[-1], key.shape[-1])
         if wanted != given:
             raise ValueError(f"W_q and W_k know queries and keys of {wanted} numbers, got {given}")
-        hidden = (query @ self.W_q.T).unsqueeze(-2) + (key @ self.W_k.T).unsqueeze(-3)
-        return hidden.tanh() @ self.v
+        return self._hidden(query, key) @ self.v
+
+    def _hidden(self, query: Tensor, key: Tensor) -> Tensor:
+        return ((query @ self.W_q.T).unsqueeze(-2) + (key @ self.W_k.T).unsqueeze(-3)).tanh()
+
+    def origin(self, query: Tensor, key: Tensor) -> Origin:
+        """Return the product that a single query has: of v with what the hidden layer makes of it and each key."""
+        if len(query) != 1:
+            return super().origin(query, key)
+        hidden = Matrix(self._hidden(query, key)[0].T, Role.KEY, "tanhᵀ")
+        return Origin("product", (Matrix(self.v[None], Role.SCORES, "v"), hidden))
 
     @classmethod
     def plain_parameters(cls, d_q: int, d_k: int, n_keys: int, hidden: int | None = None) -> dict[str, Tensor]:

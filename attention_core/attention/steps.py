@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.scores import Pair, ScaledDot, Stage, number
+from attention_core.attention.scores import Pair, ScaledDot, Score, Stage, number
 from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, at_least_float32, zero_where_masked
-from attention_core.attention.types import ALL, Axis, Compute, Inputs, Role, Rows, Step, Text
+from attention_core.attention.types import (
+    ALL,
+    UNKNOWN,
+    Axis,
+    Compute,
+    Inputs,
+    Matrix,
+    Origin,
+    Origins,
+    Role,
+    Rows,
+    Step,
+    Text,
+    product,
+)
 from attention_core.device import to_array
 
 if TYPE_CHECKING:
@@ -134,20 +148,31 @@ def projections(
     code: str = "$name = x @ W_$letter + b_$letter",
     explanation: str,
     inputs: Inputs,
+    origins: Sequence[Origins] = (UNKNOWN, UNKNOWN, UNKNOWN),
     **blanks: tuple[str, str, str],
 ) -> tuple[Step, ...]:
     """Return queries, keys and values as steps.
 
-    Matrices, their rows and columns (see Text.step) and further blanks come in threes. Formula, code and explanation
-    may have $letter, $name and $meaning, such as "is looking for", and the further blanks in them.
+    Matrices, their rows, columns and origins (see Text.step) and further blanks come in threes. Formula, code and
+    explanation may have $letter, $name and $meaning, such as "is looking for", and the further blanks in them.
     """
     steps = []
     for place, (name, title, letter, role, meaning) in enumerate(VECTORS):
         own = {blank: texts[place] for blank, texts in blanks.items()}
         text = Text(name, title, letter, formula, code, explanation, role)
         text = text.filled(name=name, letter=letter, meaning=meaning, **own)
-        steps.append(text.step(matrices[place], rows[place], columns[place], inputs))
+        steps.append(text.step(matrices[place], rows[place], columns[place], inputs).with_origin(origins[place]))
     return tuple(steps)
+
+
+def projected(
+    of: Sequence[Tensor], weights: Mapping[str, Tensor], symbols: Sequence[str] = ("X", "X", "X")
+) -> list[Origins]:
+    """Return the origins of queries, keys and values that are products of these with W_Q, W_K and W_V."""
+    return [
+        product((inputs, Role.INPUT, symbol), (weights[f"W_{letter}"], role, f"W_{letter}"))
+        for inputs, symbol, (_, _, letter, role, _) in zip(of, symbols, VECTORS, strict=True)
+    ]
 
 
 def affine(**linears: nn.Linear) -> dict[str, Tensor]:
@@ -192,21 +217,10 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     if trace.key.shape[-1] == 0:
         text = WEIGHTS_ALONE if trace.has_softmax else SIGNED_WEIGHTS_ALONE
         return (text.step(trace.weights, *pairs, partial(_logarithms, trace)),)
-    stages = trace.edited_score.stages(trace.key.shape[-1])
-    texts = [stage.text if trace.has_softmax else _without_softmax(stage.text) for stage in stages]
-    scored: list[tuple[Text, Compute]] = [
-        (text, partial(_raw_scores, trace, stage)) for text, stage in zip(texts, stages, strict=True)
-    ]
-    if trace.bias is not None:
-        scored.append((BIAS, trace.scores))
-    last = scored[-1][0]
-    scored[-1] = replace(last, code=last.code + _edits(trace)), trace.scores
-    steps = [text.step(compute, *pairs, names) for text, compute in scored]
-    if trace.has_mask or trace.is_causal:
-        steps.append(MASK.step(trace.masked_scores, *pairs, names))
+    steps = _score_steps(trace, names)
     weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
     if not trace.has_softmax:
-        is_masked = len(steps) > len(scored)
+        is_masked = steps[-1].name == MASK.name
         copied = '.masked_fill(scores == float("-inf"), 0)  # what is forbidden' if is_masked else ".clone()"
         weights = WEIGHTS_WITHOUT_SOFTMAX.filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
         context = CONTEXT_WITHOUT_SOFTMAX
@@ -219,7 +233,8 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     if "weights" in _targets(trace):
         code = f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)"
         weights = replace(weights, code=code, explanation=f"{weights.explanation} {SET_WEIGHTS}")
-    steps.append(weights.step(trace.weights, *pairs, names))
+    kind: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
+    steps.append(weights.step(trace.weights, *pairs, names).with_origin(partial(steps[-1].changed, kind)))
     if story.shows_masked:
         steps.append(
             MASKED.step(
@@ -227,13 +242,48 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
                 story.key_axis,
                 columns,
                 names,
-            )
+            ).with_origin(lambda head: Origin("change", (Matrix(trace.value_of(head), Role.VALUE),)))
         )
     if "context" in _targets(trace):
         code = f"{context.code}\ncontext = context.index_put((context_rows, context_columns), taken)"
         context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT}")
-    mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, names)
-    return (*steps, mixed)
+    mixed = context.step(
+        lambda head, rows, cols: trace.context(head)[rows][:, cols],
+        story.query_axis,
+        columns,
+        names,
+    )
+    return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
+
+
+def _score_steps(trace: AttentionTrace, names: Inputs) -> list[Step]:
+    """Return the steps from the first score to the mask."""
+    pairs = trace.story.query_axis, trace.story.key_axis
+    stages = trace.edited_score.stages(trace.key.shape[-1])
+    texts = [stage.text if trace.has_softmax else _without_softmax(stage.text) for stage in stages]
+    scored: list[tuple[Text, Compute]] = [
+        (text, partial(_raw_scores, trace, stage)) for text, stage in zip(texts, stages, strict=True)
+    ]
+    if trace.bias is not None:
+        scored.append((BIAS, trace.scores))
+    last = scored[-1][0]
+    scored[-1] = replace(last, code=last.code + _edits(trace)), trace.scores
+    origin, steps = partial(_score_origin, trace, stages[0].compute), list[Step]()
+    for text, compute in scored:
+        steps.append(text.step(compute, *pairs, names).with_origin(origin))
+        origin = partial(steps[-1].changed, "change")
+    if trace.has_mask or trace.is_causal:
+        steps.append(MASK.step(trace.masked_scores, *pairs, names).with_origin(partial(steps[-1].changed, "mask")))
+    return steps
+
+
+def _score_origin(trace: AttentionTrace, score: Score, head: int) -> Origin:
+    return score.origin(at_least_float32(trace.query[head]), at_least_float32(trace.key_of(head)))
+
+
+def _context_origin(trace: AttentionTrace, role: Role, head: int) -> Origin:
+    value = at_least_float32(trace.value_of(head))
+    return Origin("product", (Matrix(trace.weights(head), role, "A"), Matrix(value, Role.VALUE, "V")))
 
 
 def _without_softmax(text: Text) -> Text:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache, partial
 from string import Template
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from torch import Tensor
 
 Rows = slice | Sequence[int] | Tensor
 ALL = slice(None)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +73,46 @@ Inputs = Callable[[int], Mapping[str, Any]]
 """head -> tensors, modules and numbers by the names that a line of code has for them."""
 
 
-def always(named: Mapping[str, Any], head: int) -> Mapping[str, Any]:
+class Matrix(NamedTuple):
+    """Numbers that those of a step are made of."""
+
+    numbers: Tensor  # (n_rows, n_columns)
+    role: Role
+    symbol: str = ""
+
+
+class Origin(NamedTuple):
+    """How the numbers of a step come about where no edit changes them.
+
+    The kind is "product" of two matrices, to which the same may be added in every row; "pairs", where each row of one
+    is compared with each column of the other in another way; "softmax", "mask" or "change" of one matrix of the same
+    shape; "" where nothing can be said.
+    """
+
+    kind: Literal["product", "pairs", "softmax", "mask", "change", ""] = ""
+    matrices: tuple[Matrix, ...] = ()
+
+
+Origins = Callable[[int], Origin]
+"""head -> how its numbers come about; called when somebody looks."""
+
+
+def always(same: T, head: int) -> T:
     """Return the same for every head; `partial(always, named)` is an Inputs that can be sent elsewhere."""
-    return named
+    return same
+
+
+UNKNOWN: Origins = partial(always, Origin())
+
+
+def changed(numbers: Tensor, role: Role) -> Origins:
+    """Return the origin of numbers that are made of these, one by one, in every head."""
+    return partial(always, Origin("change", (Matrix(numbers, role),)))
+
+
+def product(left: tuple[Tensor, Role, str], right: tuple[Tensor, Role, str]) -> Origins:
+    """Return the origin of numbers that are this product in every head; for a side see Matrix."""
+    return partial(always, Origin("product", (Matrix(*left), Matrix(*right))))
 
 
 def _tile(matrix: Tensor, head: int, rows: Rows, cols: Rows) -> Tensor:
@@ -134,12 +172,14 @@ class Step(Text):
         col_axis: what the columns stand for.
         compute: called when somebody looks.
         inputs: called when somebody wants to run the code.
+        origin: how the numbers come about; called when somebody looks.
     """
 
     row_axis: Axis
     col_axis: Axis
     compute: Compute = field(repr=False)
     inputs: Inputs = field(repr=False)
+    origin: Origins = field(default=UNKNOWN, repr=False)
 
     def value(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the step's matrix, or a tile of it, (n_rows, n_cols)."""
@@ -149,6 +189,13 @@ class Step(Text):
         """Return what the code names, for a head; what the code of earlier steps assigns comes before it."""
         known = {"head": head, **self.inputs(head)}
         return {name: value for name, value in known.items() if re.search(rf"\b{name}\b", self.code)}
+
+    def with_origin(self, origin: Origins) -> Step:
+        return replace(self, origin=origin)
+
+    def changed(self, kind: Literal["softmax", "mask", "change"], head: int) -> Origin:
+        """Return the origin of numbers that a step makes of those of this one."""
+        return Origin(kind, (Matrix(self.value(head), self.role),))
 
     @property
     def assigns(self) -> str:

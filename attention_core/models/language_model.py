@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text
+from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, changed, product
 from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
 from attention_core.models.registry import register
 
@@ -145,6 +145,7 @@ class RecurrentLanguage(nn.Module):
         query, key = self.query(states), self.key(states)
         context = self._contexts(states[None], edits)[0][0]
         merged = self.merge(torch.cat((states, context), -1))
+        W_Q, W_K, asked = self.query.weight.T, self.key.weight.T, (states, Role.VALUE, "V")
         at, units = Axis("pieces", list(labels)), Axis.numbered("units", states.shape[-1])
         story = Story(
             mechanism="attention of a recurrent network over its own earlier states",
@@ -153,11 +154,11 @@ class RecurrentLanguage(nn.Module):
             value_axis=units,
             steps_before=(
                 STATES.step(states, at, units, gru=self.gru, embedding=embedded),
-                QUERY.step(query, at, W_Q=self.query.weight.T),
-                KEY.step(key, at, W_K=self.key.weight.T),
+                QUERY.step(query, at, W_Q=W_Q).with_origin(product(asked, (W_Q, Role.QUERY, "W_Q"))),
+                KEY.step(key, at, W_K=W_K).with_origin(product(asked, (W_K, Role.KEY, "W_K"))),
             ),
             steps_after=(
-                MERGED.step(merged, at, units, merge=self.merge),
+                MERGED.step(merged, at, units, merge=self.merge).with_origin(changed(context, Role.CONTEXT)),
                 NEXT.step(
                     (merged @ self.embedding.weight.T + self.bias).softmax(-1),
                     at,

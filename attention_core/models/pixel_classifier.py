@@ -15,9 +15,9 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.positions import cell_positions
 from attention_core.attention.rotations import plane_waves, rotate
-from attention_core.attention.steps import affine, projections
+from attention_core.attention.steps import affine, projected, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import Axis, Role, Step, Story, Text, always
+from attention_core.attention.types import UNKNOWN, Axis, Role, Step, Story, Text, always, changed
 from attention_core.models.registry import register
 
 PIXELS = Text(
@@ -241,7 +241,7 @@ class PixelClassifier(TracedModel):
         collected, hidden, logits = self._read(attended.context[:, 0], where)
         if not trace:
             return Prediction(logits)
-        after = collected[0], hidden[0], logits[0]
+        after = attended.context[0, 0], collected[0], hidden[0], logits[0]
         story = self._story(images[0], where, tokens[0], (query[0], key[0], value[0]), after)
         return Prediction(logits, (first_trace(query, key, value, attended, story, edits=edits),))
 
@@ -262,19 +262,19 @@ class PixelClassifier(TracedModel):
     ) -> Story:
         """Return the story of one picture (side, side), whose code names the parameters as they are at present.
 
-        Tokens are (n, d_model), the vectors (1, n, d_k); after the context come it turned back, features and logits
-        (10,).
+        Tokens are (n, d_model), the vectors (1, n, d_k); after them come the context, it turned back, features and
+        logits (10,).
         """
         side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
         pixels = Axis.picture("pixels", side, side)
         rotation = {"positions": where, "waves": attention.value_waves, "rotate": rotate}
-        projected: dict[str, Any] = affine(Q=attention.query, K=attention.key, V=attention.value) | rotation
-        projected["W_V"] = F.pad(projected["W_V"], (0, 0, 0, tokens.shape[-1] - d_k))
+        named: dict[str, Any] = affine(Q=attention.query, K=attention.key, V=attention.value) | rotation
+        named["W_V"] = F.pad(named["W_V"], (0, 0, 0, tokens.shape[-1] - d_k))
         (first, second), third, fourth = self.features, self.classify[1], self.classify[4]
         bias_of_place = first.bias + self._bias_of_place(side)  # type: ignore[operator]
         read = {"W_1": first.weight, "bias_of_place": bias_of_place, "W_2": second.weight, "bias": second.bias}
         answered: dict[str, Any] = {"W_3": third.weight, "b_3": third.bias, "W_4": fourth.weight, "b_4": fourth.bias}
-        collected, hidden, logits = after
+        context, collected, hidden, logits = after
         towards = (
             EMBEDDING.step(tokens, pixels, e=F.pad(embedding.value, (d_k, 0)), position=embedding.positions(side)),
             *projections(
@@ -286,7 +286,8 @@ class PixelClassifier(TracedModel):
                     "A learned projection of the same embeddings: what each pixel $meaning.$turned One picture per "
                     "dimension."
                 ),
-                inputs=partial(always, projected),
+                inputs=partial(always, named),
+                origins=[*projected([tokens] * 3, named)[:2], UNKNOWN],  # values are turned besides
                 before=("", "", r"R\,("),
                 after=("", "", ")"),
                 rotate=("", "", "\nvalue = rotate(value, positions @ waves.T)"),
@@ -294,7 +295,7 @@ class PixelClassifier(TracedModel):
             ),
         )
         then = (
-            RELATIVE.step(collected, pixels, **rotation),
+            RELATIVE.step(collected, pixels, **rotation).with_origin(changed(context, Role.CONTEXT)),
             FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
         )
         answered["size"] = side // self.config.cells

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import SCORES, Scaled, Score
-from attention_core.attention.steps import projections
+from attention_core.attention.steps import projected, projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Axis, Role, Step, Story, Text, always
+from attention_core.attention.types import UNKNOWN, Axis, Role, Step, Story, Text, always, changed, product
 
 MAX_ROWS, MAX_COLUMNS = 6, 6
 """What a page still draws pair by pair, with a number in every cell."""
@@ -208,9 +208,10 @@ def trace_of(problem: Problem, edits: Edits = ()) -> AttentionTrace:
     if problem.is_direct:
         return computed
     output = context @ tables["W_O"]
+    mixed = product((context, Role.CONTEXT, "C"), (tables["W_O"], Role.OUTPUT, "W_O"))
     steps = (
-        OUTPUT.step(output, queries, _numbered(output), W_O=tables["W_O"]),
-        RESIDUAL.step(tables["X"] + output, queries, _numbered(output)),
+        OUTPUT.step(output, queries, _numbered(output), W_O=tables["W_O"]).with_origin(mixed),
+        RESIDUAL.step(tables["X"] + output, queries, _numbered(output)).with_origin(changed(output, Role.OUTPUT)),
     )
     return computed.with_story(steps_after=steps)
 
@@ -235,7 +236,7 @@ def _steps_before(
         named = {f"rows_of_{letter}": tables[letter].tolist() for letter in "QKV"}
         formula, code = "$letter", "$name = torch.tensor(rows_of_$letter, dtype=torch.float64)"
         words = "Given directly: what each row $meaning."
-    projected = projections(
+    vector_steps = projections(
         vectors,
         (queries, keys, keys),
         [_numbered(vector) for vector in vectors],
@@ -243,9 +244,10 @@ def _steps_before(
         code=code,
         explanation=words,
         inputs=partial(always, named),
+        origins=[UNKNOWN] * 3 if problem.is_direct else projected([tables[x], tables[y], tables[y]], tables, (x, y, y)),
         x=(x, y, y),
     )
-    return (*steps, *projected)
+    return (*steps, *vector_steps)
 
 
 @dataclass(frozen=True)

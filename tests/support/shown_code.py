@@ -1,6 +1,7 @@
 """The lines of PyTorch that steps show, run with the tensors that they name."""
 
 import ast
+import re
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +11,7 @@ from torch.testing import assert_close
 from attention_core import AttentionTrace, DropHead, capture
 from attention_core.attention.capture.trace_builder import TraceBuilder
 from attention_core.attention.steps import steps_of
+from attention_core.attention.types import Origin
 from attention_core.data.pieces import END, load_vocabulary
 from attention_core.data.questions import question_words
 from attention_core.inference.sentiment import read_sentence
@@ -19,6 +21,7 @@ from attention_core.live_training.score_comparison import compare
 from attention_core.models.scene_question import SCORINGS as QUESTION_SCORINGS
 from attention_core.models.transformer import KINDS
 
+NAME = re.compile(r"[A-Za-z_]\w*")
 TOOLS = {"torch": torch, "F": F, "normalize": normalize}
 
 
@@ -41,11 +44,42 @@ def check(trace: AttentionTrace) -> None:
             for name in named.keys() & assigned.keys():  # one name, one thing
                 assert_close(named[name], assigned[name], atol=1e-5, rtol=1e-5, msg=lambda why, at=where: at + why)
             space = {**TOOLS, **named, **assigned}
+            origin, before = step.origin(head), [space[name] for name in NAME.findall(step.code) if name in space]
             exec(step.code, space)
             value = step.value(head)
             digits = 1e-5 * max(1.0, float(value.abs().max()))  # float32 knows the largest number to so much
             assert_close(space[step.assigns], value, atol=digits, rtol=1e-5, msg=lambda why, at=where: at + why)
+            check_change(origin, value, before, where)
+            if not trace.edits:
+                check_numbers(origin, value, 10 * digits, where)
             assigned |= {name: space[name] for name in space.keys() & stored(step.code)}
+
+
+def check_change(origin: Origin, value: torch.Tensor, named: list[object], where: str) -> None:
+    """What a step says that it changes is something that its line names, of the same shape."""
+    if origin.kind in ("softmax", "mask", "change"):
+        (before,) = origin.matrices
+        assert before.numbers.shape == value.shape, where
+        tensors = [one for one in named if isinstance(one, torch.Tensor) and one.shape == value.shape]
+        assert any(torch.allclose(one.to(before.numbers), before.numbers, atol=1e-4) for one in tensors), where
+
+
+def check_numbers(origin: Origin, value: torch.Tensor, digits: float, where: str) -> None:
+    """A product, a softmax and a mask are the numbers of their step, but for a bias, a sink and what sees nothing."""
+    if origin.kind == "product":
+        left, right = (matrix.numbers.to(value) for matrix in origin.matrices)
+        rest = value - left @ right
+        assert_close(rest, rest[:1].expand_as(rest), atol=digits, rtol=1e-5, msg=lambda why: where + why)
+    elif origin.kind == "pairs":
+        queries, keys = origin.matrices
+        assert (len(queries.numbers), keys.numbers.shape[1]) == value.shape, where
+        assert queries.numbers.shape[1] == len(keys.numbers), where
+    elif origin.kind == "softmax":
+        shares = origin.matrices[0].numbers.softmax(-1).nan_to_num() * value.sum(-1, keepdim=True)
+        assert_close(value, shares.to(value), atol=digits, rtol=1e-5, msg=lambda why: where + why)
+    elif origin.kind == "mask":
+        seen = value > -torch.inf
+        assert_close(value[seen], origin.matrices[0].numbers[seen], atol=digits, rtol=1e-5, msg=lambda why: where + why)
 
 
 def check_looks(code: str, where: str) -> None:

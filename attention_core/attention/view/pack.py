@@ -20,7 +20,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention_core.attention.origins import Origin, origin_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Role, Step
 from attention_core.device import to_array
@@ -267,9 +266,9 @@ def step_data(
     `shown` are the columns that are sent, None = all.
     """
     columns = ALL if shown is None else [*shown]
-    origin = origin_of(trace, step, head) if step.code else Origin()  # else they are not the trace's own numbers
-    values = _numbers(step, head)[:, columns]
-    coarse, before = min(side // 2, LARGEST_ORIGIN), origin.before
+    origin, values = step.origin(head), _array(step.value(head))[:, columns]
+    before, factors = (origin.matrices, ()) if len(origin.matrices) == 1 else ((), origin.matrices)
+    coarse = min(side // 2, LARGEST_ORIGIN)
     grid, is_flat = step.picture if values.size <= side**2 else (None, False)
     labels = axis_labels(step.col_axis, side, values.size)
     return {
@@ -284,9 +283,11 @@ def step_data(
         "isQuery": step.row_axis is trace.story.query_axis,
         "query": query,
         "kind": origin.kind,
-        "before": before and {"role": before.role, **matrix_data(_numbers(before, head)[:, columns], coarse)},
+        "before": next(
+            ({"role": one.role, **matrix_data(_array(one.numbers)[:, columns], coarse)} for one in before), None
+        ),
         "factors": [
-            {"symbol": symbol, "role": role, **matrix_data(values, coarse)} for symbol, role, values in origin.factors
+            {"symbol": one.symbol, "role": one.role, **matrix_data(_array(one.numbers), coarse)} for one in factors
         ],
     }
 
@@ -300,8 +301,8 @@ def share_parts(steps: Iterable[dict[str, Any]]) -> list[Any]:
     return [*parts]
 
 
-def _numbers(step: Step, head: int) -> np.ndarray:
-    return to_array(step.value(head).float())
+def _array(numbers: Tensor) -> np.ndarray:
+    return to_array(numbers.float())
 
 
 def matrix_data(values: np.ndarray, side: int) -> dict[str, Any]:
