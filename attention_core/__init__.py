@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from attention_core.attention.edits import UNIFORM as UNIFORM
     from attention_core.attention.edits import BlockEdge as BlockEdge
     from attention_core.attention.edits import BlockKeys as BlockKeys
+    from attention_core.attention.edits import CellEdit as CellEdit
     from attention_core.attention.edits import DropHead as DropHead
     from attention_core.attention.edits import Edit as Edit
+    from attention_core.attention.edits import HeadEdit as HeadEdit
     from attention_core.attention.edits import NoScale as NoScale
     from attention_core.attention.edits import OutputFrom as OutputFrom
     from attention_core.attention.edits import PatternFrom as PatternFrom
     from attention_core.attention.edits import PermuteKeys as PermuteKeys
+    from attention_core.attention.edits import QueryEdit as QueryEdit
     from attention_core.attention.edits import RunHead as RunHead
     from attention_core.attention.edits import SetScore as SetScore
     from attention_core.attention.edits import SetWeights as SetWeights
@@ -57,8 +60,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "attention.attend": "AttentionOutput, attend, merge_heads, split_heads",
     "attention.capture": "capture",
-    "attention.edits": "UNIFORM, BlockEdge, BlockKeys, DropHead, Edit, NoScale, OutputFrom, PatternFrom, PermuteKeys, "
-    "RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
+    "attention.edits": "UNIFORM, BlockEdge, BlockKeys, CellEdit, DropHead, Edit, HeadEdit, NoScale, OutputFrom, "
+    "PatternFrom, PermuteKeys, QueryEdit, RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
     "attention.export": "trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz",
     "attention.recording": "Recording, load_recording",
     "attention.steps": "step_of, steps_of",
