@@ -5,13 +5,12 @@ values that these shares weigh are added up by index again. It is noted as misse
 """
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.capture.operations import EXPONENTIALS, PRODUCTS, is_plain
+from attention_core.attention.capture.operations import EXPONENTIALS, PRODUCTS, Operand
 from attention_core.attention.capture.recorder import Recorder
 from attention_core.attention.inside_torch import StorageWeakRef, storage_of
 
@@ -39,21 +38,16 @@ class Edges:
         self._recorder = recorder
         self._of: dict[int, tuple[StorageWeakRef, _Known]] = {}
 
-    def see(self, func: Any, args: Sequence[Any], result: Any) -> None:
-        if not self._of and func not in EXPONENTIALS:
+    def see(self, func: Any, operands: Sequence[Operand], result: Tensor) -> None:
+        known = [self._of[one.storage][1] if one.storage in self._of else None for one in operands]
+        if not any(known) and func not in EXPONENTIALS:
             return
-        result = result[0] if isinstance(result, tuple) and result else result
-        flat = chain.from_iterable(one if isinstance(one, list | tuple) else (one,) for one in args)
-        given = [one for one in flat if is_plain(one) and one.is_floating_point()]
-        known = [self._of[number][1] if (number := storage_of(one)) in self._of else None for one in given]
-        if not is_plain(result) or not (any(known) or func in EXPONENTIALS):
-            return
-        if after := self._after(func, given, known):
+        if after := self._after(func, operands, known):
             for expired in [number for number, (storage, _) in self._of.items() if storage.expired()]:
                 del self._of[expired]
             self._of[storage_of(result)] = StorageWeakRef(result.untyped_storage()), after
 
-    def _after(self, func: Any, given: Sequence[Tensor], known: Sequence[_Known | None]) -> _Known | None:
+    def _after(self, func: Any, operands: Sequence[Operand], known: Sequence[_Known | None]) -> _Known | None:
         kind, modules = getattr(func, "overloadpacket", None), self._recorder.stack.modules
         now = max(filter(None, known), default=_Known(EXPONENTIAL), key=lambda one: one.stage)
         stages = [one.stage if one else None for one in known]
@@ -65,7 +59,9 @@ class Edges:
                 if now.stage < SHARE
                 else None
             )
-        if kind is aten.copy_ and now.stage == PART and _is_part(given[0]):  # one row after another, in a loop
+        if (
+            kind is aten.copy_ and now.stage == PART and _is_part(operands[0].tensor)
+        ):  # one row after another, in a loop
             return _Known(SUM)
         if kind in DIVIDES and stages[1:] == [SUM]:
             return self._found(modules) if stages[0] == SUM else _Known(SHARE, modules)

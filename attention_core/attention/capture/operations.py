@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import torch
@@ -81,6 +82,20 @@ def is_plain(tensor: Any) -> bool:
     if type(tensor) not in (Tensor, nn.Parameter) or inside_torch.is_transformed(tensor):
         return False
     return tensor.layout == torch.strided and tensor.device.type != "meta"
+
+
+class Operand(NamedTuple):
+    """A plain tensor of numbers among the arguments of an operation, also in a list, and in which storage it lies."""
+
+    tensor: Tensor
+    storage: int
+
+
+def operands_of(args: Sequence[Any]) -> list[Operand]:
+    """Return the operands of an operation, for all who follow numbers."""
+    flat = chain.from_iterable(one if isinstance(one, list | tuple) else (one,) for one in args)
+    plain = (one for one in flat if is_plain(one) and (one.is_floating_point() or one.is_complex()))
+    return [Operand(one, inside_torch.storage_of(one)) for one in plain]
 
 
 @cache

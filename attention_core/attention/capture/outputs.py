@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.attention.capture.layout import Block, Layout, all_items, order_in
-from attention_core.attention.capture.operations import is_plain
+from attention_core.attention.capture.operations import Operand, is_plain
 from attention_core.attention.capture.recorder import Recorded, Recorder
 from attention_core.attention.inside_torch import StorageWeakRef, storage_of
 
@@ -50,19 +50,17 @@ class Outputs:
         others = [output for output in self._of(tensor) if output.block.offset not in places]
         self._in[storage_of(tensor)] = (StorageWeakRef(tensor.untyped_storage()), [*others, *outputs])
 
-    def see(self, func: Any, args: Sequence[Any], result: Any) -> None:
+    def see(self, func: Any, args: Sequence[Any], operands: Sequence[Operand], result: Any) -> None:
         """Read from an operation what it takes outputs for, and follow them into its result."""
-        if not self._in:
+        known = [one for one in operands if one.storage in self._in]
+        if known and func in TOGETHER:
+            self._put_together(TOGETHER[func], args[0], args[1] if len(args) > 1 else 0, result)
             return
-        result = result[0] if isinstance(result, tuple | list) and result else result
-        for given in args:
-            if isinstance(given, list | tuple) and func in TOGETHER:
-                self._put_together(TOGETHER[func], given, args[1] if len(args) > 1 else 0, result)
-            elif is_plain(given) and self._of(given):
-                self._read(given, func in PROJECTIONS)
-                is_alike = is_plain(result) and result.shape == given.shape and storage_of(given) != storage_of(result)
-                if is_alike and func not in PROJECTIONS:
-                    self._move(given, self._of(given), result)
+        for tensor, storage in known:
+            self._read(tensor, func in PROJECTIONS)
+            is_alike = is_plain(result) and result.shape == tensor.shape and storage_of(result) != storage
+            if is_alike and func not in PROJECTIONS:
+                self._move(tensor, self._of(tensor), result)
 
     def _of(self, tensor: Tensor) -> list[Output]:
         return self._in[number][1] if (number := storage_of(tensor)) in self._in else []

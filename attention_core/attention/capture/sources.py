@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import count
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.operations import PRODUCTS, is_plain
+from attention_core.attention.capture.operations import PRODUCTS, Operand, is_plain
 from attention_core.attention.inside_torch import FUSED, StorageWeakRef, storage_of
 from attention_core.attention.trace import AttentionTrace
 
@@ -70,21 +70,16 @@ class Sources:
         crosses = None if first.is_mixed or second.is_mixed else first.number != second.number
         return Sides(crosses, first.is_rotated and second.is_rotated)
 
-    def see(self, func: Any, args: Sequence[Any], result: Any) -> None:
+    def see(self, func: Any, operands: Sequence[Operand], result: Tensor) -> None:
         """Follow sources through an operation."""
-        result = result[0] if isinstance(result, tuple) and result else result
-        flat = chain.from_iterable(one if isinstance(one, list | tuple) else (one,) for one in args)
-        given = [one for one in flat if is_plain(one) and (one.is_floating_point() or one.is_complex())]
-        if not given or not is_plain(result):
-            return
-        own = [one for one in given if not self._is_learned(one)]
+        own = [one for one in operands if not self._is_learned(one.tensor)]
         if len(own) > 1 and (func in PRODUCTS or func in FUSED):
             self._keep(result, storage_of(result), _Source(next(self._numbers), is_mixed=True))
-        elif known := [self._of[number][1] for one in own if (number := storage_of(one)) in self._of]:
+        elif known := [self._of[one.storage][1] for one in own if one.storage in self._of]:
             source = max(known, key=lambda one: one.number).after(func, known, len(own), result.is_complex())
             self._keep(result, storage_of(result), source)
-        elif len(own) == 1 < len(given):
-            self.layer(own[0], result)
+        elif len(own) == 1 < len(operands):
+            self.layer(own[0].tensor, result)
 
     def layer(self, given: Any, result: Any) -> None:
         """Note that a learned layer was given a tensor and put out another one."""

@@ -120,7 +120,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self._remember(result, provenance.LayerOutput(result.shape[-1]))
             self.mix(given, result)
             self.sources.layer(given, result)
-            self.outputs.see(F.linear, [given], result)
+            self.outputs.see(F.linear, [given], operations.operands_of([given]), result)
 
     def _origin_of(self, tensor: Any) -> provenance.Origin | None:
         if not self._origins or not operations.is_plain(tensor):
@@ -139,10 +139,17 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         for number in [number for number, (reference, _) in self._origins.items() if reference.expired()]:
             del self._origins[number]
 
+    def _see(self, func: Any, args: Any, result: Any) -> None:
+        """Let all who follow numbers see an operation."""
+        if operands := operations.operands_of(args):
+            result = result[0] if isinstance(result, tuple | list) and result else result
+            self.outputs.see(func, args, operands, result)
+            if operations.is_plain(result):
+                self.sources.see(func, operands, result)
+                self._edges.see(func, operands, result)
+
     def _follow(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
-        self.outputs.see(func, args, result)
-        self.sources.see(func, args, result)
-        self._edges.see(func, args, result)
+        self._see(func, args, result)
         if func in operations.PRODUCTS:
             if not self._n_ignoring and operations.is_plain(result):
                 self._product(args, kwargs, result, operations.PRODUCTS[func])
