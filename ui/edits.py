@@ -30,6 +30,7 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Axis, Role
 from attention_core.attention import edits as core
+from attention_core.attention.wording import percent
 from attention_core.bounds.limits import EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import BEFORE_AFTER, bar_table
@@ -40,7 +41,7 @@ from attention_core.device import to_array
 from attention_core.links import pack, unpack
 from ui.chart import note_picture
 from ui.hosting.bounds import EDIT_LETTERS
-from ui.labels import as_percent, distinct, error_markdown, number
+from ui.labels import distinct, error_markdown, number
 from ui.layout import bar_rows, figures_table
 from ui.lecture.mode import LECTURE
 from ui.player import StepLook, show_numbers
@@ -309,7 +310,7 @@ class WeightsRow(NamedTuple):
             after[keys] = given * shares / shares.sum()
             new.append(core.SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
         what = name or "".join(trace.story.key_axis.labels[key] for key in keys)
-        done = f"takes {as_percent(given)} from {what}" if given else f"no longer looks at {what}"
+        done = f"takes {percent(given)} from {what}" if given else f"no longer looks at {what}"
         self._add(new, f"{done}; the others share the rest")
 
     def take(self, other: int, name: str) -> None:
@@ -343,7 +344,7 @@ def weight_editor(
         label = "Weight of" if row.trace.n_queries == 1 else f"{who} takes from"
         st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
         weight = float(weights[list(chosen)].sum())
-        set_to = partial(lambda percent: row.set_weight(chosen, float(percent) / 100, words[chosen]))
+        set_to = partial(lambda typed: row.set_weight(chosen, float(typed) / 100, words[chosen]))
         follows = following(f"{page}_weight", round(100 * weight, 2), set_to)
         st.number_input("in percent", 0.0, 100.0, step=5.0, width=130, **follows)
         st.button(
@@ -432,9 +433,9 @@ def what_changed(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -
     """Return what changed most in an answer, in a sentence."""
     change, best, now = after - before, int(before.argmax()), int(after.argmax())
     most = int(np.abs(change).argmax())
-    shares = [as_percent(one[most]) for one in (before, after)]
+    shares = [percent(one[most]) for one in (before, after)]
     if best == now and (abs(change[most]) < LEAST or shares[0] == shares[1]):
-        return f"The answer stays **{error_markdown(labels[best])}** ({as_percent(before[best])})."
+        return f"The answer stays **{error_markdown(labels[best])}** ({percent(before[best])})."
     way = "rises" if change[most] > 0 else "falls"
     moved = f"**{error_markdown(labels[most])}** {way} from {shares[0]} to {shares[1]}. "
     answer = (
@@ -469,4 +470,4 @@ def show_change(page: str, trace: AttentionTrace, change: np.ndarray, colours: R
 def say_moved(change: np.ndarray, n_queries: int = 1) -> None:
     """Say how much of the weights of so many queries moved; where no key is left, all that it had is lost."""
     moved = max(float(change.clip(0).sum()), float((-change).clip(0).sum())) / n_queries
-    st.caption(f"Orange gained weight, blue lost it: {as_percent(moved)} of the attention moved.")
+    st.caption(f"Orange gained weight, blue lost it: {percent(moved)} of the attention moved.")

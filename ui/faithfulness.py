@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.types import Role
+from attention_core.attention.wording import percent
 from attention_core.charts import vega as vl
 from attention_core.charts.bars import bars, curves_chart, two_weights_chart
 from attention_core.device import device_of, to_array
@@ -22,7 +23,7 @@ from attention_core.models import MODELS
 from ui.chart import draw_chart, draw_map
 from ui.computed import card_or_empty, model_or_stop
 from ui.job_queue import queued_result, result_on_demand
-from ui.labels import as_percent, error_markdown, number
+from ui.labels import error_markdown, number
 from ui.layout import figures_table
 from ui.navigation import PAGES
 from ui.skeleton import Tab
@@ -135,7 +136,7 @@ def _curves(name: str, found: assessment.Assessment, part: str) -> None:
 def _figures(found: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
     if order == assessment.RANDOM:
         return order, f"{area:.2f}", "", ""
-    return order, f"{area:.2f}", number(found.agreement(order), "+.2f"), as_percent(found.overlap(order))
+    return order, f"{area:.2f}", number(found.agreement(order), "+.2f"), percent(found.overlap(order))
 
 
 def _heads(name: str, found: assessment.Assessment) -> None:

@@ -43,15 +43,6 @@ def number(value: float, form: str = ".2f") -> str:
     return f"{value:{form}}".replace("-", "−")
 
 
-def as_percent(share: float) -> str:
-    """Return a probability for people: a percentage with one or two figures, or “less than” the smallest one."""
-    if share >= 0.0995:
-        return f"{share:.0%}"
-    if share >= 1e-6:
-        return f"{float(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}".rstrip("0").rstrip(".") + "%"
-    return "0%" if share == 0 else "less than 0.0001%"
-
-
 TERMS = {
     "softmax": "turns scores into positive shares that sum to 1.",
     "log-odds": "the logarithm of p / (1 − p). 0 is fifty-fifty; adding 0.7 doubles the odds.",

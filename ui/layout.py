@@ -7,9 +7,9 @@ from typing import NoReturn
 import streamlit as st
 
 from attention_core.attention.types import Role
+from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
-from ui.labels import as_percent
 from ui.style import page_style
 
 WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
@@ -113,7 +113,7 @@ def bar_rows(lines: Iterable[tuple[str, float, str]], meanings: Mapping[str, str
     rows = (
         f"<span>{html.escape(escape_hidden(name))}</span>"
         f'<i style="--share:{share}; --line:{colour}"{said.get(colour, "")}></i>'
-        f"<b>{as_percent(share)}</b>"
+        f"<b>{percent(share)}</b>"
         for name, share, colour in lines
     )
     return f'<div class="bars">{"".join(rows)}</div>'

@@ -1,5 +1,7 @@
 """Figures in sentences: a number with what it counts, and a share that is never rounded to all or nothing."""
 
+from decimal import Decimal
+
 
 def counted(n: int, name: str) -> str:
     """Return a number with what it counts, "1 query" or "225 regions"."""
@@ -8,6 +10,12 @@ def counted(n: int, name: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage, "83%"; one that would be rounded to 0% or 100% has a decimal, "99.6%"."""
-    whole = f"{share:.0%}"
-    return f"{share:.1%}".replace(".0%", "%") if whole in ("0%", "100%") else whole
+    """Return a share as a percentage of one or two figures, "83%", "3.8%", "99.6%": only 0 is "0%", only 1 "100%"."""
+    left = 1 - share
+    if 0 < share < 1e-6:
+        return "less than 0.0001%"
+    if 1e-6 <= share < 0.0995:
+        return f"{Decimal(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}%"
+    if share >= 0.995 and left > 0:
+        return f"{100 - Decimal(f'{100 * left:.1g}'):f}%" if left >= 1e-6 else "more than 99.9999%"
+    return f"{share:z.0%}"

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.wording import percent
 from attention_core.inference.long_text import Echo, LongText, strongest_echo
 from pages.atlas.map import CLOSE, GO, REST, arrive_at, go_to, shows
 from pages.atlas.shared_atlas import NAME, MatrixSource, SharedAtlas
-from ui.labels import as_percent, error_markdown
+from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.player import Player
 from ui.state import Field, whole_number
@@ -83,7 +84,7 @@ def _told(source: MatrixSource, shared: SharedAtlas) -> Stop:
         at, found = (source.text.labels[place].strip() for place in cell)
         weights = trace.weights(head, [row])[0]
         most = " most" * (int(weights.argmax()) == column)
-        title = f"At “{at}” it looks{most} at “{found}”, piece {column + 1:,}: {as_percent(float(weights[column]))}"
+        title = f"At “{at}” it looks{most} at “{found}”, piece {column + 1:,}: {percent(float(weights[column]))}"
         stop = Stop(title, "Every cell is one weight.", row + 0.5, column + 0.5, CLOSE, cell)
     return stop if shows(*stop[2:]) else ELSEWHERE
 
@@ -136,7 +137,7 @@ def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
     asks, found = (html.escape(labels[place].strip()) for place in (echo.query, echo.followed))
     pair = labels[echo.first.start : echo.second.stop]
     at = f"the second “{asks}”" if pair.count(labels[echo.query]) == 2 else f"“{asks}”"
-    share = as_percent(float(shared.atlas.trace.weights(shared.atlas.head, [echo.query])[0, echo.followed]))
+    share = percent(float(shared.atlas.trace.weights(shared.atlas.head, [echo.query])[0, echo.followed]))
     st.html(
         f'<p class="echo"><b>At {at} it looks back at “{found}”: what came next the first time</b></p>'
         f'<div class="echo" tabindex="0">{words(echo.first.start, echo.followed)} '
@@ -167,7 +168,7 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
 
     def outcome() -> tuple[int, str]:
         share = sum(min(row + 1, window) for row in range(n)) / n**2
-        return 1, f"Each piece sees the last {window} only. That is {as_percent(share)} of all {n:,} × {n:,} pairs."
+        return 1, f"Each piece sees the last {window} only. That is {percent(share)} of all {n:,} × {n:,} pairs."
 
     question = f"All {n:,} pieces at once: what will the map look like?"
     return TryThis("fly out to the whole text", question, SHAPES, fly, outcome, "atlas_stage")
@@ -181,12 +182,11 @@ def _close(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
         "piece that many look at."
     )
     closest = (
-        f"On average, what came next gets {as_percent(followed)} of this head's attention here. Nobody told it to: it "
+        f"On average, what came next gets {percent(followed)} of this head's attention here. Nobody told it to: it "
         "helps to guess the next word."
     )
     other = (
-        f"On average, what came next last time gets {as_percent(followed)} here, the piece just before "
-        f"{as_percent(before)}."
+        f"On average, what came next last time gets {percent(followed)} here, the piece just before {percent(before)}."
     )
     ribbon = "To the right of the diagonal: not read yet."
     if n > window:

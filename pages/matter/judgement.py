@@ -5,6 +5,7 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.edits import Edits, SetWeights
+from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.vega import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
@@ -17,7 +18,7 @@ from ui.component import component
 from ui.computed import by_model, card_or_empty, model_or_none, model_or_stop
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
 from ui.faithfulness import faithfulness_tab
-from ui.labels import as_percent, error_markdown, note
+from ui.labels import error_markdown, note
 from ui.layout import figures_table
 from ui.player import Stepper
 from ui.skeleton import Tab
@@ -185,17 +186,17 @@ def _where_they_disagree(sentence: core.Sentence, weights: list[float], changes:
     against = core.against_the_answer(weights, changes, positive)
     if heavy == light and against is not None:
         return (
-            f"**{names[against]}** has {as_percent(weights[against])} of the weight and pushes the *other* way: "
+            f"**{names[against]}** has {percent(weights[against])} of the weight and pushes the *other* way: "
             f"delete it, and the network is surer by {_points(changes[against])}."
         )
     if heavy == light:
         return (
-            f"**{names[heavy]}** has most of the weight, {as_percent(weights[heavy])}, and moves the answer most: by "
+            f"**{names[heavy]}** has most of the weight, {percent(weights[heavy])}, and moves the answer most: by "
             f"**{_points(changes[heavy])}**, if it is deleted."
         )
     return (
-        f"**{names[heavy]}** has {as_percent(weights[heavy])} of the weight. Delete it: the answer moves by "
-        f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {as_percent(weights[light])}: by "
+        f"**{names[heavy]}** has {percent(weights[heavy])} of the weight. Delete it: the answer moves by "
+        f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {percent(weights[light])}: by "
         f"**{_points(changes[light])}**."
     )
 
@@ -229,7 +230,7 @@ def surprise() -> TryThis:
         before = verdict_of(ATTENTION, GUESSED)
         without = {place: core.Verdict(before.positive + changes[place]).said for place in (decides, heaviest)}
         return options.index(decides), (
-            f"{before.said.capitalize()}; without {names[decides]}, which has {as_percent(weights[decides])} of the "
+            f"{before.said.capitalize()}; without {names[decides]}, which has {percent(weights[decides])} of the "
             f"weight, {without[decides]}; without {names[heaviest]}, {without[heaviest]}."
         )
 

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import counted, percent
 from attention_core.charts import probability_bars, signed_ramp
 from attention_core.device import device_of, to_array
 from attention_core.evaluate.variants import variants_of
@@ -24,7 +24,7 @@ from ui.computed import by_model, cached_computation, card_or_empty, model_or_no
 from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.faithfulness import faithfulness_tab
 from ui.hosting.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
-from ui.labels import as_percent, distinct, error_markdown, literal, paragraph
+from ui.labels import distinct, error_markdown, literal, paragraph
 from ui.layout import bar_rows, figures_table, section, shaded_word
 from ui.lecture.mode import LECTURE
 from ui.player import Walk
@@ -228,8 +228,8 @@ def cure_tab(text: str) -> None:
 
 def _verdict(french: str, english: str, both: dict[str, float]) -> str:
     return (
-        f"To say {french}, the decoder looks most at {english}: **{as_percent(both[screen.ATTENTIVE])}** of what "
-        f"attention gives depends on that word, of the one vector **{as_percent(both[screen.WITHOUT])}**."
+        f"To say {french}, the decoder looks most at {english}: **{percent(both[screen.ATTENTIVE])}** of what "
+        f"attention gives depends on that word, of the one vector **{percent(both[screen.WITHOUT])}**."
     )
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 import torch
 
 from attention_core.attention.types import Role
+from attention_core.attention.wording import percent
 from attention_core.bounds.limits import EDITS, MODEL_TEXT_LETTERS
 from attention_core.charts.bars import bars
 from attention_core.charts.vega import ROLE_COLOURS
@@ -25,7 +26,7 @@ from pages.model.why import in_words
 from ui.chart import draw_chart
 from ui.component import component
 from ui.faithfulness import KeysInPicture, faithfulness_tab
-from ui.labels import as_percent, error_markdown, literal, number
+from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import LatestRun, prepared_of, pretrained_of
 from ui.skeleton import Tab
@@ -89,7 +90,7 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
         chart = bars([added[name] for name in largest], largest, title="adds to the logit", **look)
         draw_chart(chart, key="model_adds_bars", alt="The parts that add most to the logit")
         st.markdown("If the model ended there, it would say")
-        rows = [[f"{text} {as_percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
+        rows = [[f"{text} {percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
         names = ["the word itself", *(f"layer {layer}" for layer in range(1, len(rows)))]
         figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
 
@@ -202,7 +203,7 @@ def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: di
 def _in_units(value: float, word: Any, rather: Any = None) -> str:
     if rather is not None:
         return f"{100 * value:.0f} points".replace("-", "−")
-    return as_percent(value) if word is not None else f"{value:.3f}"
+    return percent(value) if word is not None else f"{value:.3f}"
 
 
 def _position(run: ModelRun, asked: LatestRun) -> int:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.wording import percent
 from attention_core.explain.heads import is_of_itself
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
@@ -11,7 +12,7 @@ from pages.model.glance import NAME, Selection, chosen_layers, is_off
 from pages.model.heads import SECOND_TEXT
 from pages.model.input import ENGLISH, TEXT
 from pages.model.one_head import token_view
-from ui.labels import as_percent, error_markdown
+from ui.labels import error_markdown
 from ui.model_runs import LatestRun, run_of
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
 
@@ -36,18 +37,18 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
     labels = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
     asks, looked_at = (error_markdown(label.strip() or EMPTY) for label in labels)
     read = asked.given.text if asked is not None and asked.key == PACKAGE and isinstance(asked.given, TextInput) else ""
-    told = f"*{looked_at}*: {as_percent(weights[key])}"
+    told = f"*{looked_at}*: {percent(weights[key])}"
     for place in rest:
         if weights[place] > weights[key]:
             more = (
                 "itself" if place == now.query else error_markdown(trace.story.key_axis.labels[place].strip() or EMPTY)
             )
-            told += f", more at {more}: {as_percent(weights[place])}"
+            told += f", more at {more}: {percent(weights[place])}"
     if read == SECOND_TEXT and asks == ASKS and not is_changed:
         both = zip(
             CANDIDATES, *(_shares(one, now) for one in (run_of(PACKAGE, TextInput(FIRST_TEXT)), run)), strict=True
         )
-        told = ", ".join(f"*{word}*: {as_percent(before)} → {as_percent(after)}" for word, before, after in both)
+        told = ", ".join(f"*{word}*: {percent(before)} → {percent(after)}" for word, before, after in both)
     if is_off(trace, now.head):
         st.markdown(f"##### This head is switched off: *{asks}* takes nothing from it")
     else:
@@ -91,8 +92,8 @@ def _surprise(run: ModelRun, trace: AttentionTrace, now: Selection) -> TryThis:
         weights = trace.weights(now.head, [run.tokens.index(ASKS)])[0]
         marks = float(weights[sorted(special_keys(run, trace))].sum())
         shares = [street, animal, marks]
-        words = f"*street* gets {as_percent(street)}, *animal* {as_percent(animal)}, [CLS] and [SEP] "
-        return shares.index(max(shares)), f"{words}{as_percent(marks)}."
+        words = f"*street* gets {percent(street)}, *animal* {percent(animal)}, [CLS] and [SEP] "
+        return shares.index(max(shares)), f"{words}{percent(marks)}."
 
     return TryThis(
         "Say *wide* instead of *tired*",

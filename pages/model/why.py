@@ -10,6 +10,7 @@ import streamlit as st
 
 from attention_core.attention.edits import drop_heads
 from attention_core.attention.types import Role
+from attention_core.attention.wording import percent
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.language_pieces import NAME as LLAMA
 from attention_core.hub.model import ModelError, ModelKind, readable
@@ -22,7 +23,7 @@ from attention_core.study.why import N_LARGEST, explain_score
 from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
 from pages.model.heads import heads_of
 from pages.model.input import TEXT
-from ui.labels import as_percent, error_markdown, literal, number
+from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
 from ui.state import Field, whole_number
@@ -110,7 +111,7 @@ def _choose_cell(run: ModelRun, now: Selection) -> Cell:
     labels = {key: f"{run.tokens[key].strip()} ({key + 1})" for key in visible}
     if not KEY.encode() or KEY.value not in visible:
         KEY.preset(visible[0])
-    shares = {key: f"{label}: {as_percent(float(weights[key]))}" for key, label in labels.items()}
+    shares = {key: f"{label}: {percent(float(weights[key]))}" for key, label in labels.items()}
     others = {key: f"rather than at {label}" for key, label in labels.items() if key != KEY.value}
     kinds = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | others
     AGAINST.clamp_to_options(list(kinds))
@@ -153,7 +154,7 @@ def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why
     """Say in a sentence why the head looks there; offer to switch off what it owes that to."""
     trace, head, query, key = cell
     source, name = next(iter(table.by_key())), _head_names(asked)
-    share = as_percent(float(stream.traces[trace].weights(head, [query], [key])))
+    share = percent(float(stream.traces[trace].weights(head, [query], [key])))
     words = (
         f"**{_head(trace, head).capitalize()} looks from {_place(stream, query)} at {_place(stream, key)}: {share}.** "
         f"{CALLED.get(name(trace, head), '')} The {'largest' if table.score >= 0 else 'lowest'} part on the "
@@ -192,7 +193,7 @@ def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) 
         said = literal(readable(pretrained.tokenizer, [word])[0].strip())
         shares[f"then {said} as the next word"] = [float(one.logits[row].float().softmax(-1)[word]) for one in both]
     for name, (before, after) in shares.items():
-        st.markdown(f"{name}\n## {as_percent(before)} → {as_percent(after)}", width="content")
+        st.markdown(f"{name}\n## {percent(before)} → {percent(after)}", width="content")
 
 
 def _head_names(asked: LatestRun) -> Callable[[int, int], str]:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
+from attention_core.attention.wording import percent
 from attention_core.charts import VIRIDIS, Ramp, overlay, overlay_strip, picture
 from attention_core.charts.overlay import image_png
 from attention_core.data.presets import preset_canvas
@@ -29,7 +30,7 @@ from ui.computed import by_model, card_or_empty, load_snapshots
 from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
-from ui.labels import as_percent, error_markdown, explain, number, paragraph
+from ui.labels import error_markdown, explain, number, paragraph
 from ui.layout import figures_table, ink_ramp
 from ui.player import StepLook, show_step_chart, show_words
 from ui.region import Region
@@ -228,7 +229,7 @@ def erase_section(reading: screen.Reading) -> None:
 
 
 def _reads(now: Answer, before: Answer) -> str:
-    also = "" if now.digit == before.digit else f"; {before.digit} gets {as_percent(now.probabilities[before.digit])}"
+    also = "" if now.digit == before.digit else f"; {before.digit} gets {percent(now.probabilities[before.digit])}"
     return f"Reads **{now.digit}** ({now.confidence:.0%}){also}."
 
 

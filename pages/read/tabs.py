@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.attention.edits import DropHead, Uniform
 from attention_core.attention.types import Axis, Role, Step
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import counted, percent
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
@@ -25,7 +25,6 @@ from ui.computed import by_model, card_or_empty
 from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
-from ui.labels import as_percent
 from ui.layout import bar_rows, grey_out, section
 from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words, told_key
 from ui.region import Region
@@ -226,7 +225,7 @@ def another_question(drawing: ReadDrawing) -> None:
     with right:
         section(f"Row {row + 1}, column {column + 1} through all looks: its score (and weight)", Role.SCORES)
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
-        names = [f"{label} ({as_percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
+        names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
         title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
         number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.take, said=look)
 

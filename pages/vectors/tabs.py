@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core import AttentionTrace, Role, Step, step_of
+from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.charts import matrix_chart
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
@@ -28,7 +29,7 @@ from pages.vectors.tables import (
 )
 from ui.chart import draw_chart, note_picture
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
-from ui.labels import as_percent, explain, number, paragraph
+from ui.labels import explain, number, paragraph
 from ui.layout import section
 from ui.player import StepLook, show_step_chart, show_words
 from ui.state import Field
@@ -131,9 +132,7 @@ def shares_of_nothing() -> tuple[int, str]:
     """Return which guess came true of what x1 takes, nothing, a third of each or itself, and say what it does."""
     shares = page.attention(page.typed_problem()).weights()[0].tolist()
     found = 1 if max(shares) - min(shares) < 0.01 else 2 if shares[0] > 0.99 else -1
-    words = (
-        f"x1 takes {', '.join(map(as_percent, shares))}. Shares sum to 100%: who asks for nothing takes the average."
-    )
+    words = f"x1 takes {', '.join(map(percent, shares))}. Shares sum to 100%: who asks for nothing takes the average."
     return found, words
 
 

@@ -19,9 +19,13 @@ export const bold = (textContent) => create("b", { textContent });
 
 export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
+// As wording.percent in Python: only 0 is "0%", only 1 "100%".
 export const asPercent = (share) => {
-  const size = Math.abs(share), isSmall = size >= 1e-6 && size < 0.0095;
-  return `${isSmall ? Number((100 * share).toPrecision(1)) : (100 * share).toFixed(share === 0 || size >= 0.0995 ? 0 : 1)}%`;
+  const left = 1 - share, rounded = (part, digits) => Number((100 * part).toPrecision(digits));
+  if (share > 0 && share < 1e-6) return "< 0.0001%";
+  if (left > 0 && left < 1e-6) return "> 99.9999%";
+  if (share > 0 && share < 0.0995) return `${rounded(share, share < 0.0095 ? 1 : 2)}%`;
+  return `${left > 0 && share >= 0.995 ? Number((100 - rounded(left, 1)).toFixed(4)) : (100 * share).toFixed(0)}%`;
 };
 
 export const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -226,7 +226,7 @@ export class TokenView {
 
   number(value) {
     if (!this.data.percent) return value >= 100 ? value.toFixed(0) : value.toPrecision(2);
-    return value < 0.00095 ? `${(100 * value).toPrecision(1)}%` : asPercent(value);
+    return asPercent(value);
   }
 
   say(at, out, inward) {

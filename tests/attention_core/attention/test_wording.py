@@ -21,7 +21,22 @@ def test_what_is_counted_agrees_with_its_number(n, name, says):
 
 @pytest.mark.parametrize(
     ("share", "says"),
-    [(0, "0%"), (0.004, "0.4%"), (0.006, "1%"), (0.834, "83%"), (0.994, "99%"), (0.996, "99.6%"), (1, "100%")],
+    [
+        (0, "0%"),
+        (-1e-9, "0%"),
+        (1e-9, "less than 0.0001%"),
+        (1e-6, "0.0001%"),
+        (0.004, "0.4%"),
+        (0.0104, "1%"),
+        (0.038, "3.8%"),
+        (0.0996, "10%"),
+        (0.834, "83%"),
+        (0.994, "99%"),
+        (0.995, "99.5%"),
+        (0.9996, "99.96%"),
+        (1 - 1e-9, "more than 99.9999%"),
+        (1, "100%"),
+    ],
 )
 def test_a_share_is_rounded_neither_to_nothing_nor_to_all(share, says):
     assert percent(share) == says

@@ -15,13 +15,13 @@ from attention_core.atlas import search
 from attention_core.atlas.synthetic import labels
 from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
+from attention_core.attention.wording import percent
 from attention_core.bounds.limits import Bound
 from attention_core.data.phrase_book import phrase_book
 from attention_core.inference.long_text import Echo, in_pieces, read_in_windows, strongest_echo
 from pages.atlas.flight import _close
 from tests.support.app import bodies, open_tab, opened, said, settled
 from tests.support.bombs import npz
-from ui.labels import as_percent
 
 PAGE, OTHER, NAME = "pages/atlas/page.py", "pages/start/page.py", "atlas"
 
@@ -188,7 +188,7 @@ def test_a_jump_finds_whole_words_first_and_tells_of_the_cell_that_it_frames(app
         assert text.labels[row] == " cat"
         share = weights.weights(5, [row])[0]
         assert column == int(share.argmax())
-        found = f"“{text.labels[column].strip()}”, piece {column + 1:,}: {as_percent(share.max())}"
+        found = f"“{text.labels[column].strip()}”, piece {column + 1:,}: {percent(share.max())}"
         assert f"At “cat” it looks most at {found}" in html.unescape(bodies(page))
         assert f"`cat`: {len(seen) + 1} of " in said(page)
         assert "what came next the first time" not in bodies(page)
@@ -241,7 +241,7 @@ def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
     page = put(opened(app, PAGE), "selectbox", layer=layer, head=head)
     text = in_pieces(phrase_book())
     echo = strongest_echo(text, read_in_windows(text, layer), head)
-    _, followed, before = map(as_percent, echo.shares)
+    _, followed, before = map(percent, echo.shares)
     assert ("Nobody told it to" in said(page)) == (echo.shares[1] >= 0.2)
     if echo.shares[1] >= 0.2:
         assert f"what came next gets {followed} of this head's attention here" in said(page)

@@ -14,6 +14,7 @@ import streamlit as st
 import torch
 
 from attention_core import load
+from attention_core.attention.wording import percent
 from attention_core.data.sentence_presets import REMEMBERED
 from attention_core.evaluate.variants import variants_of
 from attention_core.faithfulness.assessment import over_many
@@ -32,7 +33,6 @@ from tests.support.app import (
     settled,
     there_and_back,
 )
-from ui.labels import as_percent
 from ui.read_back import read_back
 
 PAGE = "pages/memory/page.py"
@@ -288,7 +288,7 @@ def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     merged = model.merge(torch.cat((states[0, -1], context)))
     after = float((merged @ model.embedding.weight.T + model.bias).softmax(-1)[given.ids[heaviest]])
     before, told = re.search(r"\*\*guitar\*\* falls from (\d+)% to ([\d.]+%)", said(page)).groups()
-    assert told == as_percent(after)
+    assert told == percent(after)
     assert changes_of_weights(page)[0] == pytest.approx(-float(learned[heaviest]), abs=1e-5)
     assert after < float(before) / 200
     assert "Nothing is left" not in said(page), "<start> never saw anything"

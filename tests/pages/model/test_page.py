@@ -10,12 +10,12 @@ import torch
 from torch.nn import functional as F
 
 from attention_core import capture, trace_model
+from attention_core.attention.wording import percent
 from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_model, own_model
 from attention_core.study import Study
 from pages.model.glance import HeadChoice
 from tests.support.app import charts, data_of, frames, open_tab, opened, put, said, settled
-from ui.labels import as_percent
 
 PAGE, MARY = "pages/model/page.py", "Mary has a red car. Mary has a red"
 
@@ -115,8 +115,8 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     found = study.patch(MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), gradient=False)
     layer, head = divmod(int(found.change.abs().argmax()), 6)
     assert (layer, head) == (3, 5)
-    assert f"`car` comes next with 90% here, with {as_percent(found.goal)} after the second sentence" in said(page)
-    assert f"With **layer 4, head 6** from there alone: **{as_percent(float(found.values[3, 5]))}**" in said(page)
+    assert f"`car` comes next with 90% here, with {percent(found.goal)} after the second sentence" in said(page)
+    assert f"With **layer 4, head 6** from there alone: **{percent(float(found.values[3, 5]))}**" in said(page)
     assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
     page = settled(page, model_carried=[(0, 5, 5), (9, 5, 5), (-1, 0, 0), (0, 99, 5)])  # of a link, perhaps
     assert "`house` → `car`, after layer 1" in said(page)

@@ -7,12 +7,12 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.types import Axis, Step
+from attention_core.attention.wording import percent
 from attention_core.charts.heatmap import block, guesses_chart
 from attention_core.charts.overlay import image_png
 from attention_core.charts.vega import data_url
 from attention_core.explain.guess import KeyPicture, options, row_values
 from ui.chart import draw_chart
-from ui.labels import as_percent
 from ui.lecture.hall.corner import IS_ASKED, ROOM, Room
 from ui.lecture.hall.rooms import ROOMS, HallQuestion, RoomError, Tally
 from ui.navigation import entry_of
@@ -135,7 +135,7 @@ def _reveal(question: HallQuestion | None, correct: list[int]) -> Tally | None:
 
 
 def _words(tally: Tally) -> str:
-    share = f", {as_percent(tally.n_correct / tally.n)}" if tally.n else ""
+    share = f", {percent(tally.n_correct / tally.n)}" if tally.n else ""
     return f"**The hall**: {tally.n_correct} of {tally.n} were right{share}."
 
 
