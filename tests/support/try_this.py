@@ -1,34 +1,12 @@
-"""Try this on every page that has it: the picture that it is about is seen again with every answer, and is the same."""
+"""Try this as a visitor of a page goes through it: the picture that it is about is seen again with every answer."""
 
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
-import pytest
+from playwright.sync_api import Page
 
 from tests.support.on_page import settle
 
-PICTURES = {
-    "vectors": ".st-key-vectors_place",
-    "scoring": ".st-key-scoring_place",
-    "lookup": ".st-key-lookup_answer",
-    "memory": ".st-key-memory_long",
-    "translate": ".st-key-translate_pair",
-    "transformer": ".st-key-transformer_orders",
-    "matter": ".st-key-matter_answer, .st-key-matter_words",
-    "pixels": ".st-key-digits_worth",
-    "find": ".st-key-digits_worth",
-    "read": ".st-key-read_answer",
-    "ask": ".st-key-ask_answer",
-    "groups": ".st-key-groups_party [data-testid=stColumn]",
-    "atlas": ".st-key-atlas_stage",
-}
-HIDES = {"translate", "transformer", "matter", "pixels", "find", "ask", "groups"}
-EXAMPLES = {
-    "scoring": ".st-key-scoring_tools button",
-    "groups": ".st-key-groups_query [role=radio]",
-    **{name: f"[class*=st-key-{name}_preset] button" for name in ("pixels", "find", "read")},
-    **{name: f".st-key-{name}_examples button" for name in ("memory", "translate", "transformer", "matter", "ask")},
-}
-"""On the pages whose examples are buttons; the second one is taken."""
 IS_SEEN = """([selector, isSeen]) => {
   const sees = (node) => {
     const { width, height } = node.getBoundingClientRect();
@@ -46,16 +24,21 @@ def about(page) -> list[tuple[str, str]]:
     return [part for part in parse_qsl(urlsplit(page.url).query) if part[0] != "tried"]
 
 
-@pytest.mark.parametrize("lecture", [0, 1], ids=["alone", "lecture"])
-@pytest.mark.parametrize("name", PICTURES)
-def test_what_is_asked_about_is_seen_again_with_every_answer(visit, app_url, name, lecture):
-    hides, address = name in HIDES, f"{app_url}/{name}?lecture={lecture}"
+def go_through_try_this(
+    visit: Callable[..., Page], address: str, picture: str, *, hides: bool = False, example: str = ""
+) -> None:
+    """Ask, answer, close and reveal on the page at an address, in a lecture or not, and take its second example.
+
+    The picture is what the question is about, a selector; some pages hide it until they are answered. Where examples
+    are buttons, `example` selects them.
+    """
+    name, lecture = urlsplit(address).path.strip("/"), "lecture=1" in address
     page = visit(address)
     button, close = (page.locator(f".st-key-{name}_{part} button") for part in ("try", "try_close"))
     options = page.locator(f".st-key-{name}_try_guess [role=radio]")
 
     def sees(is_seen: bool = True) -> None:
-        page.wait_for_function(IS_SEEN, arg=[PICTURES[name], is_seen])
+        page.wait_for_function(IS_SEEN, arg=[picture, is_seen])
 
     def asked() -> list[tuple[str, str]]:
         button.click()
@@ -96,7 +79,7 @@ def test_what_is_asked_about_is_seen_again_with_every_answer(visit, app_url, nam
     asked()
     options.first.click()
     answered(about(page), "0")
-    if name in EXAMPLES:
-        page.locator(EXAMPLES[name]).nth(1).click()
+    if example:
+        page.locator(example).nth(1).click()
         settle(page)
         sees()
