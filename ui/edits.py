@@ -135,8 +135,7 @@ class EditList:
         self._put(new)
 
     def _put(self, new: Sequence[ListedEdit]) -> None:
-        cells = {*map(_cell, new)}
-        others = [one for one in self.changes if _cell(one) not in cells]
+        others = [old for old in self.changes if not any(_replaces(one, old) for one in new)]
         if len(others) + len(new) <= EDITS.most:
             self._set((*others, *new))
 
@@ -181,6 +180,8 @@ class EditList:
             st.checkbox(says, **following(f"{self.page}_edit_{place}", change.is_on, partial(self._switch, place)))
             if misfit:
                 st.caption(f"Not applied: {error_markdown(misfit)}.")
+        if any(isinstance(edit, core.SetWeights) for trace in now if not trace.has_softmax for edit in trace.edits):
+            st.caption("Without a softmax nothing is shared: the other weights stay as they are.")
         for trace in now:
             if empty := _empty_rows(trace):
                 st.caption(f"Nothing is left to look at for {error_markdown(', '.join(empty))}: only zeros come out.")
@@ -204,11 +205,14 @@ def where_in_stack(kind: str, layer: int) -> str:
     return f"{kind}-{layer + 1}"
 
 
-def _cell(change: ListedEdit) -> tuple:
-    """Return what only one edit can be about: the weights that it sets, or itself."""
-    edit = change.edit
-    about = (edit.query, edit.head, *(key for key, _ in edit.weights)) if isinstance(edit, core.SetWeights) else (edit,)
-    return change.where, change.of, *about
+def _replaces(new: ListedEdit, old: ListedEdit) -> bool:
+    """Return whether an edit leaves nothing of an older one: it sets the same weights, or is the same."""
+    one, other = new.edit, old.edit
+    is_same = one == other
+    if isinstance(one, core.SetWeights) and isinstance(other, core.SetWeights):
+        covers = dict(one.weights).keys() >= dict(other.weights).keys()
+        is_same = covers and (one.query, one.head) == (other.query, other.head)
+    return is_same and (new.where, new.of) == (old.where, old.of)
 
 
 def input_mark(text: str) -> str:
@@ -262,8 +266,7 @@ class WeightsRow(NamedTuple):
     @property
     def seen(self) -> list[int]:
         """The keys that the query may look at, were nothing changed."""
-        allowed = self.trace.mask_before_edits(self.head or 0, [self.asks[0]])
-        return list(range(self.trace.n_keys)) if allowed is None else allowed[0].nonzero().flatten().tolist()
+        return self.trace.seen_keys(self.head or 0, self.asks[0])
 
     @property
     def heads(self) -> Sequence[int]:
@@ -301,7 +304,10 @@ class WeightsRow(NamedTuple):
             are_set = {key: share for one in rows for key, share in one.weights}
             if sum(are_set.values()) > 1 - 1e-6:  # the whole row was set: it is written anew
                 changed = range(trace.n_keys)
-                others = row.index_fill(0, torch.tensor(keys, device=row.device), 0)
+                at = torch.tensor(keys, device=row.device)
+                others = row.index_fill(0, at, 0)
+                if not others.any():  # they share as they would have
+                    others = self._replace(trace=trace.replace(())).weights(query).index_fill(0, at, 0)
                 after = others * (1 - given) / others.sum().clamp(min=1e-9)
             else:
                 given = min(given, 1 - sum(share for key, share in are_set.items() if key not in keys))
@@ -311,7 +317,8 @@ class WeightsRow(NamedTuple):
             new.append(core.SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
         what = name or "".join(trace.story.key_axis.labels[key] for key in keys)
         done = f"takes {percent(given)} from {what}" if given else f"no longer looks at {what}"
-        self._add(new, f"{done}; the others share the rest")
+        others = "; the others share the rest" if given < 1 else "; nothing from the others"
+        self._add(new, done + others * any(key not in keys for key in self.seen))
 
     def take(self, other: int, name: str) -> None:
         """Give the query the row of another one; for a callback."""

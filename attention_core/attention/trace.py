@@ -189,6 +189,11 @@ class AttentionScores:
             past &= keys > queries[:, None] - self.window
         return past if tile is None else tile & past
 
+    def seen_keys(self, head: int, query: int) -> list[int]:
+        """Return the keys that a query may look at, were nothing edited."""
+        allowed = self.mask_before_edits(head, [query])
+        return list(range(self.n_keys)) if allowed is None else allowed[0].nonzero().flatten().tolist()
+
     def mask_of_head(self, head: int) -> Tensor:
         """Return the attribute `mask`, which must not be None, for one head, (n_queries, n_keys)."""
         mask = self.mask

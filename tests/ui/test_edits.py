@@ -182,6 +182,19 @@ def shown_after(page) -> list[float]:
     return [float(cell.replace("−", "-")) for cell in re.findall(r"<td>([^<]*)</td>", row[1])]
 
 
+def test_a_weight_that_is_set_says_what_the_others_get_and_can_be_set_again(visit):
+    page = visit("vectors", tab="try", step="weights")
+    for percent, others in ((100, "nothing from the others"), (60, "the others share the rest")):
+        page.number_input(key="vectors_weight").set_value(float(percent)).run()
+        label = page.checkbox(key="vectors_edit_0").label
+        assert label.endswith(f"; {others}"), label
+        assert f"takes {percent}% from" in label
+        assert "Not applied" not in said(page)
+        assert page.number_input(key="vectors_weight").value == pytest.approx(percent)
+    given(page, softmax=False)
+    assert "nothing is shared" in said(page)
+
+
 @pytest.mark.parametrize("name", ["vectors", "scoring", "lookup"])
 def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_same_numbers(visit, monkeypatch, name):
     made = {}

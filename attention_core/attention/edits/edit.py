@@ -147,8 +147,13 @@ class Edit:
         """Return the edit where its keys have these places, without what it does to a key that has None."""
         return [self]
 
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
-        """Return what it does in words, with the labels of queries and keys where there are any."""
+    def describe(
+        self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
+    ) -> str:
+        """Return what it does in words, with the labels of queries and keys where there are any.
+
+        Of an attention that is not given, a softmax and further keys are assumed.
+        """
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         for axis, what in ((queries, "query"), (keys, "key")):
             if what in named:
@@ -277,7 +282,9 @@ class BlockKeys(HeadEdit):
     def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
         return [replace(self, keys=tuple(key for key in map(place_of, self.keys) if key is not None))]
 
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+    def describe(
+        self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
+    ) -> str:
         named = ", ".join(label(keys, key, "key") for key in dict.fromkeys(self.keys))
         return f"{f'it no longer looks at {named}' if named else 'it looks as before'}{self.head_suffix}"
 
@@ -303,7 +310,9 @@ class DropHead(QueryEdit):
         dropped[slice(None) if self.query is None else self.query] = 0
         return dropped
 
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+    def describe(
+        self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
+    ) -> str:
         to = "" if self.query is None else f" to {label(queries, self.query, 'query')}"
         return f"head {self.head + 1} hands over nothing{to}"
 
@@ -438,6 +447,12 @@ class Uniform(HeadEdit):
 
     def factor(self) -> float:
         return 0.0
+
+    def describe(
+        self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
+    ) -> str:
+        has_softmax = attention is None or attention.has_softmax
+        return f"{self.words if has_softmax else 'all its scores are 0, and so are its weights'}{self.head_suffix}"
 
 
 Edits = Sequence[Edit]

@@ -170,12 +170,16 @@ class SetWeights(QueryEdit):
         for key, weight in self.weights:
             tile[rows, (keys == key).nonzero().T] = weight
 
-    def describe(self, queries: Sequence[str] = (), keys: Sequence[str] = ()) -> str:
+    def describe(
+        self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
+    ) -> str:
         weights, asks = dict(self.weights), label(queries, self.query, "query")
         given = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
         rest = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
-        kept = f"; {rest}" if self.renormalised else ", and the other weights stay"
-        kept = "" if len(weights) == len(keys) else kept
+        is_shared = self.renormalised if attention is None else self._is_renormalised(attention)
+        kept = f"; {rest}" if is_shared else ", and the other weights stay"
+        seen = range(len(keys)) if attention is None else attention.seen_keys(self.head or 0, self.query)
+        kept = "" if weights.keys() >= {*seen} and seen else kept
         return f"{asks} {f'gives {given}{kept}' if given else 'looks as before'}{self.head_suffix}"
 
 

@@ -44,7 +44,7 @@ from tests.support.edited_weights import weights_of
 from tests.support.exported_code import check as check_script
 from tests.support.own_edits import AddToScore, HalveWeight, OwnEdit, ScaleScores, ScoreOfNeighbour, TurnOutput
 from tests.support.shown_code import check as check_code
-from tests.support.traces import N_HEADS, make_trace
+from tests.support.traces import N_HEADS, make_trace, random_trace
 
 RUN = RunHead("bert-tiny", "the cat sat", 2, 1)
 BLIND = torch.rand(11, 13, generator=torch.Generator().manual_seed(2)) > 0.3
@@ -388,6 +388,29 @@ def test_they_say_what_they_do():
 )
 def test_they_say_what_becomes_of_the_other_keys(edit, says):
     assert edit.describe(["it"], ["a", "b", "c"]) == says
+
+
+@pytest.mark.parametrize(
+    ("edit", "has_softmax", "says"),
+    [
+        (SetWeights(1, ((0, 0.5),)), True, "it gives a a weight of 0.5; the others share the rest"),
+        (SetWeights(1, ((0, 0.5),)), False, "it gives a a weight of 0.5, and the other weights stay"),
+        (SetWeights(0, ((0, 0.0),)), True, "the gives a a weight of 0"),
+        (SetWeights(0, ((0, 0.5),)), False, "the gives a a weight of 0.5"),
+        (Uniform(head=0), True, "it looks at everything alike (head 1)"),
+        (Uniform(), False, "all its scores are 0, and so are its weights"),
+    ],
+)
+def test_they_say_what_they_do_in_this_attention(edit, has_softmax, says):
+    """The first query sees one key alone."""
+    shape = (1, 2, 3)
+    attention = random_trace(shape, shape, shape, is_causal=True, has_softmax=has_softmax, edits=(edit,))
+    assert edit.describe(["the", "it"], ["a", "b"], attention) == says
+    row = attention.weights(0, [1])[0]
+    if isinstance(edit, Uniform):
+        assert (row == 0).all() == ("are its weights" in says)
+    elif "stay" in says:
+        assert row[1] == attention.replace(()).weights(0, [1])[0, 1]
 
 
 def test_a_formula_of_a_cell_says_no_way_that_an_edit_has_left():
