@@ -109,11 +109,15 @@ def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
         first, (rows, columns) = run.tiles.n_prefix - 1 - skipped, run.tiles.grid
         gains[max(0, first) : max(0, first + rows * columns)] = 0
     total = float(gains.sum())
-    factor = 2 ** min(abs(total), 40)
-    times = f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}" if factor < 1e6 else "over a million"
+    times = in_times(2 ** min(abs(total), 40))
     becomes = f"becomes {times} times {'less' if total < 0 else 'more'}" if times != "1" else "stays as"
     st.markdown(f"**The text {becomes} probable.** And what comes next:")
     show_likeliest(before[-1], after[-1], partial(core.token_text, pretrained_of(asked.key).tokenizer))
+
+
+def in_times(factor: float) -> str:
+    """Return how many times more or less, "1" = as much."""
+    return f"{factor:.2g}" if factor < 9.95 else f"{factor:,.0f}" if factor < 999_999.5 else "over a million"
 
 
 def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = glance.NAME) -> None:
@@ -136,9 +140,9 @@ def _last_layer(run: ModelRun, changed: ModelRun) -> None:
         return
     whole, each = core.sentence_change(run.hidden, changed.hidden), core.cosine_change(run.hidden, changed.hidden)
     paragraph(
-        f"**The sentence's vector turns by {_small(whole)}** (1 - cosine), a token's by {_small(float(each.mean()))}."
+        f"**The sentence's vector turns by {small(whole)}** (1 - cosine), a token's by {small(float(each.mean()))}."
     )
 
 
-def _small(amount: float) -> str:
+def small(amount: float) -> str:
     return f"{amount:.2g}" if amount >= 0.0001 else "under 0.0001"

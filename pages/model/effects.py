@@ -20,9 +20,9 @@ from attention_core.hub.run import ModelRun, TextInput
 from attention_core.links import pack, unpack
 from attention_core.study import Attribution, Effects, ModelOutput, Study
 from attention_core.study.output import token_id
-from pages.model.ablation import show_likeliest
+from pages.model.ablation import show_likeliest, small
 from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
-from pages.model.why import in_words
+from pages.model.why import PLAIN, in_words
 from ui.chart import draw_chart
 from ui.component import component
 from ui.faithfulness import KeysInPicture, faithfulness_tab
@@ -79,9 +79,10 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
     left, right = st.columns([1.1, 1], gap="large")
     with left:
         head_map(run, "model_adds", found.heads.tolist(), chosen_in_text(run), "adds to the logit")
+        what = "The logit" if rather is None else "The difference of the logits"
         st.caption(
-            f"The logit, {number(found.value)}, is the sum of what all heads, all feed-forward layers and the word "
-            f"itself add. {found.note}"
+            f"{what}, {number(found.value)}, is the sum of what all heads, all feed-forward layers, the word itself "
+            f"and {PLAIN['biases']} add. {found.note}"
         )
     with right:
         added = {in_words(one.name): float(one.vectors) for one in found.sources}
@@ -197,12 +198,14 @@ def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: di
             text = partial(token_text, study.tokenizer)
             show_likeliest(run.logits[position], out.logits[position].cpu(), text, "model_carried")
         elif run.hidden is not None and out.hidden is not None:
-            st.markdown(f"The sentence’s vector turns by {sentence_change(run.hidden, out.hidden):.2g} (1 − cosine).")
+            st.markdown(
+                f"The sentence’s vector turns by {small(sentence_change(run.hidden, out.hidden))} (1 − cosine)."
+            )
 
 
 def _in_units(value: float, word: Any, rather: Any = None) -> str:
     if rather is not None:
-        return f"{100 * value:.0f} points".replace("-", "−")
+        return f"{number(100 * value, 'z.0f')} points"
     return percent(value) if word is not None else f"{value:.3f}"
 
 

@@ -192,7 +192,7 @@ def glance(run: ModelRun) -> None:
     with st.container(key="tells_model"), st.container(key="model_glance"):
         pictures = glance_picture(run, now, takes_click=True)
     words = "Each picture is a head: queries down, keys across. Click one."
-    if pictures.n_queries > pictures.height:
+    if pictures.n_queries > pictures.height or run.groups[now.group][0].n_keys > pictures.width:
         words += " Each pixel stands for several tokens and shows the largest of them."
     if pictures.n_rows < pictures.n_queries:
         words += f" {pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it."

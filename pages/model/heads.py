@@ -1,13 +1,14 @@
 """What the heads of a whole model do: numbers for each, which are alike, through all layers; two runs side by side."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.wording import percent
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
 from attention_core.explain import heads as core
@@ -87,12 +88,17 @@ def _most_alike(run: ModelRun, now: glance.Selection, layers: list[AttentionTrac
             )
 
 
+def corpus() -> Sequence[str]:
+    """Return the sentences by which heads get their names, evenly spaced in the phrase book."""
+    return phrase_book()[:: len(phrase_book()) // N_SENTENCES][:N_SENTENCES]
+
+
 def heads_of(asked: LatestRun) -> Heads:
     """Return what every head of a model does over sentences that come along; ValueError = it cannot read them."""
     pretrained = pretrained_of(asked.key)
 
     def portions() -> Iterator[tuple[float, Heads]]:
-        texts = phrase_book()[:: len(phrase_book()) // N_SENTENCES]
+        texts = corpus()
 
         def tell(n_read: int) -> None:
             bar.progress(min(n_read / len(texts), 1.0), f"Reading {n_read} of {len(texts)} sentences")
@@ -118,6 +124,9 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
         st.info(f"The model cannot read them: {error_markdown(error)}.")
         return
     now, kinds = glance.chosen_layers(run)[0], [name for name in NAMES if name in found.means]
+    if not kinds:
+        st.info("This model cannot read random words, so that its heads have no names.")
+        return
     kind = KIND.clamp_to_options(kinds)
     KIND.widget(st.selectbox, "How far it is", kinds, width=330)
     left, right = st.columns([1.35, 1], gap="large")
@@ -128,12 +137,14 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
         called = found.name(now.layer, now.head)
         st.markdown(
             f"**Layer {now.layer + 1}, head {now.head + 1}**: {called or 'nothing clear'}. {kind.capitalize()}: "
-            f"{own:.0%} ± {margin:.0%} ({NAMES[kind]})."
+            f"{percent(own)} ± {percent(margin)} ({NAMES[kind]})."
         )
         for example in found.examples.get((now.layer, now.head), ())[:1]:
             asks, looked_at = (literal(example.tokens[place].strip()) for place in (example.query, example.key))
             words = literal("".join(example.tokens).strip(), 200)
-            st.markdown(f"Clearest in the sentences: {asks} looks at {looked_at}, {example.weight:.0%}, in {words}")
+            st.markdown(
+                f"Clearest in the sentences: {asks} looks at {looked_at}, {percent(example.weight)}, in {words}"
+            )
         columns = found.columns()
         rows = [row for row in zip(columns["layer"], columns["head"], columns["name"], strict=True) if row[2]]
         with st.container(key="desk_model_named"):

@@ -9,6 +9,7 @@ from PIL import Image
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.view.page import pieces, tiles_of
+from attention_core.attention.wording import percent
 from attention_core.charts.heads import masked
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.vega import ROLE_COLOURS, Chart
@@ -236,5 +237,5 @@ def patch_view(
             draw_map(grid, run.picture, f"{key}_{which}", words, take=take, **look)
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
-                shares = ", ".join(f"{token} {one:.1%}" for token, one in named)
+                shares = ", ".join(f"{token} {percent(one)}" for token, one in named)
                 st.caption(f"Besides the patches: {shares}.")

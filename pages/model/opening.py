@@ -29,21 +29,10 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
     now, layers = chosen_layers(run)
     trace = layers[now.layer]
     weights = trace.weights(now.head, [now.query])[0].tolist()
-    rest = special_keys(run, trace) | ({now.query} if is_of_itself(trace) else set())
-    if is_of_itself(trace) and now.query in run.special:
-        rest = frozenset()
-    words = [place for place, weight in enumerate(weights) if weight and place not in rest]
-    key = max(words or range(len(weights)), key=weights.__getitem__)
-    labels = trace.story.query_axis.labels[now.query], trace.story.key_axis.labels[key]
-    asks, looked_at = (error_markdown(label.strip() or EMPTY) for label in labels)
-    read = asked.given.text if asked is not None and asked.key == PACKAGE and isinstance(asked.given, TextInput) else ""
-    told = f"*{looked_at}*: {percent(weights[key])}"
-    for place in rest:
-        if weights[place] > weights[key]:
-            more = (
-                "itself" if place == now.query else error_markdown(trace.story.key_axis.labels[place].strip() or EMPTY)
-            )
-            told += f", more at {more}: {percent(weights[place])}"
+    asks = error_markdown(trace.story.query_axis.labels[now.query].strip() or EMPTY)
+    given = asked.given if asked is not None and asked.key == PACKAGE else None
+    read = given.text if isinstance(given, TextInput) and given == TextInput(given.text) else ""
+    told = _where_it_looks(run, trace, weights, now.query)
     if read == SECOND_TEXT and asks == ASKS and not is_changed:
         both = zip(
             CANDIDATES, *(_shares(one, now) for one in (run_of(PACKAGE, TextInput(FIRST_TEXT)), run)), strict=True
@@ -68,13 +57,29 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
         try_this(NAME, _surprise(run, trace, now))
 
 
+def _where_it_looks(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:
+    """Return the word with most of a query's weights, and whether itself or a mark has more, Markdown."""
+    rest = special_keys(run, trace) | ({query} if is_of_itself(trace) else set())
+    if is_of_itself(trace) and query in run.special:
+        rest = frozenset()
+    words = [place for place, weight in enumerate(weights) if weight and place not in rest]
+    key = max(words or range(len(weights)), key=weights.__getitem__)
+    names = {place: error_markdown(trace.story.key_axis.labels[place].strip() or EMPTY) for place in (key, *rest)}
+    told = f"*{names[key]}*: {percent(weights[key])}" if any(weights) else "nothing"
+    for place in sorted(rest):
+        if weights[place] > weights[key]:
+            name = "itself" if place == query and is_of_itself(trace) else names[place]
+            told += f", more at {name}: {percent(weights[place])}"
+    return told
+
+
 def _what_they_are(run: ModelRun) -> str:
     """Say what the tokens of a run are that are called special."""
     if run.patch_grid is not None:
         return "no part of the picture, but put beside its patches by the model"
     if run.kind is ModelKind.DECODER:
         return "often where heads look that find nothing, since every token sees the first one"
-    return "marks that the model puts around the text"
+    return "marks that the model adds to the text"
 
 
 def _shares(run: ModelRun, now: Selection) -> list[float]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention_core.attention.edits import drop_heads
 from attention_core.attention.types import Role
-from attention_core.attention.wording import percent
+from attention_core.attention.wording import counted, percent
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.data.language_pieces import NAME as LLAMA
 from attention_core.hub.model import ModelError, ModelKind, readable
@@ -48,9 +48,9 @@ OPENED = Field[list[str]](
 )
 """Sources in their parts, each as its side and its name: "key:2.0"."""
 CALLED = {
-    "induction": "It is an **induction head**: it looks at what came next when the same word came before.",
-    "previous token": "It is a **previous-token head**: it looks one word back.",
-    "duplicate token": "It is a **duplicate-token head**: it looks at the same word, said before.",
+    "induction": "It is an **induction head**: it looks at what came next when the same token came before.",
+    "previous token": "It is a **previous-token head**: it looks one token back.",
+    "duplicate token": "It is a **duplicate-token head**: it looks at the same token, said before.",
 }
 """What heads are called, see attention_core.study.heads.NAMES."""
 PLAIN = {"embedding": "the word itself", "biases": "constants"}
@@ -85,12 +85,13 @@ def why_there(run: ModelRun, asked: LatestRun) -> None:
     OPENED.widget(
         st.multiselect, "Take apart, too", options, format_func=in_words, placeholder="What a head took, from where"
     )
-    with st.expander(f"The {N_LARGEST} largest products"):
+    with st.expander(f"The {min(N_LARGEST, opened.cells.numel())} largest products"):
         largest = [(in_words(query), in_words(key), number(value)) for query, key, value in opened.largest()]
         figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
-        f"The score, {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of each source of the "
-        f"query with each of the key. Feed-forward is what a layer makes of each word by itself. {opened.note}"
+        f"{_score_in_words(run, now)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of each "
+        "source of the query with each of the key. Feed-forward is what a layer makes of each word by itself. "
+        f"{opened.note}"
     )
 
 
@@ -122,6 +123,16 @@ def _choose_cell(run: ModelRun, now: Selection) -> Cell:
     return trace_number, now.head, now.query, KEY.value
 
 
+def _score_in_words(run: ModelRun, now: Selection) -> str:
+    """Return what the number is that is taken apart: a score, less what it is compared with."""
+    others = [key for key in run.groups[now.group][now.layer].seen_keys(now.head, now.query) if key != KEY.value]
+    if AGAINST.value == NOTHING or not others:
+        return "The score,"
+    if AGAINST.value == MEAN:
+        return "The score, less the mean of the others," if len(others) > 1 else "The score, less the other,"
+    return f"The score, less that of {literal(run.tokens[AGAINST.value].strip())},"
+
+
 def _opened(run: ModelRun, score: tuple[Any, ...], table: Why) -> Why:
     """Return the table with the chosen sources in their parts; names of what it lacks are forgotten."""
     known: list[str] = []
@@ -138,7 +149,8 @@ def _side(role: Role, place: str, margin: dict[str, float]) -> None:
     largest = sorted(margin, key=lambda name: abs(margin[name]), reverse=True)[:N_BARS]
     names = {in_words(name): name for name in margin if name in largest}
     values = [margin[name] for name in names.values()]
-    rest = [f"{len(margin) - len(names)} others together"] * (len(margin) > len(names))
+    n_rest = len(margin) - len(names)
+    rest = [f"{counted(n_rest, 'others')}{' together' * (n_rest > 1)}"] * (n_rest > 0)
     values += [sum(margin.values()) - sum(values)] * len(rest)
 
     def take(place: int) -> None:
@@ -166,7 +178,7 @@ def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why
     layer, head = off = tuple(map(int, source.split(".")))
     place = int(stream.traces[layer].weights(head, [key])[0].argmax())
     far, way = abs(key - place), "back" if place < key else "ahead"
-    looked = f"{'one word' if far == 1 else f'{far} words'} {way}, at {_place(stream, place)}" if far else "at itself"
+    looked = f"{'one token' if far == 1 else f'{far} tokens'} {way}, at {_place(stream, place)}" if far else "at itself"
     st.markdown(f"{words}**{_head(*off)}**, which looked {looked}. {CALLED.get(name(*off), '')}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         label = f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}"

@@ -1,6 +1,5 @@
 """What a language model expects: the next token of a text that it writes on."""
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.attention.types import Role
+from attention_core.attention.wording import counted, percent
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.vega import ROLE_COLOURS
 from attention_core.charts.words import shaded_words
@@ -37,8 +37,8 @@ def kept_in_words(made: Generation) -> str:
         return "It hands out its weights alone: what it would keep is not known."
     n_tokens, most = len(made.ids), most_positions(made.pretrained)
     sentences = [
-        f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {n_tokens:,} "
-        f"token{'s' * (n_tokens != 1)}, in {cache.n_layers * cache.n_key_heads:,} key heads of {cache.n_layers} layers."
+        f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {counted(n_tokens, 'tokens')}, in "
+        f"{counted(cache.n_layers * cache.n_key_heads, 'key heads')} of {counted(cache.n_layers, 'layers')}."
     ]
     if cache.has_windows:
         sentences.append("Layers that look back over a window keep only that many tokens.")
@@ -48,7 +48,8 @@ def kept_in_words(made: Generation) -> str:
         )
     if (saving := cache.n_query_heads / cache.n_key_heads) > 1:
         sentences.append(
-            f"{cache.n_query_heads} query heads share {cache.n_key_heads} key heads: **{saving:.3g} times less**."
+            f"{cache.n_query_heads} query heads share {counted(cache.n_key_heads, 'key heads')}: "
+            f"**{saving:.3g} times less**."
         )
     return " ".join(sentences)
 
@@ -164,12 +165,13 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."
     if len(ids) >= len(given_ids(asked)) + WRITTEN_TOKENS.most:
-        return f"{WRITTEN_TOKENS.most} tokens were written, which is the bound of this page."
+        return f"{counted(len(ids) - WRITING.value['n_given'], 'tokens')} were written. This page writes no further."
     return ""
 
 
 _chips = component("token_chips", folder="pages/model")
 N_EXPECTED = 10
+SURE = 1.15  # equally likely tokens: one has about 98 % then
 MAX_BITS = 12  # a token as surprising as one of 4,096 has the full shade
 
 
@@ -219,7 +221,7 @@ def _buttons(asked: LatestRun, made: Generation) -> None:
 
 def _text(made: Generation) -> None:
     """Draw the tokens, each as dark as it was surprising, the chosen one framed; a click chooses another."""
-    expected_with = (f"expected with {_percent(2**-bits)}, {bits:.1f} bits" for bits in made.bits)
+    expected_with = (f"expected with {percent(2**-bits)}, {bits:.1f} bits" for bits in made.bits)
     notes = ["the first token, which nothing expected", *expected_with]
     shares = [0.0, *(round(min(bits / MAX_BITS, 1.0), 4) for bits in made.bits)]
     key, label = "model_says_text_chips", "The text so far"
@@ -276,11 +278,8 @@ def _growing(run: ModelRun, made: Generation) -> None:
 
 def _rest(found: NextTokens) -> str:
     as_many = 2**found.entropy
-    unsure = f"As unsure as between {as_many:,.0f} equally likely ones" if as_many >= 1.95 else "Almost sure"
-    return f"The other {found.n_rest:,} tokens together: {_percent(found.rest)}. {unsure} ({found.entropy:.1f} bits)."
-
-
-def _percent(share: float) -> str:
-    if not math.isfinite(share):
-        return "nothing"
-    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}" if share >= 0.0005 else "under 0.1%"
+    form = ",.0f" if as_many >= 2.95 else ".1f"
+    unsure = f"As unsure as between {as_many:{form}} equally likely ones" if as_many >= SURE else "Almost sure"
+    others = f"The other {found.n_rest:,} tokens together" if found.n_rest > 1 else "The other token"
+    rest = f"{others}: {percent(found.rest)}. " * (found.n_rest > 0)
+    return f"{rest}{unsure} ({found.entropy:.1f} bits)."

@@ -2,7 +2,9 @@
 
 import base64
 import gc
+import itertools
 import json
+import re
 import warnings
 import weakref
 from dataclasses import replace
@@ -17,8 +19,10 @@ from attention_core.attention.capture.trace_builder import from_weights
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
+from attention_core.attention.wording import percent
+from attention_core.explain.heads import is_of_itself
 from attention_core.hub.model import ModelKind
-from attention_core.hub.run import ModelRun
+from attention_core.hub.run import ModelRun, special_keys
 from tests.support.app import charts, numbers_of_step
 
 with warnings.catch_warnings():
@@ -26,6 +30,8 @@ with warnings.catch_warnings():
     from streamlit.testing.v1 import AppTest
 
     from pages.model.one_head import packed, pieces
+    from pages.model.opening import _where_it_looks
+    from ui.labels import error_markdown
 
 RUNS: dict[str, ModelRun] = {}
 """What the script below draws, by name: AppTest runs it in this process."""
@@ -76,6 +82,15 @@ def runs():
             "vision": toy(layers(patches, 2), patches, ModelKind.VISION, **looks),
             "many heads": toy(layers(["a", "b", "c"], 2, n_heads=70), "abc"),
             "not finite": toy(broken, words),
+            "blind": toy(
+                layers(["a", "b", "c"], 1, mask=torch.tensor([[1, 1, 1], [0, 0, 0], [0, 1, 0]]).bool()), "abc"
+            ),
+            "wide": toy(
+                Recording([trace("decoder.0.cross", target, Axis("source tokens", many))]),
+                many,
+                ModelKind.ENCODER_DECODER,
+                target_tokens=tuple(target.labels),
+            ),
             "one": toy(layers(["word"], 1, n_heads=1), ["word"]),
         }
     )
@@ -117,6 +132,45 @@ def opened(name: str, **address: str) -> AppTest:
 
 def now(at: AppTest) -> str:
     return next(one.value for one in at.text if one.value.startswith("now"))
+
+
+@pytest.mark.parametrize("name", ["encoder", "both", "vision", "weights only", "one", "blind"])
+def test_where_a_token_looks_is_its_heaviest_word_and_each_mark_or_itself_that_has_more(name):
+    run, said = RUNS[name], set()
+    for trace in run.recording.traces:
+        special, of_itself = special_keys(run, trace), is_of_itself(trace)
+        for head, query in itertools.product(range(trace.n_heads), range(trace.n_queries)):
+            weights, labels = trace.weights(head, [query])[0].tolist(), trace.story.key_axis.labels
+            told = _where_it_looks(run, trace, weights, query)
+            aside = set() if of_itself and query in run.special else special | ({query} if of_itself else set())
+            words = {place: weight for place, weight in enumerate(weights) if weight and place not in aside}
+            most = max(words or dict(enumerate(weights)), key=weights.__getitem__)
+            names = {place: error_markdown(label.strip()) for place, label in enumerate(labels)}
+            names |= {query: "itself"} if of_itself and query != most else {}
+            more = [place for place in sorted(aside) if weights[place] > weights[most]]
+            parts = [f"*{names[most]}*", *(f"more at {names[place]}" for place in more)]
+            shares = [percent(weights[place]) for place in (most, *more)]
+            wanted = ", ".join(": ".join(pair) for pair in zip(parts, shares, strict=True))
+            assert told == (wanted if any(weights) else "nothing")
+            said |= set(re.findall("more at itself|more at|nothing", told))
+    assert name not in ("encoder", "both") or said >= {"more at itself", "more at"}
+    assert ("nothing" in said) == (name == "blind")
+
+
+@pytest.mark.parametrize(("name", "is_coarse"), [("wide", True), ("both", False), ("long", True)])
+def test_of_many_queries_or_keys_a_pixel_stands_for_several(name, is_coarse):
+    at = opened(name, head=RUNS[name].recording.traces[-1].story.name + ":0")
+    assert any("stands for several tokens" in one.value for one in at.caption) == is_coarse
+
+
+def test_besides_the_patches_stands_what_a_token_that_is_none_gets():
+    at = opened("vision", head="encoder.1.self:0", token="2")
+    row, column = (
+        RUNS["vision"].recording.traces[1].weights(0, **at_token)[:, 0].tolist()
+        for at_token in ({"rows": [2]}, {"cols": [0]})
+    )
+    told = [one.value for one in at.caption if one.value.startswith("Besides the patches")]
+    assert told == [f"Besides the patches: [CLS] {percent(share)}." for share in (row[0], column[0])]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def bars_of(page):
 def test_two_clicks_find_the_head_that_looks_one_word_back_and_a_third_breaks_the_copying(story):
     words = said(story)
     assert "**Head 6 of layer 4 looks from `red` (the second) at `car`: 79%.** It is an **induction head**" in words
-    assert "The largest part on the key’s side comes from **head 1 of layer 3**, which looked one word back" in words
+    assert "The largest part on the key’s side comes from **head 1 of layer 3**, which looked one token back" in words
     assert not [button for button in story.button if button.key == "model_why_story"]
     story.button(key="model_why_switch").click()
     page = settled(story)
@@ -80,14 +80,25 @@ def test_a_key_is_chosen_and_compared_with_another_or_with_nothing(story):
     pretrained = own_model("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     place = {"layer": 3, "head": 5, "query": 10}
-    for against, expected in ((-2, None), (6, 6)):
+    compared = {-2: (None, "The score,"), 6: (6, "The score, less that of `.`,")}
+    compared[-1] = "mean", "The score, less the mean of the others,"
+    for against, (expected, words) in compared.items():
         page = put(story.selectbox(key="model_why_against"), against)
-        score = study.why(STORY, **place, key=5, against=expected).score
-        assert f"The score, {score:.2f}".replace("-", "−") in said(page)
+        why = study.why(STORY, **place, key=5, against=expected)
+        told = f"{words} {why.score:.2f}, is the sum of {why.cells.numel():,} products".replace("-", "−")
+        assert told in said(page)
+        assert page.expander[-1].label == "The 20 largest products"
     page = put(page.selectbox(key="model_why_key"), 6)
     assert "at `.`" in said(page)
     assert page.session_state["model_why_against"] == -1, "a key is not compared with itself"
     assert page.query_params["key"] == "6"
+
+
+def test_where_a_query_sees_one_key_its_score_is_less_than_nothing_else(story):
+    page = settled(story, model_query=0)
+    assert "looks from `Mary` (the first) at `Mary` (the first): 100%" in said(page)
+    assert "\nThe score, " in said(page)
+    assert "less" not in said(page).split("is the sum of")[0].split("\n")[-1]
 
 
 def test_links_hold_what_is_opened_and_bad_ones_open_nothing(story, app, start_app):

@@ -1,15 +1,22 @@
 """The sections about language and about ablated heads, without a browser, on tiny models."""
 
+import math
+import re
 import warnings
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from attention_core.hub.outputs import token_text
+from attention_core.attention.edits import DropHead
+from attention_core.attention.wording import percent
+from attention_core.hub.generation import KeyValueCache
+from attention_core.hub.outputs import NextTokens, log_probabilities, token_text
 from attention_core.inference.pretrained import load_model
 from attention_core.links import pack
+from attention_core.study import Study
 from tests.support import tiny_hub
-from tests.support.app import charts, frames, put, said, settled
+from tests.support.app import charts, data_of, frames, put, said, settled
 
 SCRIPT = """
 import streamlit as st
@@ -17,6 +24,7 @@ from pages.model.input import choose_input
 from pages.model.ablation import change_heads, changed_run
 from pages.model.effects import logit_by_part, patch_heads
 from pages.model.glance import open_on_a_far_look
+from pages.model.heads import named_heads
 from pages.model.words import next_tokens, what_it_keeps
 from ui.model_runs import LatestRun, pretrained_of, run_of
 
@@ -26,7 +34,7 @@ if given is not None:
     run, asked = run_of(key, given), LatestRun(key, given)
     open_on_a_far_look(run)
     out = lambda *given: change_heads(run, changed_run(run, asked), asked)
-    parts = {"out": out, "keeps": what_it_keeps, "patch": patch_heads, "logit": logit_by_part}
+    parts = {"named": named_heads, "out": out, "keeps": what_it_keeps, "patch": patch_heads, "logit": logit_by_part}
     parts["words"] = lambda *given: next_tokens(asked)
     parts[st.query_params["part"]](run, asked)
 """
@@ -102,6 +110,117 @@ def test_a_text_ends_at_the_length_of_the_model(opened):
     assert page.button(key="model_says_one").disabled
     pressed(page, "says_back")
     assert not page.button(key="model_says_one").disabled
+
+
+def test_how_many_tokens_were_written_is_counted_where_the_page_ends_them(opened, monkeypatch):
+    monkeypatch.setattr("pages.model.words.WRITTEN_TOKENS", SimpleNamespace(most=3))
+    page = pressed(opened("decoder"), "says_more")
+    assert "3 tokens were written. This page writes no further." in said(page)
+    for _ in range(5):
+        pressed(page, "says_back")
+    assert "were written" not in said(page)
+    pressed(page, "says_more")
+    assert "5 tokens were written. This page writes no further." in said(page), "two of the input's are gone"
+
+
+@pytest.mark.parametrize(
+    ("entropy", "rest", "n_rest", "says"),
+    [
+        (0.0, 0.0, 90, "The other 90 tokens together: 0%. Almost sure (0.0 bits)."),
+        (0.19, 0.002, 1, "The other token: 0.2%. Almost sure (0.2 bits)."),
+        (0.93, 0.25, 0, "As unsure as between 1.9 equally likely ones (0.9 bits)."),
+        (
+            1.58,
+            0.25,
+            7000,
+            "The other 7,000 tokens together: 25%. As unsure as between 3 equally likely ones (1.6 bits).",
+        ),
+    ],
+)
+def test_how_sure_it_is_follows_from_the_entropy(entropy, rest, n_rest, says):
+    from pages.model.words import _rest
+
+    assert _rest(NextTokens((), rest, n_rest, entropy)) == says
+
+
+def test_next_tokens_and_what_is_said_of_them_are_those_of_the_model(opened):
+    page = opened("tatoeba-llama", "Tom bought a green umbrella for his old teacher. Tom bought a green")
+    pretrained = load_model("tatoeba-llama")
+    ids = torch.tensor([pretrained.tokenizer(page.session_state["model_text_decoder"])["input_ids"]])
+    with torch.inference_mode():
+        shares = pretrained.model(ids).logits[0].softmax(-1)
+    top = shares[-1].topk(10).values
+    entropy = -float(torch.xlogy(shares[-1], shares[-1]).sum()) / math.log(2)
+    rest = re.search(r"The other ([\d,]+) tokens together: ([\d.]+)%", said(page))
+    assert int(rest[1].replace(",", "")) == shares.shape[1] - 10
+    assert float(rest[2]) == pytest.approx(100 * (1 - float(top.sum())), rel=0.05)
+    assert f"({entropy:.1f} bits)" in said(page)
+    notes = [token["note"] for token in data_of(page, "model_says_text_chips")["tokens"]]
+    expected = [float(shares[place, token]) for place, token in enumerate(ids[0, 1:])]
+    assert notes[1:] == [f"expected with {percent(one)}, {-math.log2(one):.1f} bits" for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("heads", "of", "share"),
+    [
+        ((1, 4, 1), "1 key head of 1 layer", " 4 query heads share 1 key head: **4 times less**."),
+        ((2, 6, 2), "4 key heads of 2 layers", " 6 query heads share 2 key heads: **3 times less**."),
+        ((2, 4, 4), "8 key heads of 2 layers", ""),
+    ],
+)
+def test_heads_that_share_keys_are_counted(heads, of, share, monkeypatch):
+    from pages.model import words
+
+    monkeypatch.setattr(words, "cache_of", lambda made: KeyValueCache(1000, *heads, has_windows=False))
+    monkeypatch.setattr(words, "most_positions", lambda pretrained: 64)
+    made = SimpleNamespace(ids=range(5), pretrained=None)
+    most = "At the 64 tokens that the model knows: **12.8 kB**."
+    assert (
+        words.kept_in_words(made) == f"The KV cache: **1 kB** of keys and values for 5 tokens, in {of}. {most}{share}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"),
+    [(1.04, "1"), (1.06, "1.1"), (2.34, "2.3"), (9.96, "10"), (4321.4, "4,321"), (2e6, "over a million")],
+)
+def test_how_many_times_more_probable_is_a_number_of_plain_digits(factor, says):
+    from pages.model.ablation import in_times
+
+    assert in_times(factor) == says
+
+
+def test_how_much_more_probable_a_text_becomes_is_what_its_tokens_gain(opened):
+    page = opened("tatoeba-llama", "Mary has a red car. Mary has a red car.", part="out")
+    pressed(page, "out_switch")
+    chosen, pretrained = page.session_state["model_chosen"], load_model("tatoeba-llama")
+    study = Study(pretrained.model, pretrained.tokenizer)
+    ids = pretrained.tokenizer("Mary has a red car. Mary has a red car.")["input_ids"]
+    runs = (
+        study.run(page.session_state["model_text_decoder"], edits)[1].logits
+        for edits in ({}, {chosen.layer: [DropHead(chosen.head)]})
+    )
+    before, after = (float(log_probabilities(logits, ids).sum()) for logits in runs)
+    from pages.model.ablation import in_times
+
+    factor = 2 ** abs(after - before)
+    assert factor > 1.1
+    assert f"The text becomes {in_times(factor)} times {'more' if after > before else 'less'} probable" in said(page)
+
+
+def test_differences_of_probabilities_are_points_without_a_minus_zero():
+    from pages.model.effects import _in_units
+
+    assert [_in_units(one, "car", "house") for one in (-0.001, -0.74, 0.5)] == ["0 points", "−74 points", "50 points"]
+    assert [_in_units(one, "car") for one in (0.9999, 0.00001, 1.0)] == ["99.99%", "0.001%", "100%"]
+
+
+def test_heads_without_names_are_said_to_have_none(opened, monkeypatch):
+    from pages.model.heads import N_SENTENCES, corpus
+
+    assert len(corpus()) == N_SENTENCES
+    monkeypatch.setattr("pages.model.heads.heads_of", lambda asked: SimpleNamespace(means={}))
+    assert "its heads have no names" in said(opened("decoder", part="named"))
 
 
 def test_another_text_is_another_beginning(opened):
