@@ -30,7 +30,6 @@ with warnings.catch_warnings():
     from streamlit.testing.v1 import AppTest
 
     from pages.model.one_head import packed, pieces
-    from pages.model.opening import _where_it_looks
     from ui.labels import error_markdown
 
 RUNS: dict[str, ModelRun] = {}
@@ -136,6 +135,9 @@ def now(at: AppTest) -> str:
 
 @pytest.mark.parametrize("name", ["encoder", "both", "vision", "weights only", "one", "blind"])
 def test_where_a_token_looks_is_its_heaviest_word_and_each_mark_or_itself_that_has_more(name):
+    opened(name)
+    from pages.model.opening import _where_it_looks  # not before there is an app
+
     run, said = RUNS[name], set()
     for trace in run.recording.traces:
         special, of_itself = special_keys(run, trace), is_of_itself(trace)

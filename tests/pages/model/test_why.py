@@ -1,6 +1,7 @@
 """Why there?: the story of the bundled language model, a score's sources down to the word, and what has no reasons."""
 
 import json
+import re
 
 import pytest
 
@@ -96,9 +97,8 @@ def test_a_key_is_chosen_and_compared_with_another_or_with_nothing(story):
 
 def test_where_a_query_sees_one_key_its_score_is_less_than_nothing_else(story):
     page = settled(story, model_query=0)
-    assert "looks from `Mary` (the first) at `Mary` (the first): 100%" in said(page)
-    assert "\nThe score, " in said(page)
-    assert "less" not in said(page).split("is the sum of")[0].split("\n")[-1]
+    assert re.search("looks from (`.+`) at \\1: 100%", said(page))
+    assert re.search(r"\nThe score, [−\d.]+, is the sum of", said(page))
 
 
 def test_links_hold_what_is_opened_and_bad_ones_open_nothing(story, app, start_app):
