@@ -10,12 +10,15 @@ def counted(n: int, name: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage of one or two figures, "83%", "3.8%", "99.6%": only 0 is "0%", only 1 "100%"."""
+    """Return a share as a percentage of one or two figures, "83%", "3.8%", "99.6%": only 0 is "0%", only 1 "100%".
+
+    What is nearer to 1 than a millionth counts as 1: sums of float32 are no more exact.
+    """
     left = 1 - share
     if 0 < share < 1e-6:
         return "less than 0.0001%"
     if 1e-6 <= share < 0.0995:
         return f"{Decimal(f'{100 * share:.{1 if share < 0.0095 else 2}g}'):f}%"
-    if share >= 0.995 and left > 0:
-        return f"{100 - Decimal(f'{100 * left:.1g}'):f}%" if left >= 1e-6 else "more than 99.9999%"
+    if share >= 0.995 and left >= 1e-6:
+        return f"{100 - Decimal(f'{100 * left:.1g}'):f}%"
     return f"{share:z.0%}"

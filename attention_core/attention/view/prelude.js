@@ -23,9 +23,8 @@ export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 export const asPercent = (share) => {
   const left = 1 - share, rounded = (part, digits) => Number((100 * part).toPrecision(digits));
   if (share > 0 && share < 1e-6) return "< 0.0001%";
-  if (left > 0 && left < 1e-6) return "> 99.9999%";
   if (share > 0 && share < 0.0995) return `${rounded(share, share < 0.0095 ? 1 : 2)}%`;
-  return `${left > 0 && share >= 0.995 ? Number((100 - rounded(left, 1)).toFixed(4)) : (100 * share).toFixed(0)}%`;
+  return `${left >= 1e-6 && share >= 0.995 ? Number((100 - rounded(left, 1)).toFixed(4)) : (100 * share).toFixed(0)}%`;
 };
 
 export const wantsLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
