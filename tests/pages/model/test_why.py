@@ -97,7 +97,6 @@ def test_a_key_is_chosen_and_compared_with_another_or_with_nothing(story):
 
 def test_where_a_query_sees_one_key_its_score_is_less_than_nothing_else(story):
     page = settled(story, model_query=0)
-    assert re.search("looks from (`.+`) at \\1: 100%", said(page))
     assert re.search(r"\nThe score, [−\d.]+, is the sum of", said(page))
 
 
