@@ -114,8 +114,7 @@ def drawing_pad(pad: Pad) -> PadState:
             st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
         else:
             _record(pad, sent, strokes)
-    in_a_row = {"horizontal": True, "gap": "medium", "key": f"{pad.name}_in_a_row"}
-    with st.container(**in_a_row) if LECTURE.value else nullcontext():
+    with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row") if LECTURE.value else nullcontext():
         _buttons(pad)
     return _state(pad, pad.inked.value)
 

@@ -105,16 +105,30 @@ def draw_layers(
 
 
 def draw_map(
-    weights: np.ndarray, over: np.ndarray, key: str, alt: str, *, size: int, high: float | None = None, **more: Any
+    weights: np.ndarray,
+    over: np.ndarray,
+    key: str,
+    alt: str,
+    *,
+    size: int,
+    high: float | None = None,
+    smooth: bool = True,
+    axis: str = "regions",
+    tells: str = "weight {}%",
+    chosen: int | None = None,
+    take: Callable[[int], object] | None = None,
 ) -> None:
-    """Draw a map of weights (rows, columns) over a picture; see charts.overlay, and draw_layers for more."""
+    """Draw a map of weights (rows, columns) over a picture; see charts.overlay, and draw_layers."""
     from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay
 
-    told = {"axis": "regions", "tells": "weight {}%", "smooth": True, "chosen": None} | more
-    smooth, ramp = told["smooth"], glow_ramp(weights.size, float(weights.max()) if high is None else high)
-    look = {"opacity": 0.85 if smooth else 1, "size": size, "high": high, "smooth": smooth, "marked": told["chosen"]}
-    layers = [map_png(weights, ramp, smooth, look["opacity"]), image_png(over)]
-    draw_layers(partial(overlay, over, weights, bar=False, **look), layers, 100 * weights, key, alt, size=size, **told)
+    ramp, opacity = glow_ramp(weights.size, float(weights.max()) if high is None else high), 0.85 if smooth else 1
+    chart = partial(
+        overlay, over, weights, size=size, opacity=opacity, smooth=smooth, high=high, bar=False, marked=chosen
+    )
+    layers, shown = [map_png(weights, ramp, smooth, opacity), image_png(over)], 100 * weights
+    draw_layers(
+        chart, layers, shown, key, alt, size=size, smooth=smooth, axis=axis, tells=tells, chosen=chosen, take=take
+    )
 
 
 def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

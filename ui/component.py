@@ -39,7 +39,7 @@ def component(name: str, *, folder: str = HERE) -> ComponentRenderer:
     def draw(**given: Any) -> Any:
         return registered(served.IS_SERVED.is_set())(**given)
 
-    return draw  # type: ignore[return-value]
+    return draw
 
 
 def route() -> Route:

@@ -100,7 +100,7 @@ def _wait_for_cluster(remote: Cluster) -> None:
 
 
 @st.cache_resource(show_spinner="Loading the model")
-def _load(name: str, device: str) -> nn.Module:
+def _load(name: str, device: str) -> Any:  # the class depends on the name
     return load(name, device)  # unbounded: all files together are some 60 MB
 
 
@@ -110,7 +110,7 @@ def load_snapshots(name: str) -> dict[str, Tensor]:
     return read_weights(f"{name}.snapshots")
 
 
-def model_or_stop(name: str) -> nn.Module:
+def model_or_stop(name: str) -> Any:
     """Return a trained model; if its file is missing or damaged, say what to do and end the page there."""
     model, fault = model_or_none(name)
     if model is None:
@@ -119,7 +119,7 @@ def model_or_stop(name: str) -> nn.Module:
     return model
 
 
-def model_or_none(name: str) -> tuple[nn.Module | None, str]:
+def model_or_none(name: str) -> tuple[Any, str]:
     """Return a trained model and "", or None and what to do about its missing or damaged file."""
     try:
         return _load(name, choose_device()), ""
@@ -137,7 +137,7 @@ def card_or_empty(name: str) -> dict[str, Any]:
         return {}
 
 
-Params = ParamSpec("Given")
+Params = ParamSpec("Params")
 Value = TypeVar("Value")
 
 
@@ -255,7 +255,7 @@ def content_key(value: Any) -> Hashable:
     if isinstance(value, Tensor):
         value = to_array(value)
     if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, hashlib.sha1(np.ascontiguousarray(value)).hexdigest()
+        return value.shape, value.dtype.str, hashlib.sha1(np.ascontiguousarray(value).data).hexdigest()
     if isinstance(value, Mapping):
         return tuple((key, content_key(part)) for key, part in value.items())
     if is_dataclass(value) and not isinstance(value, type):

@@ -1,7 +1,7 @@
 """What pages about digits share: what a model reads in a picture, and what it reads with every weight equal."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -38,8 +38,8 @@ def verdict(title: str, probabilities: np.ndarray) -> None:
 
 def beside(one: str, other: str, are_errors: bool = False) -> str:
     """Return how good an accuracy is beside another one, as both are printed: "98.1%", or a range."""
-    ahead = np.subtract(*(np.mean([float(number) for number in re.findall(r"[\d.]+", text)]) for text in (one, other)))
-    ahead = round(float(-ahead if are_errors else ahead), 3)
+    own, its = (np.mean([float(number) for number in re.findall(r"[\d.]+", text)]) for text in (one, other))
+    ahead = round(float(its - own if are_errors else own - its), 3)
     if ahead >= 0:
         return "better" if ahead else "as good"
     return "almost as good" if ahead >= -NEAR else "worse"
@@ -51,7 +51,7 @@ def remark_on(remarks: Mapping[Any, str], remark: Any, is_drawn: bool) -> str:
 
 
 def all_ten(
-    read: Callable[[np.ndarray], Sequence[np.ndarray]], pad: Pad, scroll_to: str, equal: str = "equal"
+    read: Callable[[np.ndarray], Iterable[np.ndarray]], pad: Pad, scroll_to: str, equal: str = "equal"
 ) -> TryThis:
     """Return the surprise: what is read in all ready drawings of a pad, with its own weights and with equal ones.
 

@@ -417,7 +417,11 @@ def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> 
 
 
 def show_outcome(
-    page: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float], names: tuple[str, str] = NAMES
+    page: str,
+    labels: Sequence[str],
+    before: Sequence[float] | np.ndarray,
+    after: Sequence[float] | np.ndarray,
+    names: tuple[str, str] = NAMES,
 ) -> None:
     """Draw an answer's probabilities as learned and changed, beside each other, and say what changed most."""
     one, other = (np.asarray(probabilities, float) for probabilities in (before, after))

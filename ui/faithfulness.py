@@ -73,7 +73,7 @@ def faithfulness_tab(
 ) -> Tab:
     """Return the section of a page."""
 
-    def portions():  # type: ignore[no-untyped-def]
+    def portions():
         with torch.inference_mode(False):
             yield from assessment.assess(subject())
 

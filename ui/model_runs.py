@@ -224,8 +224,8 @@ class ModelChoice:
             if key:
                 self.picked.value = key
                 options = there if key in there else [*there, key]
-                look = {"on_change": self._pick, "format_func": lambda name: catalogue.IN_WORDS.get(name, name)}
-                picker.selectbox("Model", options, key=self.picked.key, **look)
+                in_words = {name: catalogue.IN_WORDS.get(name, name) for name in options}.__getitem__
+                picker.selectbox("Model", options, key=self.picked.key, on_change=self._pick, format_func=in_words)
             with field, st.form(f"{self.name}_form", border=False, enter_to_submit=True):
                 label = "Any other model: its name on huggingface.co" + (" or folder" if folders_allowed() else "")
                 text, button = st.columns([4, 1], vertical_alignment="bottom")
@@ -292,7 +292,7 @@ class ModelChoice:
             bar, button = st.columns([5, 1], vertical_alignment="center")
             bar.progress(now.share, f"{wanted}: {in_megabytes(now.done)} of {in_megabytes(now.total)}")
             button.button("Stop", key=f"{self.name}_stop", on_click=now.stop, width="stretch")
-        elif wanted:
+        elif wanted and outcome:
             self.awaited.reset()
             if outcome == ("", ""):
                 self.key.value = wanted

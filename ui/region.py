@@ -83,9 +83,9 @@ class Region:
                     drawn = partial(picture, change, colours, title="change", size=size, outline=outline)
                     faint = np.dstack([paper[..., :3], np.full(paper.shape[:2], FAINT, np.uint8)])
                     layers, key = [matrix_png(change, colours), image_png(faint)], f"{self._page}_difference"
-                    told = {"axis": self._what, "tells": f"changed by {{}}{' percentage points' * shares}"}
                     shown, words = change * (100 if shares else 1), "How much each weight changed"
-                    draw_layers(drawn, layers, shown, key, words, size=size, **told)
+                    tells = f"changed by {{}}{' percentage points' * shares}"
+                    draw_layers(drawn, layers, shown, key, words, size=size, axis=self._what, tells=tells)
                     if shares:
                         say_moved(change)
                     else:

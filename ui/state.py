@@ -37,7 +37,7 @@ class Field(Generic[Value]):
         address: its name in the page's address; "" = it is not in the address.
         parse: returns the value for a text of the address, or raises one of BAD_VALUE_ERRORS, and the default stands;
             None = chosen by the type of the default.
-        text: returns a short text for the address; "" = leave it out.
+        text: returns a short text of a value for the address, never asked for None; "" = leave it out.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Field(Generic[Value]):
         *,
         address: str = "",
         parse: Callable[[str], Value] | None = None,
-        text: Callable[[Value], str] | None = None,
+        text: Callable[[Any], str] | None = None,
     ) -> None:
         owner, _, part = page.partition("_")
         self._key = f"{page}_{name}" if page else name

@@ -93,8 +93,10 @@ def show_next_word(
     )
     pieces = before | now
     labels = [piece_label(one.text) for one in pieces.values()]
-    shares = [[found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)]
-    show_outcome(page, labels, *shares)
+    own, changed = (
+        [found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)
+    )
+    show_outcome(page, labels, own, changed)
 
 
 def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:
@@ -105,7 +107,7 @@ def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:
         model, source = model_or_stop(name), read_source(text)
         device = device_of(model)
         pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
-        return subjects.translation_subject(model, pieces, target, source.word_of, source.words)  # type: ignore[arg-type]
+        return subjects.translation_subject(model, pieces, target, source.word_of, source.words)
 
     given = "The answer is French that is given, in whole or in part." if shown.forced else ""
     return faithfulness_tab(page, name, (text, ids), subject, "words", answer=given)

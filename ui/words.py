@@ -265,8 +265,8 @@ def number_bars(
         {"piece": place, "text": text, "share": abs(value) / span, "from": (min(0, value) - low) / span, "value": value}
         for place, (text, value) in enumerate(zip(names, values, strict=True))
     ]
-    data = {"words": shown, "said": said, "after": names, "about": f"{title}; click one to {does}"}
-    data["look"] = {"--output": colour, "--room": "55%"}
+    look, about = {"--output": colour, "--room": "55%"}, f"{title}; click one to {does}"
+    data = {"words": shown, "said": said, "after": names, "about": about, "look": look}
     _bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_chosen)
 
 

@@ -181,7 +181,7 @@ class Cells:
         lengths, longest = _lengths(trace.query[self.head]), _lengths(self._key).amax() * (bound * scale)
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
         fits = per_band * longest + more * scale <= MAX_FLOAT32_SCORE
-        fits[[row // BAND for row in self._changed]] = False  # type: ignore[union-attr]
+        fits[[row // BAND for row in self._changed]] = False
         return fits.tolist()
 
     @cached_property

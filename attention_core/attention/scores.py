@@ -179,7 +179,7 @@ class Scaled(Score):
         inner = self.base.bound(d_k)
         return None if inner is None else inner * abs(self.factor(d_k))
 
-    def to(self, dtype: torch.dtype) -> Scaled:  # type: ignore[override]
+    def to(self, dtype: torch.dtype) -> Scaled:
         return Scaled(self.base.to(dtype), self.scale, self.temperature, self.cap)
 
     def to_plain(self) -> dict[str, Any]:

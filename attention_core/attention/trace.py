@@ -100,7 +100,7 @@ class AttentionScores:
             changed = edit.rows(self, head)
             if isinstance(changed, slice):
                 return ALL
-            rows.update(changed)  # type: ignore[arg-type]
+            rows.update(changed)
         return sorted(rows)
 
     def score_tile(

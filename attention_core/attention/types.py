@@ -41,6 +41,13 @@ class Axis:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def picture_grid(self) -> tuple[int, int]:
+        """Its grid; ValueError where the positions came from no picture."""
+        if self.grid is None:
+            raise ValueError(f"the {self.name} lie in no picture")
+        return self.grid
+
     @staticmethod
     @lru_cache(maxsize=16)
     def numbered(name: str, n: int) -> Axis:

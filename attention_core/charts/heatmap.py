@@ -175,7 +175,7 @@ def _squares(data: vl.Data, size: float, widths: tuple[float, float]) -> list[vl
 
 def contact_sheet(
     pictures: np.ndarray,
-    labels: list[str],
+    labels: Sequence[str],
     ramp: vl.Ramp,
     *,
     title: str = "",

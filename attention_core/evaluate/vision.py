@@ -90,7 +90,7 @@ def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
         output = model(pictures[some])
         right.append(output.logits.argmax(1) == labels[some])
         if boxes is not None:
-            maps = output.weights[:, 0].unflatten(-1, model.grid)  # type: ignore[arg-type]
+            maps = output.weights[:, 0].unflatten(-1, model.grid)
             mass.append(mass_inside(maps, boxes[some], pictures.shape[-2:]))
             peak.append(peak_inside(maps, boxes[some], pictures.shape[-2:]))
     figures = {"n": len(pictures), "accuracy": _mean(right)}
@@ -127,7 +127,7 @@ def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
         output = model(pictures[some])
         right.append(numbers_right(output.logits.argmax(-1), labels[some]))
         if boxes is not None:
-            maps = output.weights.unflatten(-1, model.grid)  # type: ignore[arg-type]
+            maps = output.weights.unflatten(-1, model.grid)
             for look in range(labels.shape[1]):
                 there = labels[some][:, look] >= 0
                 if there.any():
@@ -188,7 +188,7 @@ def judge_answering(
         regions = keys[about], values[about]
         output = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
         answers = output.logits.argmax(1).tolist()
-        maps = output.weights[:, :, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
+        maps = output.weights[:, :, :-1].unflatten(-1, model.grid)
         for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
             is_missing = question.question.between and question.answer == ask.NOTHING
             kind = NOTHING_THERE if is_missing else str(question.question.kind)
@@ -264,7 +264,7 @@ def caption_metrics(model: nn.Module, drawings: draw.Drawings, device: str, edit
     peak = list[bool]()
     for some in spans(0, len(pictures), BATCH):
         output = model(pictures[some], edits=edits)
-        maps = output.weights[:, first_word:, :-1].unflatten(-1, model.grid)  # type: ignore[arg-type]
+        maps = output.weights[:, first_word:, :-1].unflatten(-1, model.grid)
         for place, said in enumerate(output.logits[:, first_word:].argmax(-1).tolist()):
             items, words = items_of(drawings, some.start + place), captions.decode_caption(said)
             right[str(len(items))].append(captions.is_correct(words, items))

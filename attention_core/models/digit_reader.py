@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -147,7 +148,7 @@ class DigitReader(RegionEncoder):
 
     @torch.inference_mode()
     def read(
-        self, picture: Tensor, *, start: Tensor | None = None, edits: Edits = (), goes_on: bool = False
+        self, picture: Tensor | np.ndarray, *, start: Tensor | None = None, edits: Edits = (), goes_on: bool = False
     ) -> DigitReading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 

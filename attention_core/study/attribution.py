@@ -76,7 +76,7 @@ def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribut
     if logits is not None:
         if not has_head:
             raise UnsupportedError("its logits are not read off the last layer by a head that is described")
-        before_cap = stream.calls[stream.head[-1]].put_out.float()  # type: ignore[index]
+        before_cap = stream.calls[stream.head[-1]].put_out.float()
         before_cap = before_cap[0] if logits.ndim == 1 else before_cap
         note = "The logits are taken before the softcap." * (not torch.allclose(before_cap, logits, atol=1e-4))
         logits = before_cap

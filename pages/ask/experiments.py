@@ -72,7 +72,7 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     if not drawing.digits:
         st.info("There is no digit on the canvas to take away.")
         return
-    colours = Counter(digit.colour for digit in drawing.digits)
+    colours = Counter[str | None](digit.colour for digit in drawing.digits)
     most, n_most = colours.most_common(1)[0]
     colour = question.colour if colours[question.colour] > 1 else most if n_most > 1 else None
     matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MOST]
@@ -125,7 +125,7 @@ def caption_tab(drawing: AskedDrawing) -> None:
     """Draw the sentence, the look of the present word, and the looks of all words."""
     teller = single_choice("The part that sees", ENCODER, ENCODERS)
     told = tell(teller, drawing.picture)
-    grid, labels = told.trace.story.key_axis.grid, list(told.trace.story.query_axis.labels)
+    grid, labels = told.trace.story.key_axis.picture_grid, list(told.trace.story.query_axis.labels)
     words = sentence(told.words)
     st.markdown(f"### {words[:1].upper()}{words[1:]}{'.' if told.finished else ' …'}")
     look = WALK.draw(labels, [place for place, label in enumerate(labels) if label in DIGITS] or [len(labels) - 1])
@@ -195,14 +195,14 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
     number = chosen_glimpse(question)
     trace, names = answered.looks[number], {place: f"Look {place + 1}" for place in range(question.n_looks)}
     single_choice("Look", LOOK, names, label_visibility="collapsed")
-    weights, grid = to_array(trace.weights()[0]), trace.story.key_axis.grid
+    weights, grid = to_array(trace.weights()[0]), trace.story.key_axis.picture_grid
     if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.shown, grid)):
         words, picture = st.columns([0.82, 1], gap="large")
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
             with small:
-                words = "The drawing with this look's map"
-                draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", words, size=104)
+                alt = "The drawing with this look's map"
+                draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", alt, size=104)
             with hint:
                 st.html(f"<p style='margin:0'>{shaded_words(answered.words[number])}</p>")
                 if np.allclose(weights, weights[0]):
@@ -237,6 +237,6 @@ def export_look(drawing: AskedDrawing, question: Question, answered: SceneAnswer
 def ask_doubts(drawing: AskedDrawing, words: Sequence[str], answered: SceneAnswer) -> Tab:
     """Return the section on a question about a drawing: regions of the feature map are erased."""
     subject = partial(subject_of, subjects.question_subject, MODEL, drawing.picture, numbers_of(words))
-    over = KeysInPicture(drawing.canvas, answered.looks[0].story.key_axis.grid)
+    over = KeysInPicture(drawing.canvas, answered.looks[0].story.key_axis.picture_grid)
     key = to_array(drawing.picture).tobytes(), *words
     return faithfulness_tab(NAME, MODEL, key, subject, "regions", over)

@@ -123,8 +123,8 @@ def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
     if text is None or (echo := _found(source, shared)) is None:
         return
     if told.cell != (echo.query, echo.followed):
-        title, words = map(html.escape, told[:2])
-        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo told">{words}</div>')
+        title, says = map(html.escape, told[:2])
+        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo told">{says}</div>')
         return
     labels = text.labels
 

@@ -103,7 +103,8 @@ def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Chart:
         labels = [f"{(cell << level) + 1:,}" for cell in range(part.start, part.stop)] if level else axis.labels[part]
         sides.append(part)
         axes.append(Axis(cells, labels))
-    return matrix_chart(shared.part(level, *sides), *axes, Role.WEIGHTS, title="largest weight" if level else "weight")
+    (rows, columns), title = axes, "largest weight" if level else "weight"
+    return matrix_chart(shared.part(level, *sides), rows, columns, Role.WEIGHTS, title=title)
 
 
 def shows(row: float, column: float, across: float | None, cell: tuple[int, int] | None) -> bool:

@@ -45,7 +45,7 @@ with st.container(key="atlas_screen"):
     told, mapped = st.columns([1, 3.1], gap="medium")
 story, stage = told.container(key="atlas_story"), mapped.container(key="atlas_stage")
 tools = st.container(key="desk_atlas", horizontal=True, vertical_alignment="bottom", gap="medium")
-deeper = ()
+deeper: tuple[Tab, ...] = ()
 with tools, st.popover("Another map", icon=":material/map:"):
     source = choose_source()
     head = choose_head(source) if source else 0

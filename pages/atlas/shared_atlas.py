@@ -75,10 +75,10 @@ class SharedAtlas:
         """Return blocks of a level, (n_rows, n_cols), by their largest weight; NaN = hidden, or not surveyed."""
         (top, bottom), (left, right) = ((some.start // TILE, (some.stop - 1) // TILE + 1) for some in (rows, cols))
 
-        def shown(*where: int) -> np.ndarray:
+        def shown(row: int, col: int) -> np.ndarray:
             with self._computing():
-                tile = self.atlas.tile(level, *where)
-            hidden = hidden_cells(self.atlas, level, *where, tile)
+                tile = self.atlas.tile(level, row, col)
+            hidden = hidden_cells(self.atlas, level, row, col, tile)
             return tile if hidden is None else np.where(hidden, np.nan, tile)
 
         whole = np.block([[shown(row, col) for col in range(left, right)] for row in range(top, bottom)])

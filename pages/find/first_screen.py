@@ -78,7 +78,7 @@ def seen_on(canvas: np.ndarray) -> tuple[InkPicture, CanvasRemark | PartsRemark 
 
 def mask_of(trace: AttentionTrace) -> np.ndarray:
     """Return the weights as a picture, float (rows, columns)."""
-    return to_array(trace.weights(0, [0])[0].reshape(trace.story.key_axis.grid))  # type: ignore[arg-type]
+    return to_array(trace.weights(0, [0])[0].reshape(trace.story.key_axis.picture_grid))
 
 
 class FindReading(NamedTuple):

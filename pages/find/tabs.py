@@ -33,20 +33,20 @@ REGIONS = Region(NAME, EDITS, "regions", copies=DIGITS)
 def find_steps(reading: FindReading) -> None:
     """Step from the drawing to the answer, the mask over the drawing, with the chosen region, always beside it."""
     trace, region = reading.trace, reading.region
-    keys = KeyPicture(inked(reading.picture), trace.story.key_axis.grid)  # type: ignore[arg-type]
+    keys = KeyPicture(inked(reading.picture), trace.story.key_axis.picture_grid)
     if not (step := STEPS.draw(trace, picture=keys)):
         return
     words, numbers = st.columns([0.8, 1], gap="large")
     with words:
         small, hint = st.columns([1, 1.1], vertical_alignment="center")
         with small:
-            words, chosen = "The mask, small; click a region", {"chosen": region, "take": REGION.take}
-            draw_map(mask_of(trace), reading.canvas, "find_small", words, size=168, **chosen)
+            alt, take_region = "The mask, small; click a region", REGION.take
+            draw_map(mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, take=take_region)
         with hint:
             st.caption(f"Region {region + 1} is framed; click another.")
         show_words(trace, step, 0, 0, NAME, region, score_formula(trace, region) if step.name == "scores" else None)
     with numbers:
-        keys, shown = trace.story.key_axis, order_of(trace)[:SHOWN]
+        regions, shown = trace.story.key_axis, order_of(trace)[:SHOWN]
         look = defaultdict(
             StepLook,
             key=StepLook(region, shown=shown),
@@ -56,8 +56,8 @@ def find_steps(reading: FindReading) -> None:
         )
 
         def take(row: int, column: int) -> None:
-            if keys in (step.row_axis, step.col_axis):
-                REGION.take(row if keys is step.row_axis else column)
+            if regions in (step.row_axis, step.col_axis):
+                REGION.take(row if regions is step.row_axis else column)
 
         show_step_chart(trace, step, 0, lambda one: look[one.name], NAME, stepper=STEPS, on_choose=take)
         if said := SAID.get(step.name):

@@ -32,7 +32,7 @@ from ui.try_this import ASKED, TRIED, TryThis
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
 HEAD_WORDS = {"pairs": "One guest at a time", "triples": "Two guests at once"}
-NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
+NAMES: tuple[str, ...] = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gina", "Hugo")
 NAMES += ("Ines", "Jan", "Kim", "Leo", "Mia", "Noa", "Otto", "Pia")
 SIZE = 430
 
@@ -267,7 +267,8 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
         by_hand.matrix_editor(row, QUERY.take, _keys(now, names, query), member=member)
     with right:
         both = _trace(HEADS[head], numbers), now
-        by_hand.show_outcome(NAME, ANSWERS, *(step_of(one, "answer").value()[query].tolist() for one in both))
+        learned, changed = (step_of(one, "answer").value()[query].tolist() for one in both)
+        by_hand.show_outcome(NAME, ANSWERS, learned, changed)
         if not member:
             by_hand.show_weights_difference(NAME, *both)
         elif now.edits:
@@ -281,7 +282,8 @@ def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple
     """Return what a guest may look at: others, or two of them in either order, and nobody."""
     others, n = [place for place in range(len(names)) if place != query], len(names)
     if trace.story.key_axis.grid is None:
-        return {(place,): names[place] for place in others} | {(n,): "nobody"}
+        single: dict[tuple[int, ...], str] = {(place,): names[place] for place in others}
+        return single | {(n,): "nobody"}
     pairs = [(first, second) for first in others for second in others if first < second]
     return {
         (first * (n + 1) + second, second * (n + 1) + first): f"{names[first]} + {names[second]}"
@@ -294,6 +296,6 @@ def party_doubts(numbers: Sequence[int], asks: int) -> Tab:
     head, names = HEAD.value, NAMES[: len(numbers)]
 
     def subject() -> Subject:
-        return subjects.party_subject(model_or_stop(HEADS[head]), numbers, asks, names)  # type: ignore[arg-type]
+        return subjects.party_subject(model_or_stop(HEADS[head]), numbers, asks, names)
 
     return faithfulness_tab(NAME, HEADS[head], (tuple(numbers), asks), subject, "guests")

@@ -34,7 +34,7 @@ SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 EDITS = EditList(NAME)
 STEPS = Stepper(NAME)
 
-_judge, _remove_each, _explain = map(by_model, (core.judge, core.remove_each, core.explain))
+_judge, _remove_each, _explain = by_model(core.judge), by_model(core.remove_each), by_model(core.explain)
 
 
 def verdict_of(name: str, text: str, edits: Edits = ()) -> core.Verdict:
@@ -56,7 +56,7 @@ def try_section(text: str, trace: AttentionTrace) -> None:
     plain, labels = attention_trace(text), trace.story.key_axis.labels
     left, right = st.columns(2, gap="large")
     with left:
-        words = {(place,): label for place, label in enumerate(labels)}
+        words: dict[tuple[int, ...], str] = {(place,): label for place, label in enumerate(labels)}
         weight_editor(WeightsRow(EDITS, trace, of=text), words)
         EDITS.draw(trace, hint="Click a word above to cut it, drag its bar, or set its weight here.")
         show_weights_difference(NAME, plain, trace)
@@ -77,9 +77,8 @@ def answer(text: str, edits: Edits, is_read: bool) -> None:
 
 def worth_of_attention() -> None:
     """Say how much attention helps over a plain average."""
-    figures = [card_or_empty(name).get("development_accuracy") for name in (ATTENTION, AVERAGE)]
-    if all(figures):
-        own, other = figures
+    own, other = (card_or_empty(name).get("development_accuracy") for name in (ATTENTION, AVERAGE))
+    if own and other:
         note(
             f"A network trained with every weight equal is right on {other:.1%} of {N_JUDGED}, this one on "
             f"{own:.1%}{': here attention hardly helps' * (abs(own - other) < HARDLY)}. It learned from none of them, "
@@ -139,7 +138,7 @@ def words_section(sentence: core.Sentence, text: str, trace: AttentionTrace, is_
     def press() -> None:
         pressed = component_message("matter_weighed", "pressed") or {}
         place, weight = pressed.get("place"), pressed.get("weight")
-        if place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
+        if isinstance(place, int) and place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
             WeightsRow(EDITS, trace, of=text).set_weight([place], weight)
 
     about = "Weights: every word's, and how the answer moves when it is deleted"
@@ -246,6 +245,6 @@ def matter_doubts(text: str) -> Tab:
     """Return the section on a judged sentence: words are left out."""
 
     def subject() -> Subject:
-        return subjects.sentence_subject(model_or_stop(ATTENTION), read_sentence(text).words)  # type: ignore[arg-type]
+        return subjects.sentence_subject(model_or_stop(ATTENTION), read_sentence(text).words)
 
     return faithfulness_tab(NAME, ATTENTION, text, subject, "words")

@@ -76,7 +76,7 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
             pretrained = pretrained_of(asked.key)
             if pretrained.kind is ModelKind.VISION:
                 _classes(run, changed, pretrained)
-            elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained) or run.logits is None:
+            elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained):
                 _last_layer(run, changed)
             else:
                 _next_word(run, changed, asked)
@@ -103,6 +103,8 @@ def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
 
 def _next_word(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
     before, after, ids = run.logits, changed.logits, given_ids(asked)
+    if before is None or after is None:
+        return _last_layer(run, changed)
     skipped = len(ids) - len(before)
     gains = core.log_probabilities(after, ids[skipped:]) - core.log_probabilities(before, ids[skipped:])
     if run.tiles:  # nobody expects what a picture becomes

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 import torch
+from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
@@ -60,8 +61,7 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
     pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
     study = Study(pretrained.model, pretrained.tokenizer)
     try:
-        position = _position(run, asked)
-        word, rather = _choose_words(run, asked, position)
+        word, rather, position = _choose_words(run, asked)
 
         def logit(out: ModelOutput) -> Any:
             return out.logit(word, position) - (0 if rather is None else out.logit(rather, position))
@@ -87,8 +87,9 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
     with right:
         added = {in_words(one.name): float(one.vectors) for one in found.sources}
         largest = sorted(added, key=lambda name: abs(added[name]), reverse=True)[:N_PARTS]
-        look = {"colour": ROLE_COLOURS[Role.OUTPUT], "height": 28 * len(largest) + 40, "label_limit": 210}
-        chart = bars([added[name] for name in largest], largest, title="adds to the logit", **look)
+        colour, height, title = ROLE_COLOURS[Role.OUTPUT], 28 * len(largest) + 40, "adds to the logit"
+        values = [added[name] for name in largest]
+        chart = bars(values, largest, title=title, colour=colour, height=height, label_limit=210)
         draw_chart(chart, key="model_adds_bars", alt="The parts that add most to the logit")
         st.markdown("If the model ended there, it would say")
         rows = [[f"{text} {percent(share)}" for text, share in likeliest] for likeliest in after.likeliest]
@@ -103,10 +104,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
     try:
-        word, rather, position = None, None, -1
-        if predicts_words(pretrained):
-            position = _position(run, asked)
-            word, rather = _choose_words(run, asked, position)
+        word, rather, position = _choose_words(run, asked) if predicts_words(pretrained) else (None, None, -1)
         if not second:
             return
         other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
@@ -142,11 +140,11 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
 
 def _patched(run: ModelRun, study: Study, other: Any, inputs: Any, word: Any, rather: Any, position: int) -> Effects:
     """Patch head by head; a word's probability is measured, perhaps less another's, or how alike two vectors are."""
-    vector = None if word is not None else study.run(other)[1].hidden.mean(0)
+    vector = None if word is not None else _mean_state(study.run(other)[1])
 
     def metric(out: ModelOutput) -> Any:
         if vector is not None:
-            return torch.cosine_similarity(out.hidden.mean(0), vector, 0)
+            return torch.cosine_similarity(_mean_state(out), vector, 0)
         return out.probability(word, position) - (0 if rather is None else out.probability(rather, position))
 
     bar = st.progress(0.0, "Patching head by head")
@@ -156,6 +154,12 @@ def _patched(run: ModelRun, study: Study, other: Any, inputs: Any, word: Any, ra
         bar.empty()
     n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
     return replace(found, values=found.values[-n_layers:])
+
+
+def _mean_state(out: ModelOutput) -> Tensor:
+    if out.hidden is None:
+        raise ValueError("the model hands out logits alone, and no vectors that could be compared")
+    return out.hidden.mean(0)
 
 
 def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: dict[str, Any], position: int) -> None:
@@ -181,9 +185,9 @@ def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: di
         data = {"sentences": sentences, "carried": [one[1:] for one in states], "hint": hint}
         _states(key="model_states", data=data, default={"carried": None}, on_carried_change=take)
         with st.container(horizontal=True):
-            undo, all_back = CARRIED.take, {"disabled": not states}
-            st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), **all_back)
-            st.button("Undo all", key="model_carried_none", on_click=undo, args=([],), **all_back)
+            undo, none = CARRIED.take, not states
+            st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), disabled=none)
+            st.button("Undo all", key="model_carried_none", on_click=undo, args=([],), disabled=none)
     with right:
         if not states:
             st.info("Nothing is carried over yet.")
@@ -209,29 +213,32 @@ def _in_units(value: float, word: Any, rather: Any = None) -> str:
     return percent(value) if word is not None else f"{value:.3f}"
 
 
-def _position(run: ModelRun, asked: LatestRun) -> int:
+def _position(n_logits: int, asked: LatestRun) -> int:
     """Return where the word is asked for, from the end: after the text, or at the mask; ValueError = there is none."""
     pretrained = pretrained_of(asked.key)
     if pretrained.kind is ModelKind.DECODER:
         return -1
     ids = prepared_of(*asked).inputs["input_ids"][0].tolist()
     mask = pretrained.tokenizer.mask_token_id
-    if mask not in ids or len(ids) - ids.index(mask) > len(run.logits):  # type: ignore[arg-type]
+    if mask not in ids or len(ids) - ids.index(mask) > n_logits:
         raise ValueError(f"write {pretrained.tokenizer.mask_token} in your text, where the word is asked for")
     return ids.index(mask) - len(ids)
 
 
-def _choose_words(run: ModelRun, asked: LatestRun, position: int) -> tuple[Any, Any]:
-    """Let a person choose a word, and perhaps another one from which it is told apart."""
+def _choose_words(run: ModelRun, asked: LatestRun) -> tuple[Any, Any, int]:
+    """Let a person choose a word, and perhaps another one from which it is told apart; and where it is asked for."""
+    if run.logits is None:
+        raise ValueError("the model hands out no logits")
+    position, tokenizer = _position(len(run.logits), asked), pretrained_of(asked.key).tokenizer
+    likeliest, label = int(run.logits[position].argmax()), "Next word" if position == -1 else "Masked word"
     with st.container(horizontal=True, gap="medium"):
-        return _choose_word(run, asked, position), _choose_word(run, asked, position, RATHER, "rather than")
+        word = _choose_word(tokenizer, likeliest, WORD, label)
+        return word, _choose_word(tokenizer, likeliest, RATHER, "rather than"), position
 
 
-def _choose_word(run: ModelRun, asked: LatestRun, position: int, field: Field[str] = WORD, label: str = "") -> Any:
+def _choose_word(tokenizer: Any, likeliest: int, field: Field[str], label: str) -> Any:
     """Let a person choose a word that may stand there, else the likeliest; ValueError = it is no single token."""
-    tokenizer, likeliest = pretrained_of(asked.key).tokenizer, int(run.logits[position].argmax())  # type: ignore[index]
     offered = token_text(tokenizer, likeliest).strip("␣") if field is WORD else "nothing"
-    label = label or ("Next word" if position == -1 else "Masked word")
     text = field.widget(st.text_input, label, placeholder=offered, max_chars=60, width=220).strip()
     if text:
         return token_id(tokenizer, f" {text}")
@@ -251,7 +258,7 @@ MAP = "The map is the mean of all layers, heads and queries, not of the chosen h
 def model_doubts(run: ModelRun, asked: LatestRun) -> Tab:
     """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
     pretrained, part, over = pretrained_of(asked.key), "tokens", None
-    if run.patch_grid is not None:
+    if run.patch_grid is not None and run.picture is not None:
         part, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
 
     def subject() -> Subject:

@@ -105,13 +105,13 @@ def open_on_a_far_look(run: ModelRun, about: str = "") -> None:
     signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
     first = next((place for place in range(len(run.tokens)) if place not in run.special), 0)
     sinks = {first} if run.kind is ModelKind.DECODER else set()  # where heads of decoders look that find nothing
-    found = far_look(layers, run.special | signs | sinks, among)
-    if found is None:
+    look = far_look(layers, run.special | signs | sinks, among)
+    if look is None:
         return
     if HEAD.value is None:
-        HEAD.clamp_to_options([HeadChoice(layers[found.layer].story.name, found.head, group, found.layer)])
+        HEAD.clamp_to_options([HeadChoice(layers[look.layer].story.name, look.head, group, look.layer)])
     if TOKEN.value is None:
-        TOKEN.clamp_to_options([found.query])
+        TOKEN.clamp_to_options([look.query])
 
 
 def chosen(run: ModelRun) -> Selection:

@@ -177,7 +177,7 @@ def rolled_out(run: ModelRun) -> None:
             show_numbers(trace, matrix, f"model_rolled_{title.split()[-1]}", look, {"title": title})
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
-        patch_view(run, patches, query, rolled[query])
+        patch_view(run, run.picture, patches, query, rolled[query])
 
 
 INPUT, MODEL = "Another input", "Another model"

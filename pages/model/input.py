@@ -55,7 +55,7 @@ SOURCE = Field(
     address="what",
     **named(model=MODEL, recording=RECORDING),
 )
-FOLDED_OUT = Field(
+FOLDED_OUT = Field[bool](
     NAME, "source_open", lambda: SOURCE.value == RECORDING or bool(PAGE_MODEL.key.value or PAGE_MODEL.asked.value)
 )
 INPUTS = (NAME, OTHER)
@@ -159,7 +159,7 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
     given, behind = text.value[: MODEL_TEXT_LETTERS.most], second.value[: MODEL_TEXT_LETTERS.most]
     if kind is ModelKind.DECODER:
         beside = _picture(name, TEXT_ALONE) if pretrained.reads_pictures else None
-        return TextInput(given, png=beside and beside.png)
+        return TextInput(given, png=beside.png if beside else None)
     return TextInput(given, target=behind) if kind is ModelKind.ENCODER_DECODER else TextInput(given, behind)
 
 

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -37,7 +38,7 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
     patches = patches_of(run, trace)
     if patches is not None and run.picture is not None:
         row, column = is_on * trace.weights(head, [query])[0], is_on * trace.weights(head, cols=[query])[:, 0]
-        patch_view(run, patches, query, to_array(row), to_array(column))
+        patch_view(run, run.picture, patches, query, to_array(row), to_array(column))
     elif (n := max(trace.n_queries, trace.n_keys)) > MOST_WORDS:
         most = f"This input has {n:,} tokens; words are drawn for at most {MOST_WORDS:,}."
         st.info(f"{most} Its matrices can be opened in the atlas.")
@@ -64,7 +65,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
         file = address(_roots(weights, high).tobytes(), "bin")
     if file:
         sent = np.concatenate([weights[query], weights[:, query]]) if is_alike else weights[query]
-    tiles = None if run.tiles is None or run.picture is None else tiles_of(keys.labels)
+    tiles, shown = tiles_of(keys.labels) if run.tiles else None, run.picture
     data = {
         "queries": _pieces(queries.labels, special if is_alike else frozenset()),
         "keys": None if is_alike else _pieces(keys.labels, special),
@@ -78,7 +79,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
         "uniform": 1 / trace.n_keys,
         "percent": True,
         "stamp": f"{hash((weights.tobytes(), *queries.labels, *keys.labels, special))}:{query}",
-        "tiles": tiles and {**tiles, "picture": address(png_of(Image.fromarray(run.picture)))},
+        "tiles": None if not tiles or shown is None else {**tiles, "picture": address(png_of(Image.fromarray(shown)))},
     }
     _view(key="model_tokens", data=data, default={"chosen": None}, on_chosen_change=take)
 
@@ -162,9 +163,16 @@ def model_steps(run: ModelRun) -> None:
 def export_head(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
     now, layers = glance.chosen_layers(run)
-    seen = {"recording": run.recording, "picture": run.picture, "grid": run.patch_grid}
-    about = f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}"
-    export_bar(layers[now.layer], glance.NAME, head=now.head, query=now.query, about=about, **seen)
+    export_bar(
+        layers[now.layer],
+        glance.NAME,
+        head=now.head,
+        query=now.query,
+        about=f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}",
+        recording=run.recording,
+        picture=run.picture,
+        grid=run.patch_grid,
+    )
 
 
 def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
@@ -192,14 +200,19 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
         values = norm_based_weights(trace, head) * (not glance.is_off(trace, head))
     elif shown == "rest":
         values = without_keys(values, special)
-    values = masked(values, trace.allowed(head))
+    numbers = masked(values, trace.allowed(head))
     about = {"title": SHOWN_AS[shown], "role": Role.OUTPUT if shown == "length" and len(values) > 1 else Role.WEIGHTS}
     look = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
-    show_numbers(trace, values, "model_matrix", look, about, asks=glance.TOKEN)
+    show_numbers(trace, numbers, "model_matrix", look, about, asks=glance.TOKEN)
 
 
 def patch_view(
-    run: ModelRun, patches: PatchGrid, query: int, row: np.ndarray, column: np.ndarray | None = None
+    run: ModelRun,
+    picture: np.ndarray,
+    patches: PatchGrid,
+    query: int,
+    row: np.ndarray,
+    column: np.ndarray | None = None,
 ) -> None:
     """Draw where one query looks and who looks at it, over the run's picture; a click on a patch makes it the query.
 
@@ -233,8 +246,8 @@ def patch_view(
             st.markdown(f"**{title}**")
             grid = numbers[before:].reshape(patches.grid)
             words = f"{title}: weights over the picture; click a patch"
-            look = {"size": PICTURE_SIZE, "smooth": False, "high": high, "axis": "patches", "chosen": marked}
-            draw_map(grid, run.picture, f"{key}_{which}", words, take=take, **look)
+            draw = partial(draw_map, grid, picture, f"{key}_{which}", words, size=PICTURE_SIZE, smooth=False)
+            draw(high=high, axis="patches", chosen=marked, take=take)
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
                 shares = ", ".join(f"{token} {percent(one)}" for token, one in named)

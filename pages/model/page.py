@@ -78,7 +78,7 @@ tabs = [
         ],
     ),
 ]
-if pretrained is not None:
+if asked is not None and pretrained is not None:
     is_with_picture = pretrained.reads_pictures and asked.given.png is not None
     sections = [] if is_with_picture else [model_doubts(run, asked)]
     if predicts_words(pretrained) and not is_with_picture and pretrained.kind is not ModelKind.ENCODER:

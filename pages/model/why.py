@@ -19,7 +19,7 @@ from attention_core.links import pack, unpack
 from attention_core.log import log
 from attention_core.study import Study, Why
 from attention_core.study.sources import Stream
-from attention_core.study.why import N_LARGEST, explain_score
+from attention_core.study.why import N_LARGEST, Against, explain_score
 from pages.model.glance import HEAD, NAME, TOKEN, HeadChoice, Selection, cached_with_run, chosen
 from pages.model.heads import heads_of
 from pages.model.input import TEXT
@@ -40,7 +40,7 @@ HOLDS = (
 )
 MEAN, NOTHING = -1, -2  # what a key is compared with, instead of another key: the mean of all others, or nothing
 N_BARS = 7
-KEY = Field[int | None](NAME, "why_key", None, address="key", parse=whole_number)
+KEY = Field(NAME, "why_key", -1, address="key", parse=whole_number)
 AGAINST = Field(NAME, "why_against", MEAN, address="rather")
 WITHOUT = Field(NAME, "why_without", False, address="broken")
 OPENED = Field[list[str]](
@@ -67,7 +67,8 @@ def why_there(run: ModelRun, asked: LatestRun) -> None:
             model, given = pretrained_of(asked.key).model, prepared_of(*asked).inputs
             stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(given), run.tokens))
             cell = _choose_cell(run, now)
-            against = {MEAN: "mean", NOTHING: None}.get(AGAINST.value, AGAINST.value)
+            rather = AGAINST.value
+            against: Against = "mean" if rather == MEAN else None if rather == NOTHING else rather
             score = "why", cell, against
             table = cached_with_run(run, score, lambda: explain_score(stream, *cell, against=against))
             opened = _opened(run, score, table)
@@ -139,7 +140,9 @@ def _opened(run: ModelRun, score: tuple[Any, ...], table: Why) -> Why:
     for one in OPENED.value:
         with suppress(ValueError):
             side, name = one.split(":", 1)
-            table = cached_with_run(run, (*score, *known, one), partial(table.open, side, name))
+            table = cached_with_run(
+                run, (*score, *known, one), partial(table.open, "query" if side == "query" else "key", name)
+            )
             known.append(one)
     OPENED.value = known
     return table
@@ -175,15 +178,21 @@ def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why
     if not re.fullmatch(r"\d+\.\d+", source):
         st.markdown(f"{words}{in_words(source)}.")
         return
-    layer, head = off = tuple(map(int, source.split(".")))
+    layer, head = map(int, source.split("."))
+    off = layer, head
     place = int(stream.traces[layer].weights(head, [key])[0].argmax())
     far, way = abs(key - place), "back" if place < key else "ahead"
     looked = f"{'one token' if far == 1 else f'{far} tokens'} {way}, at {_place(stream, place)}" if far else "at itself"
     st.markdown(f"{words}**{_head(*off)}**, which looked {looked}. {CALLED.get(name(*off), '')}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-        label = f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}"
-        look = {"type": "secondary" if WITHOUT.value else "primary", "icon": ":material/power_settings_new:"}
-        st.button(label, key="model_why_switch", on_click=WITHOUT.take, args=(not WITHOUT.value,), **look)
+        st.button(
+            f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}",
+            key="model_why_switch",
+            on_click=WITHOUT.take,
+            args=(not WITHOUT.value,),
+            type="secondary" if WITHOUT.value else "primary",
+            icon=":material/power_settings_new:",
+        )
         if WITHOUT.value:
             _without(run, asked, cell, off)
     if WITHOUT.value and (asked.key, cell[:2], off) == (LLAMA, COPIES, FINDS):
@@ -200,10 +209,11 @@ def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) 
     weights = (float(one.recording.traces[trace].weights(head, [query], [key])) for one in both)
     shares = {f"its look at {literal(run.tokens[key].strip())}": [*weights]}
     pretrained, row = pretrained_of(asked.key), query - len(run.tokens)
-    if pretrained.kind is ModelKind.DECODER and run.logits is not None and -row <= len(run.logits):
-        word = int(run.logits[row].argmax())
+    logits = [one.logits for one in both if one.logits is not None]
+    if pretrained.kind is ModelKind.DECODER and logits and -row <= len(logits[0]):
+        word = int(logits[0][row].argmax())
         said = literal(readable(pretrained.tokenizer, [word])[0].strip())
-        shares[f"then {said} as the next word"] = [float(one.logits[row].float().softmax(-1)[word]) for one in both]
+        shares[f"then {said} as the next word"] = [float(one[row].float().softmax(-1)[word]) for one in logits]
     for name, (before, after) in shares.items():
         st.markdown(f"{name}\n## {percent(before)} → {percent(after)}", width="content")
 

@@ -55,15 +55,15 @@ def kept_in_words(made: Generation) -> str:
 
 
 AT_ONCE = 10  # tokens that one click asks for
-WRITING = Field[dict[str, Any] | None](
+WRITING = Field[dict[str, Any]](
     NAME,
     "says_writing",
-    None,
+    dict,
     address="written",
     parse=lambda text: _linked(unpack(text)),
     text=lambda text: pack([text["n_given"], text["at"], *text["ids"]]),
 )
-"""of: model and input; ids: the tokens; n_given: how many of them still are the input's; at: the chosen one or None."""
+"""of: model and input; ids: the tokens; n_given: how many are the input's; at: the chosen one, or None; or {}."""
 LINKED = ""  # in the place of model and input: a link says what was written, which is still to be compared with these
 WANTED = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
@@ -90,9 +90,9 @@ def given_ids(asked: LatestRun) -> tuple[int, ...]:
 def text_ids(asked: LatestRun) -> tuple[int, ...]:
     """Return the tokens as the visitor left them; those of the input for another model or input than last time."""
     text, given = WRITING.value, given_ids(asked)
-    if text is not None and text["of"] == LINKED and _fits(text, asked, given):
+    if text.get("of") == LINKED and _fits(text, asked, given):
         text["of"] = _of(asked)
-    elif text is None or text["of"] != _of(asked):
+    elif text.get("of") != _of(asked):
         WRITING.preset(_nothing_written(asked, given))
     return tuple(WRITING.value["ids"])
 

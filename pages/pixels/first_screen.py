@@ -112,7 +112,8 @@ def read(drawing: Drawing) -> Reading:
 def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities of a canvas with the chosen layer's own weights and with equal ones, each (10,)."""
     image = torch.from_numpy(prepared(canvas).image)
-    return tuple(read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))  # type: ignore[return-value]
+    own, equal = (read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))
+    return own, equal
 
 
 def pixel_map(reading: Reading, pad: PadState) -> None:
@@ -164,9 +165,9 @@ def equal_map(reading: Reading) -> None:
     with st.container(key="pixels_said_equal", gap="xsmall"):
         verdict(f"Every weight {equal_weight()}:", reading.equal.probabilities)
     weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
-    look = {"size": SHOWN, "high": STRONGEST, "axis": "pixels", "smooth": False}
+    values, over, key = weights.reshape(image.shape), light_ink(image), "pixels_equal_map"
     words = f"Every weight {equal_weight()}: where one pixel looks"
-    draw_map(weights.reshape(image.shape), light_ink(image), "pixels_equal_map", words, **look)
+    draw_map(values, over, key, words, size=SHOWN, high=STRONGEST, axis="pixels", smooth=False)
 
 
 def question() -> str:
@@ -190,8 +191,8 @@ def worth_words(layer: str) -> str:
     equal, worth = own.get("test_accuracy_with_uniform_attention"), beside(without, having)
     loses = "" if equal is None else f"; **with every weight equal, {equal:.1%}**"
     helps = " It does not help." if worth in ("as good", "better") else ""
-    other = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {worth}: {without}.{helps}"
-    return f"It reads {having} of MNIST's test digits{loses}. {other}"
+    plain = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {worth}: {without}.{helps}"
+    return f"It reads {having} of MNIST's test digits{loses}. {plain}"
 
 
 def layer_section() -> None:

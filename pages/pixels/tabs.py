@@ -259,9 +259,10 @@ def pixels_steps(reading: screen.Reading) -> None:
         with drawn:
             ink, words = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
             chart = partial(picture, ink, ink_ramp(), title="ink", size=168, marked=query, bar=False)
-            told = {"axis": "pixels", "tells": "ink {}"}
-            layer, take = image_png(inked(ink)), screen.QUERY.take
-            draw_layers(chart, [layer], ink, "pixels_pick", words, size=168, chosen=query, take=take, **told)
+            layers, key, take = [image_png(inked(ink))], "pixels_pick", screen.QUERY.take
+            draw_layers(
+                chart, layers, ink, key, words, size=168, axis="pixels", tells="ink {}", chosen=query, take=take
+            )
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")

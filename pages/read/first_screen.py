@@ -46,7 +46,7 @@ def numbered(labels: Sequence[str]) -> list[str]:
 
 def maps_of(reading: DigitReading) -> np.ndarray:
     """Return the weights of every look as a picture, float (n_looks, rows, columns)."""
-    return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.grid)  # type: ignore[misc]
+    return to_array(reading.trace.weights()).reshape(-1, *reading.trace.story.key_axis.picture_grid)
 
 
 def _is_number(text: str) -> bool:
@@ -90,7 +90,10 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
 
 def readable(canvas: np.ndarray) -> ReadDrawing:
     """Return what is read on a canvas on which something stands."""
-    return read_drawing(MODEL, canvas, True, 0.0)  # type: ignore[return-value]
+    drawing = read_drawing(MODEL, canvas, True, 0.0)
+    if not isinstance(drawing, ReadDrawing):
+        raise ValueError(f"nothing can be read on the canvas: {drawing}")
+    return drawing
 
 
 def cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:

@@ -212,12 +212,12 @@ def another_question(drawing: ReadDrawing) -> None:
     region = REGION.value
     if region is None or region >= trace.n_keys:
         region = int(trace.weights(rows=[0])[0].argmax())
-    row, column = divmod(region, trace.story.key_axis.grid[1])  # type: ignore[index]
+    row, column = divmod(region, trace.story.key_axis.picture_grid[1])
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         maps, words = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
-        more = {"high": float(maps.max()), "chosen": region, "take": REGION.take}
-        draw_map(maps[look], drawing.canvas, "read_regions", words, size=WIDTH, **more)
+        high, take = float(maps.max()), REGION.take
+        draw_map(maps[look], drawing.canvas, "read_regions", words, size=WIDTH, high=high, chosen=region, take=take)
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "
             "answers."
@@ -233,7 +233,7 @@ def another_question(drawing: ReadDrawing) -> None:
 def read_steps(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
-    keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.grid)  # type: ignore[arg-type]
+    keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.picture_grid)
     if not (step := STEPS.draw(trace, look, picture=keys)):
         return
     words, numbers = st.columns([0.9, 1.1], gap="large")
@@ -257,5 +257,5 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
 def read_doubts(drawing: ReadDrawing) -> Tab:
     """Return the section on a number that was read: blocks of regions are erased."""
     subject = partial(subject_of, subjects.reading_subject, MODEL, drawing.picture)
-    over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.grid, size=380)
+    over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.picture_grid, size=380)
     return faithfulness_tab(NAME, MODEL, drawing.picture.tobytes(), subject, "blocks of nine regions", over)

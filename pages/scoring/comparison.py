@@ -49,7 +49,7 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
         for name, trace in shown.items()
     ]
     limit = _nice_limit(max(abs(score) for row in rows for score in row["scores"]))
-    labels, names = [f"k{place + 1}" for place in range(len(keys))], [row["name"] for row in rows]
+    labels, names = [f"k{place + 1}" for place in range(len(keys))], list(shown)
     for what, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
         columns = {what: [one for row in rows for one in row[what]]}
         drawn = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_core.attention.scores import SCORES
 from attention_core.live_training.score_comparison import VECTOR_PRESETS, Vectors
+from attention_core.models.scoring_functions import ScoringFunctions
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
 from ui.try_this import ASKED, TRIED
@@ -65,9 +66,9 @@ def query_and_keys(vectors: Vectors) -> tuple[Tensor, Tensor]:
     return torch.tensor(vectors.query, dtype=torch.float64), torch.tensor(vectors.keys, dtype=torch.float64)
 
 
-def trained_parameters(model: nn.Module, d: int) -> dict[str, Tensor]:
+def trained_parameters(model: ScoringFunctions, d: int) -> dict[str, Tensor]:
     """Return the trained parameters of all functions for vectors of a width, by their names."""
-    return {name: parameter.detach().cpu().double() for name, parameter in model.parameters_of(d).items()}  # type: ignore[operator]
+    return {name: parameter.detach().cpu().double() for name, parameter in model.parameters_of(d).items()}
 
 
 def key_name(place: int) -> str:

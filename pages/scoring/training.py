@@ -47,7 +47,8 @@ def trained_section() -> None:
                 for d, *pair in zip(compare.WIDTHS, plain, scaled, strict=True)
             ),
         )
-        st.markdown(worth_of_dividing(*({run.setup.d: run.accuracy for run in some} for some in (plain, scaled)), rate))
+        before, after = ({run.setup.d: run.accuracy for run in some} for some in (plain, scaled))
+        st.markdown(worth_of_dividing(before, after, rate))
         note("Curves: squared error. The gradient is that of the softmax before training.")
 
 

@@ -10,7 +10,7 @@ import base64
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,9 +75,9 @@ def translation_part() -> None:
         with st.container(key=f"start_says_{name}", gap=None):
             st.markdown(title)
             st.html(read_back(words["said"], text, words["target"][:-1], alone))
-        note_picture(lambda words=words: _weights(words), f"{words['name']}: “{text}”")
-        height = "content" if LECTURE.value else HEIGHTS[name]
-        _words(key=f"start_{name}_words", data=words | {"alone": alone}, height=height)
+        note_picture(partial(_weights, words), f"{words['name']}: “{text}”")
+        data, key = words | {"alone": alone}, f"start_{name}_words"
+        _words(key=key, data=data, height="content" if LECTURE.value else HEIGHTS[name])
     _examples(TEXT, OPENING, "translate")
 
 
@@ -115,10 +115,15 @@ def scene_part() -> None:
     ASKED.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.most)
     data = _asked()
     is_long = len(data.get("looks", ())) > 2  # its words take more lines than are kept for them
-    height = "content" if is_long else HEIGHTS["scene"]
     for number, look in enumerate(data.get("looks", ()), 1):
-        note_picture(lambda look=look: _look(look["weights"]), f"Look {number}: “{ASKED.value}”")
-    _scene(key="start_scene", data=data, default={"drawn": None}, on_drawn_change=_take_drawing, height=height)
+        note_picture(partial(_look, look["weights"]), f"Look {number}: “{ASKED.value}”")
+    _scene(
+        key="start_scene",
+        data=data,
+        default={"drawn": None},
+        on_drawn_change=_take_drawing,
+        height="content" if is_long else HEIGHTS["scene"],
+    )
     if not data.get("clear", True):
         st.warning(UNCLEAR)
     _examples(ASKED, _clear_examples(), "ask")

@@ -128,8 +128,9 @@ def take(training: Training | None) -> None:
         old.rest()
         BEFORE.value = old if old.run.step else BEFORE.value
     TRAINING.value, HAS_CHANGED.value = training, True
-    for name, field in SETTINGS.items() if training else ():
-        field.value = getattr(training.run.settings, name)
+    if training:
+        for name, field in SETTINGS.items():
+            field.value = getattr(training.run.settings, name)
 
 
 def start() -> None:
@@ -139,7 +140,8 @@ def start() -> None:
 
 
 def go_on() -> None:
-    TRAINING.value.go_on(*asking())
+    if training := TRAINING.value:
+        training.go_on(*asking())
     HAS_CHANGED.value = True
 
 
@@ -196,9 +198,8 @@ def _buttons(training: Training) -> None:
         st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=go_on)
     else:
         again = training.stage is TrainingStage.DONE and is_own
-        kind, icon = ("secondary", "replay") if again else ("primary", "play_arrow")
-        label = "Train again" if again else "Start"
-        st.button(label, key="train_start", icon=f":material/{icon}:", type=kind, on_click=start)  # type: ignore[arg-type]
+        label, icon = ("Train again", ":material/replay:") if again else ("Start", ":material/play_arrow:")
+        st.button(label, key="train_start", icon=icon, type="secondary" if again else "primary", on_click=start)
     if is_own and training.stage is not TrainingStage.DONE:
         st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=take, args=(None,))
     n, left = training.before, training.seconds_left

@@ -115,10 +115,10 @@ def _told(settings: LiveSettings) -> str:
 
 def take_training(training: Training) -> None:
     """Offer the script of a training and its file."""
-    run, more = training.run, {"on_click": "ignore"}
-    st.download_button("Script (.py)", SCRIPT.format(settings=run.settings), "training.py", key="train_script", **more)  # type: ignore[arg-type]
-    more |= {"disabled": training.is_on, "key": "train_file"}
-    st.download_button("Training so far (.safetensors)", run.checkpoint, "training.safetensors", **more)  # type: ignore[arg-type]
+    run, script = training.run, SCRIPT.format(settings=training.run.settings)
+    st.download_button("Script (.py)", script, "training.py", key="train_script", on_click="ignore")
+    label, file, is_on = "Training so far (.safetensors)", "training.safetensors", training.is_on
+    st.download_button(label, run.checkpoint, file, key="train_file", on_click="ignore", disabled=is_on)
 
 
 def _put_back(key: str) -> None:

@@ -26,8 +26,8 @@ N = 48  # positions that are drawn
 def where_a_word_stands() -> None:
     """Draw the positions that are added, and what is left of them in the dot product of two places."""
     table = sinusoidal(N, CONFIG.d_model)
-    axes = map(Axis.numbered, ("positions", "dimensions"), table.shape)
-    picture = matrix_chart(to_array(table), *axes, Role.INPUT, title="p", size=270)
+    positions, dimensions = map(Axis.numbered, ("positions", "dimensions"), table.shape)
+    picture = matrix_chart(to_array(table), positions, dimensions, Role.INPUT, title="p", size=270)
     left, right = st.columns(2, gap="large")
     with left:
         paragraph("Each word gets a row of waves added: fast ones left, slower ones right.")
@@ -74,7 +74,8 @@ def order_twice(text: str | None) -> None:
     if card := variants_of("translator").get("unordered"):
         score, passes = card["test"]["bleu"], f"{rows[-1][1]} + 1"
         rows.append((LEARNED_WITHOUT, passes, f"{score:.1f}", f"{card['test']['bleu_long']:.1f}", ""))
-        words += _would_do(*(found["transformer", without]["bleu"] for without in ("", "positions")), score)
+        before, lost = (found["transformer", without]["bleu"] for without in ("", "positions"))
+        words += _would_do(before, lost, score)
     if fair := card_or_empty("translator-additive").get("after_five_epochs"):
         score = fair["test"]
         rows.insert(1, (FAIRLY, "5", f"{score['bleu']:.1f}", f"{score['bleu_long']:.1f}", ""))

@@ -99,4 +99,4 @@ def reduced(text: str) -> dict[tuple[str, str], str]:
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
     source, made = core.read_source(experiment.text), translation(TRANSLATOR, experiment.text)
-    return _layers_explained(model_or_stop(MODEL), source, made, experiment.edits)  # type: ignore[arg-type]
+    return _layers_explained(model_or_stop(MODEL), source, made, experiment.edits)

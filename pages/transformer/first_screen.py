@@ -110,9 +110,9 @@ def two_orders(experiment: Experiment) -> None:
                 "verdict": verdict,
             }
         )
-    labels, places = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()
-    columns, colours = {way["title"]: way["changed"] for way in ways}, (GREY, ROLE_COLOURS[Role.QUERY])
-    drawn = partial(bar_table, [labels[place] for place in places], columns, colours)
+    labels, now = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()
+    columns = {title: comparison.changed[:n_shown].tolist() for title, comparison in found.items()}
+    drawn = partial(bar_table, [labels[place] for place in now], columns, (GREY, ROLE_COLOURS[Role.QUERY]))
     note_picture(drawn, "How far each word's numbers changed")
     with st.container(key=SHOWN):
         _two_orders(
@@ -120,7 +120,7 @@ def two_orders(experiment: Experiment) -> None:
             data={
                 "labels": labels,
                 "word_of": source.word_of[:n_shown],
-                "order": places,
+                "order": now,
                 "width": PICTURED,
                 "ways": ways,
             },

@@ -136,8 +136,8 @@ def _arcs(
         first_key=list(range(len(keys))),
         pieces_of=[[label] for label in labels],
     )
-    look = {"axes": (queries.name, keys.name), "plain": True, "cuts": change is not None}
-    aligned_words(page.NAME, view, model=head.label, active=query, **look, on_choose=partial(_take_query, change))
+    axes, cuts, choose = (queries.name, keys.name), change is not None, partial(_take_query, change)
+    aligned_words(page.NAME, view, model=head.label, active=query, axes=axes, plain=True, cuts=cuts, on_choose=choose)
 
 
 def _take_query(change: Callable[[int, float | None], None] | None) -> None:

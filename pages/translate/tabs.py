@@ -86,8 +86,8 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
             section("Multiplied vectors: each state times its weight", Role.VALUE)
             weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
             vectors = weights[:, None] * trace.value_of(head)
-            words = f"{len(labels)} states, each times its weight, and the context that they add up to"
-            _collapse(labels, *map(to_array, (vectors, weights, vectors.sum(0))), words)
+            about = f"{len(labels)} states, each times its weight, and the context that they add up to"
+            _collapse(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), about)
 
 
 def _about(shown: ShownTranslation, row: int) -> str:
@@ -184,12 +184,12 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
     if not (step := STEPS.draw(trace, query)):
         return
     picture, words = st.columns([1, 1.1], gap="large")
-    numbers = None, None
+    scores = weights = None
     if not shown.view.is_single:
-        numbers = tuple(to_array(one(0, [query])[0]) for one in (trace.scores, trace.weights))
+        scores, weights = (to_array(one(0, [query])[0]) for one in (trace.scores, trace.weights))
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
-    chart = unrolled_chart(source, target, query, lit, *numbers)
+    chart = unrolled_chart(source, target, query, lit, scores, weights)
     draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", on=picture)
     with words:
         show_step_heading(step)
@@ -200,7 +200,7 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
         if row + 1 < n:
             said += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
         st.markdown(said)
-        if numbers[0] is None:
+        if scores is None:
             note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")
 
 

@@ -1,9 +1,10 @@
 """What a visitor has set in the workbench, and the problem that it makes."""
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from ui.player import Stepper
 
 NAME = "vectors"
 FIRST = "pairs"
-Rows = Sequence[Sequence[float]]
+Rows = list[list[float]]
 PRESET = state.Field(NAME, "preset", FIRST, address="preset", parse=state.one_of(core.PRESETS))
 LOADED = state.Field(NAME, "loaded", "")
 """The preset that the tables began with."""
@@ -52,7 +53,7 @@ EDITION = state.Field(NAME, "edition", 0)
 """Counts the changes that no table made; the tables are drawn anew when it has changed."""
 attention = cached_computation()(core.trace_of)
 EDITS = EditList(NAME)
-CELL = state.Field(
+CELL: state.Field[dict[str, int]] = state.Field(
     NAME,
     "cell",
     lambda: {"query": 0, "key": 1, "dimension": 0},
@@ -94,7 +95,8 @@ def follow_preset(*, anew: bool = False) -> None:
     write_tables(example().tables)
     for name, value in vars(example().settings).items():
         SETTINGS[name].value = list(value) if name == "edges" else value
-    for field in (CELLS, CELL, *SETTINGS.values()):
+    fields: list[state.Field[Any]] = [CELLS, CELL, *SETTINGS.values()]
+    for field in fields:
         field.preset(field.value)
 
 

@@ -53,9 +53,8 @@ def show_hall_about(step: Step, head: int, row: int, picture: KeyPicture | None)
     if not question.options:  # all numbers of the row are alike
         return
     best = values.argmax(1) + np.arange(len(values)) * values.shape[1]
-    if question.picture:
-        best = values.argmax()[None]
-    if (tally := _reveal(question, best.tolist())) is not None:
+    places = [int(values.argmax())] if question.picture else best.tolist()
+    if (tally := _reveal(question, places)) is not None:
         st.markdown(_words(tally))
         counts = np.reshape(tally.counts, values.shape)
         finite, about = np.where(np.isfinite(values), values, np.nan), question.picture
