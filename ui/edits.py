@@ -278,9 +278,8 @@ class WeightsRow(NamedTuple):
 
     def chosen(self, words: Mapping[tuple[int, ...], str]) -> tuple[str, tuple[int, ...]]:
         """Return the key of the box that chooses whose weight is set, and the present choice: at first the heaviest."""
-        key, weights, chosen = f"{self.edits.page}_weight_of", self.weights(self.asks[0]), None
-        if self.edits.weighed.value == self.of:
-            chosen = widget_value(key)
+        key, weights = f"{self.edits.page}_weight_of", self.weights(self.asks[0])
+        chosen: tuple[int, ...] = widget_value(key) if self.edits.weighed.value == self.of else ()
         if chosen not in words:
             chosen = max(words, key=lambda keys: float(weights[list(keys)].sum()))
         self.edits.weighed.value = self.of
@@ -298,6 +297,7 @@ class WeightsRow(NamedTuple):
         if weight is None and all(cut in trace.edits for cut in cuts):
             return self.edits.remove(*cuts, where=self.where)
         given, new = weight or 0.0, []
+        changed: Sequence[int]
         for query in self.asks:
             row, place = self.weights(query), (query, self.head)
             rows = (one for one in trace.edits if isinstance(one, core.SetWeights) and (one.query, one.head) == place)
@@ -349,7 +349,7 @@ def weight_editor(
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
         at, chosen = row.chosen(words)
         label = "Weight of" if row.trace.n_queries == 1 else f"{who} takes from"
-        st.selectbox(label, list(words), key=at, format_func=named.get, width=190)
+        st.selectbox(label, list(words), key=at, format_func=named.__getitem__, width=190)
         weight = float(weights[list(chosen)].sum())
         set_to = partial(lambda typed: row.set_weight(chosen, float(typed) / 100, words[chosen]))
         follows = following(f"{page}_weight", round(100 * weight, 2), set_to)
@@ -359,9 +359,9 @@ def weight_editor(
         )
         if others:
             key, label = f"{page}_row_of", f"Or {who} looks where"
-            look = {"placeholder": "…", "on_change": take, "args": (key,), "width": 170}
-            names = dict(zip(others, distinct([*others.values()]), strict=True))
-            st.selectbox(label, list(others), None, names.get, key, **look)
+            named_as = dict(zip(others, distinct([*others.values()]), strict=True)).__getitem__
+            choose = partial(st.selectbox, label, list(others), None, named_as, key, placeholder="…", width=170)
+            choose(on_change=take, args=(key,))
 
 
 def matrix_editor(
@@ -402,7 +402,7 @@ def matrix_editor(
         show_numbers(trace, mean, f"{page}_weights", look, about, on_choose=take)
     if trace.n_queries > 1 and not member:  # for who has no pointer
         names, follows = dict(enumerate(distinct(axes[0].labels))), following(f"{page}_asks", row.asks[0], choose)
-        st.selectbox("Row", list(names), format_func=names.get, width=190, **follows)
+        st.selectbox("Row", list(names), format_func=names.__getitem__, width=190, **follows)
     weight_editor(row, words, others)
     row.edits.draw(trace, hint=hint)
 

@@ -287,7 +287,7 @@ class Stepper(Player[str]):
         elif max(step.shape) <= MAX_CLICKABLE_SIDE:
             st.caption("Click the cell that you expect to hold the largest number of its row.")
             name, *cell = self.guessed.value or ("", 0, 0)
-            look = StepLook(*(cell if name == step.name else (row, None)), size=330)
+            look = StepLook(cell[0], cell[1], 330) if name == step.name else StepLook(row, size=330)
 
             def take_cell(row: int, column: int) -> None:
                 self.guessed.value = (step.name, row, column)
@@ -320,9 +320,9 @@ class Stepper(Player[str]):
         def take_cell(cell: int) -> None:
             self.guessed.value = (step.name, row, cell)
 
-        key, names = f"{self.name}_picture_{step.name}", {"axis": step.col_axis.name, "tells": "your guess?"}
-        nothing, look = np.zeros(picture.grid), {"size": 420, "smooth": False}
-        draw_map(nothing, image, key, "The picture", chosen=marked, take=take_cell, **names, **look)
+        key, nothing, axis = f"{self.name}_picture_{step.name}", np.zeros(picture.grid), step.col_axis.name
+        draw = partial(draw_map, nothing, image, key, "The picture", size=420, smooth=False, axis=axis)
+        draw(tells="your guess?", chosen=marked, take=take_cell)
 
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.guessed.value or ("", 0, 0)
@@ -492,8 +492,8 @@ def show_step_chart(
             if seen.over is not None:
                 glow = one.role is Role.WEIGHTS and strongest_weight(one.shape[1], float(one.value(head).max()))
                 sent[one.name] |= {"over": picture_address(image_png(seen.over)), "glow": glow}
-    parts, shown = share_parts(sent.values()), sent.get(step.name, {})
-    at_once = [one for one in (shown, shown.get("before"), *shown.get("factors", [])) if one]
+    parts, own = share_parts(sent.values()), sent.get(step.name, {})
+    at_once = [one for one in (own, own.get("before"), *own.get("factors", [])) if one]
     places = {one[part] for one in at_once for part in {"data", "rows", "columns"} & one.keys()}
     filed = [_filed(part, LARGEST_SHOWN if at in places else LARGEST_PART) for at, part in enumerate(parts)]
     data = {"now": step.name, "steps": sent, "parts": filed, "follows": bool(stepper)}
@@ -523,12 +523,20 @@ def show_numbers(
 def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Chart:
     """Return what is saved of a step: its picture in the page's way."""
     if look.over is None:
-        marked = {"query": look.query, "column": look.column}
         cell = [] if look.column is None or step.code else [(look.query or 0, look.column)]
-        more = {"framed": [*look.framed, *cell], "n_keys": look.n_keys, "reach": look.reach}
-        if look.glow:
-            more["ramp"] = glow_ramp(len(step.col_axis), look.glow, float(step.value(head).max()))
-        return step_chart(step, head, **marked, size=look.size, ink=ink, shown=look.shown, **more)
+        return step_chart(
+            step,
+            head,
+            query=look.query,
+            column=look.column,
+            size=look.size,
+            ink=ink,
+            shown=look.shown,
+            framed=[*look.framed, *cell],
+            n_keys=look.n_keys,
+            reach=look.reach,
+            ramp=glow_ramp(len(step.col_axis), look.glow, float(step.value(head).max())) if look.glow else None,
+        )
     grid, is_map = step.picture[0] or (1, 1), step.role is not Role.INPUT
     weights = is_map * to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)
     marked = look.column if look.column in range(weights.size) else None  # the empty key lies nowhere in a picture

@@ -12,14 +12,14 @@ from ui.state import ADDRESS_TEXTS, APP, LEFT_OUT, OPENED_SESSION, Field, set_wi
 
 NOTATIONS = "notations"  # the section of *Three vectors* that says how others write what the pages show
 OPEN_MENU = "take_along"  # the key of the menu, true while it is open
-EXPORT = Field[Callable[[], None] | None](APP, "export", None)
+EXPORT = Field[Callable[[], object] | None](APP, "export", None)
 """Draws what the page has of its own to export; None = nothing."""
 N_UPLOADS = Field(APP, "session_uploads", 0)
 REFUSED, PAGE_OF_SESSION = Field(APP, "session_refused", ""), Field(APP, "session_page", "")
 _share = component("share")
 
 
-def take_along(export: Callable[[], None]) -> None:
+def take_along(export: Callable[[], object]) -> None:
     """Let the menu at the page's foot offer what `export` draws; it is called only while the menu is open."""
     EXPORT.value = export
 

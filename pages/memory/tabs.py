@@ -298,7 +298,9 @@ def _change(given: own_states.TextPieces, now: AttentionTrace, at: int) -> None:
     left, right = st.columns([1, 1.25], gap="large")
     with left:
         if at:
-            earlier = {(place,): _visible(label) for place, label in enumerate(given.labels[:at])}
+            earlier: dict[tuple[int, ...], str] = {
+                (place,): _visible(label) for place, label in enumerate(given.labels[:at])
+            }
             matrix_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), AT.take, earlier)
         else:
             EDITS.draw(now)
@@ -337,8 +339,8 @@ def memory_doubts(text: str) -> Tab:
 
     def subject() -> Subject:
         model, source = model_or_stop(screen.WITHOUT), read_source(text)
-        ids = torch.tensor(translate(model, source).ids, device=device_of(model))  # type: ignore[arg-type]
-        shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)  # type: ignore[arg-type]
-        return subjects.one_vector_subject(model, pieces, ids, source.word_of, source.words, shares)  # type: ignore[arg-type]
+        ids = torch.tensor(translate(model, source).ids, device=device_of(model))
+        shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)
+        return subjects.one_vector_subject(model, pieces, ids, source.word_of, source.words, shares)
 
     return faithfulness_tab(screen.NAME, screen.WITHOUT, text, subject, "words")
