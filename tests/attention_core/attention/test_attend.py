@@ -143,5 +143,5 @@ def test_shapes_that_do_not_fit_are_named():
         attend(query, key, value[:, :, 1:])
     with pytest.raises(ValueError, match="d_k"):
         attend(query, key[..., :2], value)
-    with pytest.raises(IndexError, match="from 0 to 6"):
+    with pytest.raises(ValueError, match="from 0 to 6"):
         attend(query, key, value, edits=(BlockKeys((7,)),))
