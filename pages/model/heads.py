@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.view.page import pieces
 from attention_core.attention.wording import percent
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
@@ -141,7 +142,8 @@ def named_heads(run: ModelRun, asked: LatestRun) -> None:
         )
         for example in found.examples.get((now.layer, now.head), ())[:1]:
             asks, looked_at = (literal(example.tokens[place].strip()) for place in (example.query, example.key))
-            words = literal("".join(example.tokens).strip(), 200)
+            text = "".join(piece if is_glued else f" {piece}" for piece, is_glued in pieces(example.tokens))
+            words = literal(text.strip(), 200)
             st.markdown(
                 f"Clearest in the sentences: {asks} looks at {looked_at}, {percent(example.weight)}, in {words}"
             )

@@ -106,6 +106,12 @@ def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
     assert int(re.search(r"Induction: (\d+)% ± [\d.]+%", words)[1]) > 50, words
 
 
+def test_the_words_of_the_clearest_sentence_stand_apart(app):
+    app.query_params["tab"] = "named"
+    words = said(settled(opened(app, PAGE)))
+    assert re.search(r"Clearest in the sentences: .* in `\[CLS] \w+ \w+ .*\[SEP]`", words), words
+
+
 def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     page = mary("patch")
     assert "comes next" not in said(page), "there is no second sentence yet"
