@@ -49,8 +49,8 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
     layers = [
         _edges([(*ends, np.nan, "") for y in heights for ends in ((LEFT, y, 0.56, y), (0.56, y, RIGHT, 0.5))]),
         *_circles(LEFT, [Node(label) for label in labels]),
-        vl.texts(vl.rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-8, **SMALL),
-        vl.texts(vl.rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=9, **SMALL),
+        vl.texts(vl.rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-11, **SMALL),
+        vl.texts(vl.rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=12, **SMALL),
         *_circles(RIGHT, [Node(bent or total, f"y = tanh({total})" if bent else "y")], is_large=True),
     ]
     return vl.fixed_size(layers, WIDTH, HEIGHT)

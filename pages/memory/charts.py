@@ -11,6 +11,7 @@ from attention_core.charts.heatmap import block, matrix_png
 from attention_core.charts.words import text_width
 from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
+from ui.chart import IN_A_LECTURE
 
 PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 
@@ -78,7 +79,7 @@ def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *,
 
     Both are shares (n,) on one scale. The marked word is bold.
     """
-    n, middle = len(words), max(text_width(one, SIZE) for one in words) + 16
+    n, middle = len(words), max(text_width(one, IN_A_LECTURE * SIZE) for one in words) + 12
     limit, left = max(float(vector.max()), float(context.max()), 1e-9), ACROSS + NUMBER
     right = left + middle
     wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)

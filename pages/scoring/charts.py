@@ -104,7 +104,7 @@ def score_fields(
     layers = [
         vl.images(frame, space, smooth=True),
         vl.mark("rect", frame, space, **vl.EDGE),
-        vl.texts(frame, space, "name", dy=-20, fontSize=15, fontWeight="bold", color=vl.LABEL_COLOUR, **words),
+        vl.texts(frame, space, "name", dy=-23, fontSize=15, fontWeight="bold", color=vl.LABEL_COLOUR, **words),
         vl.texts(frame, space, "ends", dy=-4, fontSize=13, color=vl.LABEL_COLOUR, **words),
     ]
     for colour, thick in (("white", 5.5), (vl.ROLE_COLOURS[Role.QUERY], 2.5)):
