@@ -12,6 +12,7 @@ const KEYS = [
 const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const WIDTH = 1920, HEIGHT = 1080;  // of the screen that all lengths of a lecture are for, see lecture.css; a projector shows it larger or smaller
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
+const WORTH = 1.05;  // times a zoom that fits: a smaller gain is none, for charts follow their width, and it would go back and forth
 const CORNER = 248, APART = 16;  // of the lower right corner, which stays free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
@@ -181,11 +182,13 @@ class Lecture {
       return scrollWidth > clientWidth ? -1 : window.innerHeight - STRIP * size - scrollTop - firstElementChild.getBoundingClientRect().bottom;
     };
     style.setProperty("--drop", "0px");
+    const now = Number(style.getPropertyValue("--zoom"));
     let low = MIN_ZOOM, high = isAlone ? MAX_ALONE : MAX_ZOOM;
     while (high - low > 0.02) {
       const middle = (low + high) / 2;
       if (left(middle) >= 0) low = middle; else high = middle;
     }
+    if (this.fits > 1 && now < low && low < now * WORTH && left(now) >= 0) low = now;
     const room = left(low);
     if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low / size}px`);
   }

@@ -5,6 +5,13 @@ from playwright.sync_api import expect
 
 from tests.support.on_page import CHIP, HEIGHT, SIZES, moving_cell, project, settle
 
+AT_REST = """() => {
+  const zoom = document.documentElement.style.getPropertyValue("--zoom");
+  if (zoom !== window.rest?.zoom) window.rest = { zoom, since: performance.now() };
+  return performance.now() - window.rest.since > 3000;
+}"""
+"""A screen has had one size for a while."""
+
 
 def on_projector(page):
     """The page, once its lecture fits a projector."""
@@ -43,6 +50,12 @@ def test_letters_of_charts_are_large_and_nothing_hides_at_the_side(lecture):
     assert sizes[len(sizes) // 2] >= 20
     assert not page.get_by_test_id("stSidebar").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_screen_comes_to_rest_though_its_charts_follow_its_width(lecture):
+    page = lecture("scoring?tab=scale&lecture=1")
+    page.locator("svg.marks text >> visible=true").first.wait_for()
+    page.wait_for_function(AT_REST)
 
 
 def test_remote_control_steps_and_keys_do_what_the_card_says(lecture):
