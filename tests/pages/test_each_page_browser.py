@@ -1,12 +1,11 @@
-"""What every page promises, in one visit: short tabs that the address tells, a hall's projector, a phone."""
+"""What every page promises: short tabs that the address tells, a phone."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_page import HEIGHT, SIZES, assert_fits, open_tab, project, settle
-from ui.navigation import PAGES
+from tests.support.on_page import HEIGHT, SIZES, assert_fits, open_tab, settle
 
 MAX_PIXELS = 2 * 900 + 60
 """Two screens, and what other machines' letters may add to them."""
@@ -25,57 +24,9 @@ WATCH_SHIFTS = """() => {
   }).observe({ type: "layout-shift", buffered: true });
 }"""
 """Notes what moves while a page opens, but for what Streamlit's sidebar moves."""
-IN_CORNER = """() => {
-  const seen = [], step = 10 * Math.min(innerWidth / 1920, innerHeight / 1080);
-  for (let right = 1; right < 24; right++) {
-    for (let below = 1; below < 24; below++) {
-      const x = innerWidth - right * step, y = innerHeight - below * step;
-      const node = document.elementFromPoint(x, y), letters = document.caretPositionFromPoint(x, y)?.offsetNode;
-      const range = document.createRange();
-      if (letters?.nodeType === Node.TEXT_NODE) range.selectNodeContents(letters);
-      const isHit = ({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom;
-      const isPart = node.matches("canvas, img, button, input, textarea, svg *");
-      if (isPart || [...range.getClientRects()].some(isHit)) seen.push([x, y]);
-    }
-  }
-  return seen;
-}"""
-"""Where in the lower right corner something of the page is seen."""
-OVERLAPS = """() => {
-  const lines = [], letters = document.createRange();
-  const isSeen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
-  const gather = (root) => {
-    for (const node of root.querySelectorAll(":not(svg *, .katex *, style, script, .st-key-lecture_screens *)")) {
-      if (node.shadowRoot) gather(node.shadowRoot);
-      if (!isSeen(node)) continue;
-      if (node.matches(".bars i")) lines.push([node, "a bar", node.getBoundingClientRect()]);
-      for (const child of node.childNodes) {
-        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
-        letters.selectNodeContents(child);
-        const end = getComputedStyle(node).overflowX === "visible" ? Infinity : node.getBoundingClientRect().right;
-        for (const { left, right, top, bottom, width, height } of letters.getClientRects())
-          if (width > 2) lines.push([node, child.data, { left, right: Math.min(right, end), top, bottom, height }]);
-      }
-    }
-  };
-  gather(document.querySelector("[data-testid=stMain]"));
-  const common = (one, other, from, to) => Math.min(one[to], other[to]) - Math.max(one[from], other[from]);
-  const isOver = (one, other) => common(one, other, "left", "right") > 2
-    && common(one, other, "top", "bottom") > Math.min(one.height, other.height) / 2;
-  return lines.flatMap(([node, text, box], place) => lines.slice(place + 1)
-    .filter(([other, , over]) => other !== node && isOver(box, over)).map(([, words]) => `${text} / ${words}`));
-}"""
-"""Lines of words, and bars, that lie over others; of charts and formulas the browser tells no letters' ends."""
-PROJECTORS = ((1280, 720), (1366, 768), (1920, 1080), (3840, 2160))
 PHONE = (360, 740)
 MIN_LETTERS = 10
 SHEET = "[class*=_try_this]"
-
-
-@pytest.fixture(scope="module", params=PAGES, ids=lambda entry: entry.name)
-def entry(request):
-    """A page; being the module's, the tests look at one page after the other."""
-    return request.param
 
 
 def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, app_url, entry):
@@ -105,43 +56,6 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         settle(page, 600)
         expect(page.locator(CHOSEN)).to_have_text(labels[-2])
         assert ("tab=" in page.url) == (len(labels) > 2)
-
-
-def test_it_fits_every_projector_in_large_letters_and_leaves_the_corner_free(visit, app_url, entry):
-    page = visit(f"{app_url}/{entry.url_path}?lecture=1")
-    page.wait_for_function("window.lecture?.on")
-    settle(page, 700)
-    for width, height in PROJECTORS:
-        project(page, width, height)
-        assert_whole(page)
-        sizes = sorted(size * 1080 / height for size in page.evaluate(SIZES))
-        if sizes:
-            assert sizes[0] >= 15.9
-            assert sizes[len(sizes) // 2] >= 19.9
-        assert not page.evaluate(IN_CORNER)
-
-
-def test_each_screen_of_what_forgets_fits_a_small_projector_and_its_answer_covers_no_words(visit, app_url):
-    page = visit(f"{app_url}/memory?lecture=1")
-    page.wait_for_function("window.lecture?.on")
-    project(page, *PROJECTORS[0])
-    for _ in range(2):  # the question of Try this, and its answer
-        page.keyboard.press("PageDown")
-        settle(page, 600)
-        project(page, *PROJECTORS[0])
-        assert_whole(page)
-    for screen in page.locator(".st-key-lecture_screens [role=radio]").all()[1:]:
-        screen.click()
-        settle(page, 600)
-        project(page, *PROJECTORS[0])
-        assert_whole(page)
-
-
-def assert_whole(page) -> None:
-    """Make sure that of a lecture's screen nothing lies outside of the window or over something else."""
-    main = "document.querySelector('[data-testid=stMain]')"
-    assert page.evaluate(f"[innerWidth - {main}.scrollWidth, innerHeight - {main}.scrollHeight]") == [0, 0]
-    assert not page.evaluate(OVERLAPS)
 
 
 def test_on_a_phone_it_can_be_read_and_try_this_waits_at_the_foot_and_covers_no_end(visit, app_url, entry):
