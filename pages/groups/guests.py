@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.key_pairs import pair_weights
-from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data.match3 import matching_pairs
+from ui.player import step_of
 
 MISSED, WRONG = "missed", "wrong"
 """What a head makes of a lock that can be opened, and of one that cannot, where it is not right."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core import AttentionTrace, Axis, Step, step_of
+from attention_core import AttentionTrace, Axis, Step
 from attention_core.attention.key_pairs import pair_scores, pair_weights
 from attention_core.attention.wording import counted
 from attention_core.charts import contact_sheet, weights_ramp
@@ -24,7 +24,7 @@ from ui.chart import click, draw_chart
 from ui.computed import by_model, model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
-from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words
+from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words, step_of
 from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import ASKED, TRIED, TryThis
@@ -197,7 +197,7 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             def look(step: Step) -> StepLook | None:
                 return None if step.col_axis.grid else StepLook(query, size=SIZE)
 
-            show_step_chart(trace, step, 0, look, name, stepper=STEPS, asks=QUERY)
+            show_step_chart(trace, step, 0, look, name, stepper=STEPS, on_choose=QUERY)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attention_core import AttentionTrace, Role, step_of
+from attention_core import AttentionTrace, Role
 from attention_core.attention.wording import counted
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
@@ -19,6 +19,7 @@ from ui.computed import cached_computation
 from ui.labels import distinct, error_markdown, literal, note
 from ui.layout import grey_out, role_colour
 from ui.model_runs import pretrained_of
+from ui.player import step_of
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
 

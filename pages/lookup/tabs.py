@@ -39,7 +39,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
     with words:
         show_words(trace, step, 0, query, NAME, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix:
-        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, asks=QUERY)
+        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
 
 
 def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:

@@ -157,7 +157,7 @@ def model_steps(run: ModelRun) -> None:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
         look = at_query(trace, now.query)
-        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS, asks=glance.TOKEN)
+        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS, on_choose=glance.TOKEN)
 
 
 def export_head(run: ModelRun) -> None:
@@ -203,7 +203,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     numbers = masked(values, trace.allowed(head))
     about = {"title": SHOWN_AS[shown], "role": Role.OUTPUT if shown == "length" and len(values) > 1 else Role.WEIGHTS}
     look = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
-    show_numbers(trace, numbers, "model_matrix", look, about, asks=glance.TOKEN)
+    show_numbers(trace, numbers, "model_matrix", look, about, on_choose=glance.TOKEN)
 
 
 def patch_view(

@@ -273,7 +273,7 @@ def pixels_steps(reading: screen.Reading) -> None:
         def look(step: Step) -> StepLook:
             return StepLook(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
 
-        show_step_chart(trace, step, 0, look, name, stepper=screen.STEPS, asks=screen.QUERY)
+        show_step_chart(trace, step, 0, look, name, stepper=screen.STEPS, on_choose=screen.QUERY)
 
 
 DIGITS = [str(digit) for digit in range(10)]

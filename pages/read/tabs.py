@@ -251,7 +251,7 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
             return StepLook(size=504)
         return StepLook(told_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
-    show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, asks=WALK.field)
+    show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, on_choose=WALK.field)
 
 
 def read_doubts(drawing: ReadDrawing) -> Tab:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core import AttentionTrace, Role, step_of
+from attention_core import AttentionTrace, Role
 from attention_core.charts.heads import heads_chart, mosaic
 from attention_core.explain.heads import describe_head, summaries, summarise
 from attention_core.inference.translation import WordView, piece_probabilities, read_source
@@ -18,7 +18,7 @@ from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
-from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words
+from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words, step_of
 from ui.state import Field, following, whole_number
 from ui.translators import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
@@ -77,7 +77,7 @@ def all_heads(experiment: page.Experiment) -> None:
     with large:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
         look, name = at_query(trace, query), f"transformer_{head.kind}"
-        show_step_chart(trace, step_of(trace, "weights"), head.head, look, name, asks=QUERY)
+        show_step_chart(trace, step_of(trace, "weights"), head.head, look, name, on_choose=QUERY)
 
 
 def _end(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ def transformer_steps(experiment: page.Experiment) -> None:
         st.caption(f"This head, on average: {habit}.")
         show_words(trace, step, head.head, query, name)
     with matrix:
-        show_step_chart(trace, step, head.head, at_query(trace, query), name, stepper=STEPS, asks=QUERY)
+        show_step_chart(trace, step, head.head, at_query(trace, query), name, stepper=STEPS, on_choose=QUERY)
 
 
 def _arcs(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core import Role, Step, step_of
+from attention_core import Role, Step
 from attention_core.bounds.harmless import as_markdown
 from attention_core.charts import signed_ramp
 from attention_core.charts.heatmap import matrix_png
@@ -31,7 +31,7 @@ from ui.chart import draw_chart, note_picture, picture_address
 from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
-from ui.player import StepLook, show_step_chart, show_step_heading, show_words, told_key
+from ui.player import StepLook, show_step_chart, show_step_heading, show_words, step_of, told_key
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 

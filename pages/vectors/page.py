@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from attention_core import step_of
 from pages.vectors import tabs
 from pages.vectors.tables import FIRST, NAME, PRESET, STEPS, edited, follow_preset, rules, typed_problem
-from ui.player import export_bar
+from ui.player import export_bar, step_of
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this

@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 import streamlit as st
 
-from attention_core import AttentionTrace, Role, Step, step_of
+from attention_core import AttentionTrace, Role, Step
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.charts import matrix_chart
@@ -31,7 +31,7 @@ from ui.chart import draw_chart, note_picture
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.labels import explain, number, paragraph
 from ui.layout import section
-from ui.player import StepLook, show_step_chart, show_words
+from ui.player import StepLook, show_step_chart, show_words, step_of
 from ui.state import Field
 from ui.try_this import ASKED, NOT_TRIED, TRIED
 from ui.vector_plane import VectorPlane
