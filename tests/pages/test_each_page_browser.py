@@ -1,4 +1,4 @@
-"""What every page promises: short tabs that the address tells, a phone."""
+"""What every page promises: short tabs that the address tells, a way for the Tab key, a phone."""
 
 import re
 
@@ -24,6 +24,42 @@ WATCH_SHIFTS = """() => {
   }).observe({ type: "layout-shift", buffered: true });
 }"""
 """Notes what moves while a page opens, but for what Streamlit's sidebar moves."""
+STOP = """() => {
+  let node = document.activeElement;
+  while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  const isIn = (part) => Boolean(node.closest(`[data-testid=${part}]`));
+  const isInside = isIn("stMain") || Boolean(node.getRootNode().host?.closest("[data-testid=stMain]"));
+  return {
+    isInside, isEnd: isIn("stTab") || isIn("stPageLink"), isSeen: node.getClientRects().length > 0,
+    isTool: isIn("stElementToolbar"), isLinkToHeading: isIn("stHeaderActionElements"),
+    name: node.ariaLabel || node.innerText || node.labels?.[0]?.innerText || node.title,
+  };
+}"""
+"""Where the Tab key has come to."""
+TOUCHES = """() => {
+  const found = [], letters = document.createRange();
+  const gather = (root) => {
+    for (const node of root.querySelectorAll(":not(.katex *, style, script, code *, [transform*=rotate])")) {
+      if (node.shadowRoot) gather(node.shadowRoot);
+      if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+      for (const child of node.childNodes) {
+        if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
+        letters.selectNodeContents(child);
+        const lines = [...letters.getClientRects()].filter(({ width }) => width > 0);
+        lines.forEach((box, place) => {
+          found.push([place === 0 && child.data, place === lines.length - 1 && child.data, box]);
+        });
+      }
+    }
+  };
+  gather(document.querySelector("[data-testid=stMain]"));
+  return found.flatMap(([, words, box]) => found.filter(([next, , beside]) => {
+    const apart = beside.left - box.right, common = Math.min(box.bottom, beside.bottom) - Math.max(box.top, beside.top);
+    const isWord = /[\\p{L}\\p{N}%]$/u.test(words || "") && /^[\\p{L}\\p{N}−]/u.test(next || "");
+    return isWord && Math.abs(apart) < 1.2 && common > Math.min(box.height, beside.height) / 2;
+  }).map(([next]) => `${words} / ${next}`));
+}"""
+"""Words and numbers, of parts of their own, that touch those before them."""
 PHONE = (360, 740)
 MIN_LETTERS = 10
 SHEET = "[class*=_try_this]"
@@ -56,6 +92,26 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         settle(page, 600)
         expect(page.locator(CHOSEN)).to_have_text(labels[-2])
         assert ("tab=" in page.url) == (len(labels) > 2)
+
+
+def test_the_tab_key_goes_by_one_skip_link_to_controls_that_have_names_and_no_words_touch(visit, app_url, entry):
+    page = visit(f"{app_url}/{entry.url_path}?lecture=0")
+    page.locator(".st-key-page_after a, .st-key-page_before a").first.wait_for()
+    settle(page, 600)
+    assert not page.evaluate(TOUCHES)
+    page.evaluate("document.body.tabIndex = -1, document.body.focus()")  # else it goes on from where one was before
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
+    page.keyboard.press("Enter")
+    stops = []
+    while not stops or not stops[-1]["isEnd"]:
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(STOP))
+        assert stops[-1]["isInside"], stops
+        assert stops[-1]["isSeen"], stops
+        assert stops[-1]["name"], stops
+        assert not stops[-1]["isLinkToHeading"], stops
+    assert not stops[0]["isTool"], stops
 
 
 def test_on_a_phone_it_can_be_read_and_try_this_waits_at_the_foot_and_covers_no_end(visit, app_url, entry):
