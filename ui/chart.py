@@ -26,7 +26,8 @@ from ui.state import APP, Field, chart_selection, component_message
 from ui.vary import with_row
 
 if TYPE_CHECKING:
-    from attention_core.charts.vega import Chart, Data, Spec
+    from attention_core.charts.chart import Drawn, Spec
+    from attention_core.charts.columns import Columns
 
 MIN_FILE = 1500
 """Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
@@ -39,7 +40,7 @@ _layers = component("layers")
 
 
 def draw_chart(
-    chart: Chart,
+    chart: Drawn,
     *,
     alt: str,
     key: str | None = None,
@@ -69,7 +70,7 @@ def draw_chart(
 
 
 def draw_layers(
-    chart: Callable[[], Chart],
+    chart: Callable[[], Drawn],
     layers: Sequence[bytes],
     values: np.ndarray,
     key: str,
@@ -159,7 +160,7 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
 
 def _for_a_hall(spec: Spec) -> Spec:
     """Return a chart in larger letters, and higher where they would take its height from the plot."""
-    from attention_core.charts.vega import THEME
+    from attention_core.charts.chart import THEME
 
     plain = {
         part: {name: size for name, size in THEME[part].items() if name.endswith(("FontSize", "Limit"))}
@@ -194,7 +195,7 @@ def _larger(name: str, size: Any) -> Any:
     return IN_A_LECTURE * max(size, MIN_LETTERS)
 
 
-def _arrow(columns: Data) -> bytes:
+def _arrow(columns: Columns) -> bytes:
     import pyarrow as pa
 
     arrays = {}
@@ -211,7 +212,7 @@ def _arrow(columns: Data) -> bytes:
 
 def picture_address(content: bytes) -> str:
     """Return where the browser finds a picture, a PNG: in a file, if it is large."""
-    from attention_core.charts.vega import data_url
+    from attention_core.charts.chart import data_url
 
     return (address(content) if len(content) >= MIN_FILE else None) or data_url(content)
 
@@ -224,7 +225,7 @@ LONGEST = 120  # letters of a file's name
 
 
 class Picture(NamedTuple):
-    make: Callable[[], Chart]  # returns what was drawn, as a chart
+    make: Callable[[], Drawn]  # returns what was drawn, as a chart
     title: str  # what it shows
     name: str  # what its file is called after the page, such as "additive-attention-weights"
 
@@ -267,7 +268,7 @@ def say_subject(words: str) -> None:
     SUBJECT.value = words
 
 
-def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
+def note_picture(make: Callable[[], Drawn], title: str, step: str = "") -> None:
     """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
 
     What stands behind a semicolon says what to do with it on the page, and not what it shows.

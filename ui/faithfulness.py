@@ -11,8 +11,8 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
-from attention_core.charts import vega as vl
 from attention_core.charts.bars import bars, curves_chart, two_weights_chart
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import device_of, to_array
 from attention_core.faithfulness import assessment
 from attention_core.faithfulness.attribution import Subject, mean_weights
@@ -151,7 +151,7 @@ def _heads(name: str, found: assessment.Assessment) -> None:
         [100 * moved for _, moved in most],
         labels,
         title="the answer moves, %",
-        colour=vl.ROLE_COLOURS[Role.WEIGHTS],
+        colour=ROLE_COLOURS[Role.WEIGHTS],
         height=26 * len(most) + 40,
     )
     words = f"How far the answer moves without a head: {len(most)} of {len(found.heads)}"

@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import escape_hidden
-from attention_core.charts.vega import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
+from attention_core.charts.ramps import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
 from ui.style import page_style
 
 WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another

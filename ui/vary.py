@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from attention_core.charts.vega import Columns, Spec
+    from attention_core.charts.chart import Spec
+    from attention_core.charts.columns import Columns
 
 ROW, BETWEEN = "vary", "\x1f"
 """The dataset, and what stands between the words of a list in it."""

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table, bars
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import word_weights
 from attention_core.data.pieces import MAX_WORDS, SPACE, english_words, strip_space_mark
 from attention_core.device import to_array

@@ -8,7 +8,7 @@ from attention_core.charts.bars import bars, probability_bars
 from attention_core.charts.figure import COLUMN, figure
 from attention_core.charts.heatmap import MAX_RECT_SIDE, STEP_SIZE, contact_sheet, matrix_chart, picture, step_chart
 from attention_core.charts.overlay import overlay, overlay_strip
-from attention_core.charts.vega import INK_RAMP, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for, signed_ramp, weights_ramp
+from attention_core.charts.ramps import INK_RAMP, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for, signed_ramp, weights_ramp
 
 __all__ = [
     "COLUMN",

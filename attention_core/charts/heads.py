@@ -9,13 +9,31 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import altair as alt
 import numpy as np
 import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.heatmap import palette_png
+from attention_core.charts.layers import (
+    EDGE,
+    QUIET,
+    bar_layer,
+    bar_of,
+    bar_ticks_data,
+    clickable,
+    corners,
+    fixed_size,
+    halo_outlines,
+    hover_cells,
+    images,
+    named,
+    texts,
+)
+from attention_core.charts.ramps import PINKS, TEXT_COLOUR, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import MAX_NUMBERS, whole_rows
 
@@ -37,7 +55,7 @@ class Mosaic:
     gap: int  # between pictures
     n_heads: tuple[int, ...]  # of each layer
     largest: tuple[tuple[float, ...], ...]  # of each layer and head, the largest number in its matrix
-    ramp: vl.Ramp  # what the colours mean, up to each picture's own largest number, see own_ramp
+    ramp: Ramp  # what the colours mean, up to each picture's own largest number, see own_ramp
     n_rows: int  # queries that were computed
     n_queries: int  # queries there are
 
@@ -55,7 +73,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     most_rows = max(height, min(MAX_CELLS // sum(n_heads), MAX_NUMBERS) // n_keys)
     whole = np.zeros((len(layers) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
     between = np.ones(whole.shape, dtype=bool)
-    ramp = vl.Ramp(vl.PINKS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")
+    ramp = Ramp(PINKS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")
     largest, rows, edges = [], *_sampled(n_queries, height, most_rows)
     for layer, trace in enumerate(layers):
         largest.append([0.0] * trace.n_heads)
@@ -80,7 +98,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     )
 
 
-def own_ramp(uniform: float, largest: float) -> vl.Ramp:
+def own_ramp(uniform: float, largest: float) -> Ramp:
     """Return the ramp of one picture: from 0 through the uniform weight, at UNIFORM_AT, to the largest number in it.
 
     Where nothing is larger it goes to MIN_RANGE times the uniform weight, though never beyond 1 on its account.
@@ -88,7 +106,7 @@ def own_ramp(uniform: float, largest: float) -> vl.Ramp:
     high = max(largest, min(MIN_RANGE * uniform, 1.0), 1e-30)
     ratio = min(uniform / high, 0.999)
     exponent = min(1.0, float(np.log(UNIFORM_AT) / np.log(ratio)))
-    return vl.Ramp(vl.PINKS, 0.0, high, exponent)
+    return Ramp(PINKS, 0.0, high, exponent)
 
 
 def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
@@ -134,7 +152,7 @@ def heads_chart(
     chosen: tuple[int, int] = (-1, -1),
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw every head of every layer; queries downwards, keys to the right.
 
     Notes are what the mouse is told of each layer and head; the chosen (layer, head) is framed, those that are off
@@ -146,38 +164,66 @@ def heads_chart(
     rows, cols = np.array(heads).T
     left, top = LEFT + cols * right, HEAD + rows * down
     is_off = np.array([head in off for head in heads])
-    data = vl.rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols, is_off=is_off) | {
+    data = rectangles(left, top, pictures.width, pictures.height, layer=rows, head=cols, is_off=is_off) | {
         "next": left + right,
         "below": top + down,
         "name": [f"layer {layer + 1}, head {head + 1}" for layer, head in heads],
         "note": [notes[layer][head] for layer, head in heads],
         "largest": [pictures.largest[layer][head] for layer, head in heads],
     }
-    width, height = LEFT + n_heads * right, HEAD + n_layers * down
-    space = vl.corners(width, height)
-    gap = pictures.gap
-    whole = vl.rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url)
-    crossed = vl.rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
-    cross = {"fontSize": 13, "color": "#ffffff", "dx": pictures.width / 2, "dy": pictures.height / 2}
+    width, height, gap = LEFT + n_heads * right, HEAD + n_layers * down, pictures.gap
+    crossed = rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
     names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
-    here = vl.rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height)
+    above, beside = _names(pictures, right, down)
+    return _heads_chart(
+        {
+            "bar": bar_ticks_data(pictures.ramp),
+            "whole": rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url),
+            "edges": rectangles(left, top, pictures.width, pictures.height),
+            "above": above,
+            "beside": beside,
+            "crossed": crossed,
+            "chosen": rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height),
+            "heads": data,
+        },
+        bar=bar_of(pictures.ramp, BAR, 200, labelExpr=names, titleLimit=400),
+        across=pictures.width / 2,
+        down=pictures.height / 2,
+        select=(select,),
+        width=width,
+        height=height,
+    )
+
+
+@per_structure
+def _heads_chart(
+    bar: dict[str, Any], across: float, down: float, select: tuple[str | None], width: int, height: int
+) -> alt.LayerChart:
+    space = corners(width, height)
+    small: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR, "baseline": "bottom"}
     layers = [
-        vl.colour_bar_layer(pictures.ramp, BAR, 200, labelExpr=names, titleLimit=400),
-        vl.images(whole, space, smooth=True),  # narrow pages shrink it
-        vl.mark("rect", vl.rectangles(left, top, pictures.width, pictures.height), space, **vl.EDGE),
-        *_names(pictures, right, down, space),
-        vl.mark("rect", crossed, space, color="#10141a", opacity=0.55),
-        vl.texts(crossed, space, **cross),
-        *vl.halo_outlines(here, space, (5, 3)),
+        bar_layer(bar),
+        images("whole", space, smooth=True),  # narrow pages shrink it
+        named("edges").mark_rect(**EDGE).encode(**space),
+        texts("above", space, **small),
+        texts("beside", space, angle=270, **small),
+        named("crossed").mark_rect(**QUIET, color="#10141a", opacity=0.55).encode(**space),
+        texts("crossed", space, fontSize=13, color="#ffffff", dx=across, dy=down),
+        *halo_outlines("chosen", space, (5, 3)),
     ]
-    lines = ("name:N", "head"), ("note:N", "looks"), ("largest:Q", "largest weight", ".3~g")
-    around = {**space, "x2": vl.field("next"), "y2": vl.field("below")}
-    mouse = vl.hover_cells(data, around, *lines, **vl.pointer_style(select))
-    return vl.fixed_size([*layers, vl.clickable(mouse, select, "layer", "head")], width, height)
+    told = [
+        alt.Tooltip("name:N", title="head"),
+        alt.Tooltip("note:N", title="looks"),
+        alt.Tooltip("largest:Q", title="largest weight", format=".3~g"),
+    ]
+    around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
+    (name,) = select
+    mouse = hover_cells("heads", around, *told, cursor="pointer" if name else "default")
+    return fixed_size([*layers, clickable(mouse, name, "layer", "head") if name else mouse], width, height)
 
 
-def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> list[vl.Chart]:
+def _names(pictures: Mosaic, right: int, down: int) -> tuple[Columns, Columns]:
     """Number the columns and the rows; where there is room the first ones say what they are, "head 1" and "layer 1"."""
     roomy = min(right, down) >= 45
     every = 1 if roomy else -(-22 // min(right, down))
@@ -185,9 +231,6 @@ def _names(pictures: Mosaic, right: int, down: int, space: dict[str, Any]) -> li
     said = [[str(place + 1) for place in places] for places in (heads, layers)]
     if roomy:
         said[0][0], said[1][0] = "head 1", "layer 1"
-    above = vl.rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
-    above["text"] = said[0]
-    beside = vl.rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
-    beside["text"] = said[1]
-    style: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR, "baseline": "bottom"}
-    return [vl.texts(above, space, **style), vl.texts(beside, space, angle=270, **style)]
+    above = rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
+    beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
+    return above | {"text": said[0]}, beside | {"text": said[1]}

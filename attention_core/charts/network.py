@@ -1,21 +1,25 @@
 """Small feed-forward networks as circles and lines: a neuron, and two layers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import altair as alt
 import numpy as np
 from PIL.ImageColor import getcolor
 
 from attention_core.attention.types import Role
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import Columns, rectangles
+from attention_core.charts.layers import FILL, INK, QUIET, corners, fixed_size, named, texts
+from attention_core.charts.ramps import DARK_COLOUR, DOWN, GREY, ROLE_COLOURS, TEXT_COLOUR, UP, is_dark
 
-UNIT = vl.corners(1, 1)
+UNIT = corners(1, 1)
 WIDTH, HEIGHT, APART = 430, 230, 46
 """Screen pixels: of the whole, which is higher where there are many circles, and from one circle to the next."""
 LEFT, MIDDLE, RIGHT = 0.07, 0.45, 0.83  # where inputs, units and the answer stand
 NEAR = 0.32  # how far from its unit to the answer a weight stands
 THICKEST = 5.0  # screen pixels of a line
-SMALL: dict[str, Any] = {"fontSize": 12, "color": vl.TEXT_COLOUR}
+SMALL: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR}
 Edge = tuple[float, float, float, float, float, str]
 """From x and y to x and y, its weight, NaN for several numbers, and the same in words."""
 
@@ -37,7 +41,7 @@ def short(value: float) -> str:
     return f"−{text}" if value < 0 and text != "0" else text
 
 
-def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> vl.Chart:
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> alt.LayerChart:
     """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
 
     A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
@@ -46,19 +50,32 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
     total, heights, numbers = short(float(parts.sum())), _heights(len(labels)), range(1, len(labels) + 1)
     of_input = [f"w{i} = ({_listed(row)})" for i, row in zip(numbers, weights, strict=True)]
     of_part = [f"w{i} · {label} = {short(part)}" for i, label, part in zip(numbers, labels, parts, strict=True)]
+    sides = ((LEFT, y, 0.56, y) for y in heights), ((0.56, y, RIGHT, 0.5) for y in heights)
+    data = {
+        "first": _edges([(*ends, np.nan, "") for pair in zip(*sides, strict=True) for ends in pair]),
+        "inputs": _circles(LEFT, [Node(label) for label in labels]),
+        "above": rectangles(0.16, heights, text=of_input),
+        "below": rectangles(0.16, heights, text=of_part),
+        "answer": _circles(RIGHT, [Node(bent or total, f"y = tanh({total})" if bent else "y")]),
+    }
+    return _neuron_chart(data)
+
+
+@per_structure
+def _neuron_chart() -> alt.LayerChart:
     layers = [
-        _edges([(*ends, np.nan, "") for y in heights for ends in ((LEFT, y, 0.56, y), (0.56, y, RIGHT, 0.5))]),
-        *_circles(LEFT, [Node(label) for label in labels]),
-        vl.texts(vl.rectangles(0.16, heights, text=of_input), UNIT, align="left", dy=-11, **SMALL),
-        vl.texts(vl.rectangles(0.16, heights, text=of_part), UNIT, align="left", dy=12, **SMALL),
-        *_circles(RIGHT, [Node(bent or total, f"y = tanh({total})" if bent else "y")], is_large=True),
+        _lines("first"),
+        *_nodes("inputs"),
+        texts("above", UNIT, align="left", dy=-11, **SMALL),
+        texts("below", UNIT, align="left", dy=12, **SMALL),
+        *_nodes("answer", has_names=True, is_large=True),
     ]
-    return vl.fixed_size(layers, WIDTH, HEIGHT)
+    return fixed_size(layers, WIDTH, HEIGHT)
 
 
 def layers_chart(
     inputs: Sequence[Node], weights: np.ndarray, units: Sequence[Node], second: Sequence[float], answer: Node
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
 
     Weights are (n_units, n, d), told on hover, and a unit has a second weight. An edge of one number is as wide as that
@@ -72,15 +89,21 @@ def layers_chart(
     ]
     last = [(MIDDLE, middle, RIGHT, 0.5, weight, short(weight)) for middle, weight in zip(middles, second, strict=True)]
     near = [MIDDLE + NEAR * (RIGHT - MIDDLE)] * len(last), [middle + NEAR * (0.5 - middle) for middle in middles]
-    layers = [
-        _edges(first),
-        _edges(last),
-        vl.texts(vl.rectangles(*near, text=[text for *_, text in last]), UNIT, dy=-10, **SMALL),
-        *_circles(LEFT, inputs),
-        *_circles(MIDDLE, units),
-        *_circles(RIGHT, [answer], is_large=True),
-    ]
-    return vl.fixed_size(layers, WIDTH, max(HEIGHT, APART * max(len(inputs), len(units))))
+    circles = {"inputs": _circles(LEFT, inputs), "units": _circles(MIDDLE, units), "answer": _circles(RIGHT, [answer])}
+    numbers = {"numbers": rectangles(*near, text=[text for *_, text in last])}
+    return _layers_chart(
+        {"first": _edges(first), "last": _edges(last), **numbers, **circles},
+        has_names=tuple(any(node.name for node in nodes) for nodes in (inputs, units, [answer])),
+        height=max(HEIGHT, APART * max(len(inputs), len(units))),
+    )
+
+
+@per_structure
+def _layers_chart(has_names: tuple[bool, bool, bool], height: int) -> alt.LayerChart:
+    layers = [_lines("first"), _lines("last"), texts("numbers", UNIT, dy=-10, **SMALL)]
+    for name, is_named in zip(("inputs", "units", "answer"), has_names, strict=True):
+        layers += _nodes(name, has_names=is_named, is_large=name == "answer")
+    return fixed_size(layers, WIDTH, height)
 
 
 def _heights(n: int) -> list[float]:
@@ -95,29 +118,32 @@ def _weight(numbers: np.ndarray) -> tuple[float, str]:
     return (float(numbers[0]), short(numbers[0])) if len(numbers) == 1 else (np.nan, f"({_listed(numbers)})")
 
 
-def _edges(edges: Sequence[Edge]) -> vl.Chart:
+def _edges(edges: Sequence[Edge]) -> Columns:
     names = "left", "top", "right", "bottom", "weight", "text"
-    data: vl.Columns = dict(zip(names, map(list, zip(*edges, strict=True)), strict=True))
+    data: Columns = dict(zip(names, map(list, zip(*edges, strict=True)), strict=True))
     sizes = np.abs(weights := np.array(data.pop("weight")))
     largest = max(np.nanmax(sizes, initial=0.0), 1e-9)
     data["width"] = np.where(np.isnan(sizes), 1.5, THICKEST * sizes / largest)
-    data["fill"] = [vl.GREY if weight != weight else vl.UP if weight > 0 else vl.DOWN for weight in weights]
-    width = vl.field("width:Q", scale=None)
-    return vl.mark("rule", data, UNIT, ("text:N", "weight"), color=vl.FILL, strokeWidth=width, aria=False)
+    data["fill"] = [GREY if weight != weight else UP if weight > 0 else DOWN for weight in weights]
+    return data
 
 
-def _circles(x: float, nodes: Sequence[Node], *, is_large: bool = False) -> list[vl.Chart]:
-    colours = [vl.ROLE_COLOURS[node.role] for node in nodes]
-    dark = vl.is_dark(np.array([getcolor(colour, "RGB") for colour in colours]))
-    data = vl.rectangles(x, _heights(len(nodes)), fill=colours, text=[node.inside for node in nodes])
-    data["ink"] = np.where(dark, "white", vl.DARK_COLOUR)
+def _lines(name: str) -> alt.Chart:
+    look = {"color": FILL, "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
+    return named(name).mark_rule(aria=False).encode(**UNIT, **look, tooltip=[alt.Tooltip("text:N", title="weight")])
+
+
+def _circles(x: float, nodes: Sequence[Node]) -> Columns:
+    colours = [ROLE_COLOURS[node.role] for node in nodes]
+    dark = is_dark(np.array([getcolor(colour, "RGB") for colour in colours]))
+    said = {"text": [node.inside for node in nodes], "name": [node.name for node in nodes]}
+    return rectangles(x, _heights(len(nodes)), fill=colours, ink=np.where(dark, "white", DARK_COLOUR), **said)
+
+
+def _nodes(name: str, *, has_names: bool = False, is_large: bool = False) -> Iterator[alt.Chart]:
     style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if is_large else {"fontSize": 12}
     place = {"x": UNIT["x"], "y": UNIT["y"]}
-    layers = [
-        vl.mark("circle", data, place, size=2000 if is_large else 1400, color=vl.FILL, opacity=1),
-        vl.texts(data, UNIT, color=vl.INK, **style),
-    ]
-    if any(node.name for node in nodes):
-        names = data | {"text": [node.name for node in nodes]}
-        layers.append(vl.texts(names, UNIT, dy=36 if is_large else 30, **SMALL))
-    return layers
+    yield named(name).mark_circle(**QUIET, size=2000 if is_large else 1400, opacity=1).encode(**place, color=FILL)
+    yield texts(name, UNIT, **style).encode(color=INK)
+    if has_names:
+        yield texts(name, UNIT, "name", dy=36 if is_large else 30, **SMALL)

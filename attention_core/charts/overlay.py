@@ -1,16 +1,33 @@
 """A map of weights laid over the picture that it looks at: one large, or a strip with one for every look."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import altair as alt
 import numpy as np
 from PIL import Image
 from PIL.ImageColor import getrgb
 
-from attention_core.charts import vega as vl
-from attention_core.charts.heatmap import cached_by_content, png, position_cells
+from attention_core.charts.chart import data_url, per_structure
+from attention_core.charts.columns import grid_layout, rectangles
+from attention_core.charts.heatmap import cached_by_content, png, position_cells, position_data, position_told
+from attention_core.charts.layers import (
+    CORNERS,
+    EDGE,
+    bar_layer,
+    bar_of,
+    bar_ticks_data,
+    corners,
+    fixed_size,
+    images,
+    named,
+    outlined,
+    texts,
+)
+from attention_core.charts.ramps import CHOSEN, FAINT, LABEL_COLOUR, PINK, Ramp, weights_ramp
 
 CLEARNESS = 0.6  # exponent of a map's opacity: no weight is clear, and small ones can still be seen
-GLOW = tuple(f"{vl.PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
+GLOW = tuple(f"{PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
 """From no weight to the largest: one hue, more and more opaque."""
 FULL_STRENGTH = 8
 """A map's strongest colour stands for at least so many times the uniform weight: one that is uniform stays faint."""
@@ -27,7 +44,7 @@ def overlay(
     high: float | None = None,
     bar: bool = True,
     marked: int | None = None,
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None,
@@ -37,18 +54,50 @@ def overlay(
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    frame = vl.rectangles(0, 0, columns, rows, picture=image_png(picture), map=map_png(weights, ramp, smooth))
-    space = vl.corners(columns, rows)
-    layers = [
-        vl.images(frame, space, "picture", clip=True, smooth=True),
-        vl.images(frame, space, "map", clip=True, smooth=smooth, opacity=opacity),
-        vl.mark("rect", frame, space, **vl.EDGE),
-    ]
+    pictures = {"picture": image_png(picture), "map": map_png(weights, ramp, smooth)}
+    data = {"whole": rectangles(0, 0, columns, rows, **pictures), **position_data(weights, "weight")}
     if marked is not None:
-        layers.append(vl.outlined(vl.rectangles(marked % columns, marked // columns), vl.CORNERS, 2))
+        data["marked"] = rectangles(marked % columns, marked // columns)
     if bar:
-        layers.append(vl.colour_bar_layer(ramp, f"weight (all equal: {1 / weights.size:.2g})", min(width - 20, 260)))
-    return vl.fixed_size([*layers, *position_cells(weights, "weight", ".2%")], width, height)
+        data["bar"] = bar_ticks_data(ramp)
+    title = f"weight (all equal: {1 / weights.size:.2g})"
+    return _overlay(
+        data,
+        columns=columns,
+        rows=rows,
+        smooth=smooth,
+        opacity=opacity,
+        marked=marked is not None,
+        bar=bar_of(ramp, title, min(width - 20, 260)) if bar else None,
+        told=position_told("weight", ".2%"),
+        width=width,
+        height=height,
+    )
+
+
+@per_structure
+def _overlay(
+    columns: int,
+    rows: int,
+    smooth: bool,
+    opacity: float,
+    marked: bool,
+    bar: dict[str, Any] | None,
+    told: str,
+    width: int,
+    height: int,
+) -> alt.LayerChart:
+    space = corners(columns, rows)
+    layers = [
+        images("whole", space, "picture", clip=True, smooth=True),
+        images("whole", space, "map", clip=True, smooth=smooth, opacity=opacity),
+        named("whole").mark_rect(**EDGE).encode(**space),
+    ]
+    if marked:
+        layers.append(outlined("marked", CORNERS, 2))
+    if bar:
+        layers.append(bar_layer(bar))
+    return fixed_size([*layers, *position_cells(told)], width, height)
 
 
 def overlay_strip(
@@ -59,37 +108,48 @@ def overlay_strip(
     size: int = 200,
     columns: int = 4,
     chosen: int | None = None,
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
     Weights are (n, rows, columns); the chosen one is framed.
     """
     ramp = glow_ramp(weights[0].size, float(weights.max()))
     width, height = _screen(picture.shape[1], picture.shape[0], size)
-    places, total_width, total_height = vl.grid_layout(len(weights), columns, width, height, 12, 20)
+    places, total_width, total_height = grid_layout(len(weights), columns, width, height, 12, 20)
     maps = [map_png(each, ramp, True) for each in weights]
-    frame = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
-    space = vl.corners(total_width, total_height)
-    stroke = vl.condition("datum.chosen", vl.value(vl.CHOSEN), vl.value(vl.FAINT))
-    strong = vl.condition("datum.chosen", vl.value(3), vl.value(1))
+    looks = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
+    return _overlay_strip(
+        {"looks": looks}, picture=data_url(image_png(picture)), width=total_width, height=total_height
+    )
+
+
+@per_structure
+def _overlay_strip(picture: str, width: int, height: int) -> alt.LayerChart:
+    space = corners(width, height)
+    edge = {
+        "stroke": alt.condition("datum.chosen", alt.value(CHOSEN), alt.value(FAINT)),
+        "strokeWidth": alt.condition("datum.chosen", alt.value(3), alt.value(1)),
+        "tooltip": [alt.Tooltip("label:N", title="look")],
+    }
+    look: dict[str, Any] = {"align": "left", "baseline": "bottom", "dy": -4, "fontSize": 12, "color": LABEL_COLOUR}
     layers = [
-        vl.images(frame, space, clip=True, smooth=True).encode(url=vl.value(image_png(picture))),
-        vl.images(frame, space, "map", clip=True, smooth=True, opacity=0.75),
-        vl.texts(frame, space, "label", align="left", baseline="bottom", dy=-4, fontSize=12, color=vl.LABEL_COLOUR),
-        vl.mark("rect", frame, space, ("label:N", "look"), stroke=stroke, strokeWidth=strong, fillOpacity=0),
+        images("looks", space, clip=True, smooth=True).encode(url=alt.value(picture)),
+        images("looks", space, "map", clip=True, smooth=True, opacity=0.75),
+        texts("looks", space, "label", **look),
+        named("looks").mark_rect(fillOpacity=0).encode(**space, **edge),
     ]
-    return vl.fixed_size(layers, total_width, total_height)
+    return fixed_size(layers, width, height)
 
 
-def glow_ramp(n_regions: int, high: float, largest: float = 0.0) -> vl.Ramp:
+def glow_ramp(n_regions: int, high: float, largest: float = 0.0) -> Ramp:
     """Return the ramp of a map over a picture: from no weight to the strongest, the uniform weight marked.
 
     Its end is labelled as cut where the largest weight lies beyond it.
     """
-    plain = vl.weights_ramp(n_regions, strongest_weight(n_regions, high))
+    plain = weights_ramp(n_regions, strongest_weight(n_regions, high))
     has_room = 1 / max(n_regions, 1) > 0.12 * plain.high  # else its name would lie on that of 0
     marked = plain.reference if has_room else None
-    return vl.Ramp(GLOW, 0.0, plain.high, 1.0, marked, plain.reference_label, is_cut=largest > plain.high)
+    return Ramp(GLOW, 0.0, plain.high, 1.0, marked, plain.reference_label, is_cut=largest > plain.high)
 
 
 def strongest_weight(n_regions: int, largest: float) -> float:
@@ -108,14 +168,14 @@ def image_png(picture: np.ndarray) -> bytes:
 
 
 @cached_by_content
-def map_png(weights: np.ndarray, ramp: vl.Ramp, smooth: bool, opacity: float = 1) -> bytes:
+def map_png(weights: np.ndarray, ramp: Ramp, smooth: bool, opacity: float = 1) -> bytes:
     """Return a map as a PNG whose opacity grows with the weight up to the given one: no weight is clear."""
     share = ramp.position(weights).astype(np.float32)
     if smooth:
         scale = max(1, SMOOTH_SIDE // max(share.shape))
         size = share.shape[1] * scale, share.shape[0] * scale
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
-    pixels = np.full((*share.shape, 4), (*getrgb(vl.PINK), 255), np.uint8)
+    pixels = np.full((*share.shape, 4), (*getrgb(PINK), 255), np.uint8)
     pixels[..., 3] = np.rint(255 * opacity * share**CLEARNESS)
     return png(Image.fromarray(pixels))
 

@@ -4,11 +4,26 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import rectangles
 from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.layers import (
+    FILL,
+    QUIET,
+    bar_layer,
+    bar_of,
+    bar_ticks_data,
+    corners,
+    fixed_size,
+    named,
+    outlined,
+    texts,
+)
+from attention_core.charts.ramps import DARK_COLOUR, Ramp, mix_with_white
 
 LETTERS = {
     191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r", 334: "{}", 355: '"', 389: "*", 469: "^",
@@ -35,10 +50,10 @@ def shaded_words(
     shades: Sequence[float],
     colours: Sequence[str],
     *,
-    bar: tuple[vl.Ramp, str] | None = None,
+    bar: tuple[Ramp, str] | None = None,
     glued: Sequence[bool] = (),
     chosen: int | None = None,
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw words as running text, each shaded by one number, 0 to 1, in its colour.
 
     The bar is the ramp of a colour bar below, and its title, where the shades have a common scale. A glued word follows
@@ -53,29 +68,38 @@ def shaded_words(
         lefts.append(left)
         tops.append(top)
         left, top = (1.0, top + LINE) if text.endswith("↵") else (left + length, top)
-    fills = [vl.mix_with_white(one, STRONGEST * shade) for one, shade in zip(colours, shades, strict=True)]
-    boxes = vl.rectangles(lefts, tops, lengths, LINE - 4, text=list(words), fill=fills)
+    fills = [mix_with_white(one, STRONGEST * shade) for one, shade in zip(colours, shades, strict=True)]
+    boxes = rectangles(lefts, tops, lengths, LINE - 4, text=list(words), fill=fills)
     high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(WIDTH, int(boxes["right"].max(initial=0)) + 2)
-    space = vl.corners(wide, high)
     middles = {"left": boxes["left"] + np.array(lengths) / 2, "top": boxes["top"] + LINE / 2 - 2, "text": boxes["text"]}
-    layers = [
-        vl.mark("rect", boxes, space, color=vl.FILL, cornerRadius=3),
-        vl.texts(middles, space, fontSize=SIZE, color=vl.DARK_COLOUR, baseline="middle"),
-    ]
-    if chosen is not None and chosen < len(words):
-        frame = {side: boxes[side][[chosen]] for side in ("left", "right", "top", "bottom")}
-        layers.append(vl.outlined(frame, space, 2, cornerRadius=3))
+    data = {"boxes": boxes, "middles": middles}
+    if framed := chosen is not None and chosen < len(words):
+        data["chosen"] = {side: boxes[side][[chosen]] for side in ("left", "right", "top", "bottom")}
     if bar:
-        layers.append(vl.colour_bar_layer(*bar, 200))
-    return vl.fixed_size(layers, wide, high)
+        data["bar"] = bar_ticks_data(bar[0])
+    return _shaded_words(data, bar=bar_of(*bar, 200) if bar else None, framed=framed, width=wide, height=high)
 
 
-def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> vl.Ramp:
+@per_structure
+def _shaded_words(bar: dict[str, Any] | None, framed: bool, width: int, height: int) -> alt.LayerChart:
+    space = corners(width, height)
+    layers = [
+        named("boxes").mark_rect(**QUIET, cornerRadius=3).encode(**space, color=FILL),
+        texts("middles", space, fontSize=SIZE, color=DARK_COLOUR, baseline="middle"),
+    ]
+    if framed:
+        layers.append(outlined("chosen", space, 2, cornerRadius=3))
+    if bar:
+        layers.append(bar_layer(bar))
+    return fixed_size(layers, width, height)
+
+
+def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
     """Return the ramp from paper to a colour's strongest shade, for numbers from 0."""
-    return vl.Ramp((vl.mix_with_white(colour, 0), vl.mix_with_white(colour, STRONGEST)), 0.0, high, exponent)
+    return Ramp((mix_with_white(colour, 0), mix_with_white(colour, STRONGEST)), 0.0, high, exponent)
 
 
-def word_weights(source: Sequence[str], target: Sequence[str], weights: Any, row: int, single: str) -> vl.Chart:
+def word_weights(source: Sequence[str], target: Sequence[str], weights: Any, row: int, single: str) -> alt.LayerChart:
     """Draw weights (n_target, n_source), or (n_target, 1) of what is `single`, with one row framed, -1 = none."""
     keys, marked = Axis("source words", [single] if single else source), row if row >= 0 else None
     axes = Axis("target words", target), keys

@@ -1,17 +1,22 @@
 """A chart of how the weight of the empty key encodes a count."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import altair as alt
 import numpy as np
 
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import long_form
+from attention_core.charts.layers import exact_scale, named, percent_axis, series_colour, texts
+from attention_core.charts.ramps import GREY
 
 COLOURS_OF_LOOKS = ["#0072B2", "#CC79A7"]
 PARTS = ("empty key and bare paper", "empty key alone")
 WORDS = {"fontSize": 11, "color": "#858d98"}
 
 
-def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str]) -> vl.Chart:
+def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str]) -> alt.LayerChart:
     """Draw how the weight of what matches nothing changes with the number of things that match.
 
     Counts are n rising numbers of things, with the model's answer to each. Empty is the weight of the empty key at
@@ -19,26 +24,38 @@ def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray,
     """
     looks = [f"look {look + 1}" for look in range(empty.shape[1])]
     parts = [
-        vl.long_form(("look", "matching", "weight"), dict(zip(looks, weights.T, strict=True)), counts, answer=said)
+        long_form(("look", "matching", "weight"), dict(zip(looks, weights.T, strict=True)), counts, answer=said)
         for weights in (empty + paper, empty)
     ]
     data = {name: [*parts[0][name], *parts[1][name]] for name in parts[0]}
     data["part"] = np.repeat(PARTS, len(data["look"]) // 2).tolist()
-    axis = dict(values=list(counts), format="d", grid=False)
-    scale = vl.exact_scale(min(counts) - 0.3, max(counts) + 0.3)
-    space = {
-        "x": vl.field("matching:Q", title="digits that match", axis=axis, scale=scale),
-        "y": vl.percent_axis("weight", "weight", 5),
-    }
-    colour = vl.series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220)
-    dashes = dict(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=vl.GREY)
-    dash = vl.field("part:N", sort=list(PARTS), scale=vl.category_scale(PARTS, ([1, 0], [3, 3])), legend=dashes)
-    share, answer = ("weight:Q", "", ".1%"), ("answer:N", "model's answer")
-    tooltip = ("matching:Q", "digits that match"), "look:N", "part:N", share, answer
     answers = {"matching": counts, "said": [f"says {one}" for one in said], "weight": [1.0] * len(said)}
-    layers = [
-        vl.mark("line", data, space, *tooltip, color=colour, strokeDash=dash, strokeWidth=2),
-        vl.mark("point", data, space, *tooltip, color=colour, size=50, filled=True, opacity=1),
-        vl.texts(answers, space, "said", dy=2, **WORDS),
+    across = alt.Axis(values=list(counts), format="d", grid=False)
+    scale = exact_scale(min(counts) - 0.3, max(counts) + 0.3)
+    return _nothing_weights({"weights": data, "answers": answers}, looks=looks, across=across, scale=scale)
+
+
+@per_structure
+def _nothing_weights(looks: list[str], across: alt.Axis, scale: alt.Scale) -> alt.LayerChart:
+    space = {
+        "x": alt.X("matching:Q", title="digits that match", axis=across, scale=scale),
+        "y": percent_axis("weight", "weight", 5),
+    }
+    colour = series_colour("look", looks, COLOURS_OF_LOOKS, labelLimit=220)
+    legend = alt.Legend(orient="bottom", title=None, labelLimit=220, symbolType="stroke", symbolStrokeColor=GREY)
+    dashes = alt.Scale(domain=[*PARTS], range=[[1, 0], [3, 3]])
+    dash = alt.StrokeDash("part:N", sort=[*PARTS], scale=dashes, legend=legend)
+    tooltip = [
+        alt.Tooltip("matching:Q", title="digits that match"),
+        alt.Tooltip("look:N"),
+        alt.Tooltip("part:N"),
+        alt.Tooltip("weight:Q", format=".1%"),
+        alt.Tooltip("answer:N", title="model's answer"),
     ]
-    return vl.layer(*layers, height=250)
+    seen: dict[str, Any] = {**space, "color": colour, "tooltip": tooltip}
+    layers = [
+        named("weights").mark_line(strokeWidth=2).encode(**seen, strokeDash=dash),
+        named("weights").mark_point(size=50, filled=True, opacity=1).encode(**seen),
+        texts("answers", space, "said", dy=2, **WORDS),
+    ]
+    return alt.layer(*layers, height=250)

@@ -12,7 +12,8 @@ import streamlit as st
 from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart
-from attention_core.charts.vega import PINK, Chart
+from attention_core.charts.chart import Drawn
+from attention_core.charts.ramps import PINK
 from pages.atlas.shared_atlas import NAME, Place, SharedAtlas, axis_of
 from ui.chart import note_picture
 from ui.component import component
@@ -90,7 +91,7 @@ def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
     ANSWERED.value = answered
 
 
-def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Chart:
+def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Drawn:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
     atlas, sides, axes = shared.atlas, [], []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)

@@ -1,11 +1,16 @@
 """The guests of a party in a circle, their locks, and whom one of them looks at."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import Columns
+from attention_core.charts.layers import FILL, QUIET, clickable, exact_scale, fixed_size, named, texts
+from attention_core.charts.ramps import DARK_COLOUR, ROLE_COLOURS, TEXT_COLOUR
 from pages.groups.guests import MISSED, WRONG, Guest
 
 WIDTH, HEIGHT, UNIT = 500, 372, 128  # screen pixels of the chart, and of the radius of the circle
@@ -22,7 +27,9 @@ KEY_AT = 0.36  # of the way from who has a key to whose lock it is tried in
 MIN_WEIGHT = 0.02  # weights below this get no line
 
 
-def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool) -> vl.Chart:
+def party_chart(
+    guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool
+) -> alt.LayerChart:
     """Draw the guests with their locks, lines from the one who looks to single others, or triangles, and keys.
 
     Looks are (n, n), see looks_of, without nobody; `tried` are those whose keys are tried; `is_luck` says that a lock
@@ -39,37 +46,47 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: l
             COLOURS.get(mark, RIGHT if guest.is_opened else SHUT) for guest, mark in zip(guests, marks, strict=True)
         ],
     }
-    x = vl.field("x:Q", axis=None, scale=vl.exact_scale(-WIDTH / 2 / UNIT, WIDTH / 2 / UNIT))
-    y = vl.field("y:Q", axis=None, scale=vl.exact_scale(-HEIGHT / 2 / UNIT, HEIGHT / 2 / UNIT))
-    space, whole = {"x": x, "y": y}, {"filled": True, "opacity": 1}
     lengths = np.array([len(guest.name) for guest in guests])
     out = 1.27 + 0.035 * lengths * np.abs(places["x"])  # as far from the circle however long a name lies
     names = data | {"x": out * places["x"], "y": out * places["y"]}
     marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.24, -0.24)}  # not over the lock
     keys = {axis: place[[*tried]] + KEY_AT * (place[query] - place[[*tried]]) for axis, place in places.items()}
     chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
-    circles = vl.mark("point", data, space, shape="circle", size=2000, color=vl.FILL, **whole)
-    bold, fill = {"fontSize": 16, "fontWeight": "bold"}, vl.field("fill:N", scale=None)
-    lock = {**space, "shape": vl.field("lock:N", scale=None)}
+    datasets = {"looks": _lines(places, query, looks), "chosen": chosen, "guests": data, "keys": keys}
+    return _party_chart({**datasets, "names": names, "marks": marks_below})
+
+
+@per_structure
+def _party_chart() -> alt.LayerChart:
+    wide, high = WIDTH / 2 / UNIT, HEIGHT / 2 / UNIT
+    x, y = (
+        alt.X("x:Q", axis=None, scale=exact_scale(-wide, wide)),
+        alt.Y("y:Q", axis=None, scale=exact_scale(-high, high)),
+    )
+    space: dict[str, Any] = {"x": x, "y": y}
+    whole: dict[str, Any] = {**QUIET, "filled": True, "opacity": 1}
+    width = alt.StrokeWidth("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 8]), legend=None)
+    ends = {**space, "x2": alt.X2("x2"), "y2": alt.Y2("y2"), "strokeWidth": width}
+    ring = {**QUIET, "shape": "circle", "size": 3000, "filled": False, "strokeWidth": 3, "stroke": RING}
+    key = {**whole, "shape": KEY, "size": 1500, "color": ROLE_COLOURS[Role.KEY], "stroke": DARK_COLOUR}
+    circles = named("guests").mark_point(**whole, shape="circle", size=2000).encode(**space, color=FILL)
+    locks = named("guests").mark_point(**whole, size=480, color="white")
+    bold = named("marks").mark_text(**QUIET, fontSize=16, fontWeight="bold")
     layers = [
-        _lines(places, query, looks, space),
-        vl.mark("point", chosen, space, shape="circle", size=3000, filled=False, strokeWidth=3, stroke=RING),
-        vl.clickable(circles, "guest", "guest"),
-        vl.mark("point", data, lock, size=480, color="white", **whole),
-        vl.mark(
-            "point", keys, space, shape=KEY, size=1500, color=vl.ROLE_COLOURS[Role.KEY], stroke=vl.DARK_COLOUR, **whole
-        ),
-        vl.texts(names, space, fontSize=16, color=vl.TEXT_COLOUR, column="name"),
-        vl.mark("text", marks_below, {**space, "text": vl.field("mark:N"), "color": fill}, **bold),
+        named("looks").mark_rule(**QUIET, color=ROLE_COLOURS[Role.WEIGHTS]).encode(**ends),
+        named("chosen").mark_point(**ring).encode(**space),
+        clickable(circles, "guest", "guest"),
+        locks.encode(**space, shape=alt.Shape("lock:N", scale=None)),
+        named("keys").mark_point(**key).encode(**space),
+        texts("names", space, "name", fontSize=16, color=TEXT_COLOUR),
+        bold.encode(**space, text=alt.Text("mark:N"), color=FILL),
     ]
-    return vl.fixed_size(layers, WIDTH, HEIGHT)
+    return fixed_size(layers, WIDTH, HEIGHT)
 
 
-def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray, space: dict) -> vl.Chart:
+def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray) -> Columns:
     weights = looks.copy()
     weights[query] = weights[:, query] = looks.sum(0)
     first, last = np.nonzero(np.triu(weights, 1) > MIN_WEIGHT)
     data = {f"{axis}{end}": place[at] for axis, place in places.items() for end, at in (("", first), ("2", last))}
-    width = vl.field("weight:Q", scale=dict(domain=[0, 1], range=[0, 8]), legend=None)
-    ends = {**space, "x2": vl.field("x2"), "y2": vl.field("y2"), "strokeWidth": width}
-    return vl.mark("rule", data | {"weight": weights[first, last]}, ends, color=vl.ROLE_COLOURS[Role.WEIGHTS])
+    return data | {"weight": weights[first, last]}

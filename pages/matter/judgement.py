@@ -7,7 +7,7 @@ from attention_core import AttentionTrace, Role
 from attention_core.attention.edits import Edits, SetWeights
 from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
-from attention_core.charts.vega import GREY, ROLE_COLOURS
+from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject

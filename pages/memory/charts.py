@@ -3,11 +3,29 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import Columns, long_form, rectangles
 from attention_core.charts.heatmap import block, matrix_png
+from attention_core.charts.layers import (
+    QUIET,
+    bar_layer,
+    bar_of,
+    bar_ticks_data,
+    corners,
+    exact_scale,
+    fixed_size,
+    halo_outlines,
+    hover_cells,
+    images,
+    label_expression,
+    named,
+    texts,
+)
+from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, TEXT_COLOUR, Ramp
 from attention_core.charts.words import text_width
 from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
@@ -19,13 +37,13 @@ PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 def over_time(
     memory: MemoryOverview,
     direction: str,
-    ramp: vl.Ramp,
+    ramp: Ramp,
     *,
     title: str,
     read: Sequence[bool],
     now: int,
     size: tuple[int, int],
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw the states of a reading in one direction: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Words that are read by now are shown, and the one that is
@@ -37,27 +55,46 @@ def over_time(
     there = np.asarray(read, dtype=bool)
     rows = -(-len(values) // height), 1
     sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
-    middles = [place + 0.5 for place in range(n)]
-    axis = dict(values=middles, labelAngle=-45, **_word_labels(labels, width))
-    x = vl.field("left:Q", title=None, scale=vl.exact_scale(0, n), axis=axis)
-    space = vl.corners(n, 1, x=x, y=vl.field("top:Q", title=None, axis=None, scale=vl.exact_scale(1, 0)))
-    told = vl.rectangles(range(n), 0, word=labels, length=np.linalg.norm(values, axis=0))
-    data = {name: np.asarray(some)[there] for name, some in told.items()}
-    url = matrix_png(np.where(there, sums / sizes, np.nan), ramp)
+    told = rectangles(range(n), 0, word=labels, length=np.linalg.norm(values, axis=0))
+    return _over_time(
+        {
+            "whole": rectangles(0, 0, n, url=matrix_png(np.where(there, sums / sizes, np.nan), ramp)),
+            "words": {name: np.asarray(some)[there] for name, some in told.items()},
+            "bar": bar_ticks_data(ramp),
+            "now": rectangles(now, 0),
+        },
+        n=n,
+        axis=alt.Axis(values=[place + 0.5 for place in range(n)], labelAngle=-45, **_word_labels(labels, width)),
+        bar=bar_of(ramp, "number in the state", min(width, 200)),
+        title=_heading(title, 4),
+        width=width,
+        height=height,
+    )
+
+
+@per_structure
+def _over_time(
+    n: int, axis: alt.Axis, bar: dict[str, Any], title: alt.TitleParams, width: int, height: int
+) -> alt.LayerChart:
+    x = alt.X("left:Q", title=None, scale=exact_scale(0, n), axis=axis)
+    space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=exact_scale(1, 0)))
     layers = [
-        vl.images(vl.rectangles(0, 0, n, url=url), space, clip=True),
-        vl.hover_cells(data, space, ("word:N",), ("length:Q", "length of h", ".3g")),
-        vl.colour_bar_layer(ramp, "number in the state", min(width, 200)),
-        *vl.halo_outlines(vl.rectangles(now, 0), space, (4, 2)),
+        images("whole", space, clip=True),
+        hover_cells("words", space, alt.Tooltip("word:N"), alt.Tooltip("length:Q", title="length of h", format=".3g")),
+        bar_layer(bar),
+        *halo_outlines("now", space, (4, 2)),
     ]
-    heading = dict(text=title, anchor="start", fontSize=12, fontWeight="normal", offset=4)
-    return vl.fixed_size(layers, width, height, title=heading)
+    return fixed_size(layers, width, height, title=title)
+
+
+def _heading(text: str, offset: int) -> alt.TitleParams:
+    return alt.TitleParams(text=text, anchor="start", fontSize=12, fontWeight="normal", offset=offset)
 
 
 def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
     return {
-        "labelExpr": vl.label_expression(labels, "floor(datum.value)", every),
+        "labelExpr": label_expression(labels, "floor(datum.value)", every),
         "labelLimit": 90,
         "labelFontSize": 12,
         "grid": False,
@@ -68,13 +105,13 @@ def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
     }
 
 
-TRANSLATOR_COLOURS = {"translator-none": "#75808E", "translator-additive": vl.ROLE_COLOURS[Role.WEIGHTS]}
+TRANSLATOR_COLOURS = {"translator-none": "#75808E", "translator-additive": ROLE_COLOURS[Role.WEIGHTS]}
 """Also of the words that the one vector knows: grey is what does without attention."""
 LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 """Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
 
 
-def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> vl.Chart:
+def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> alt.LayerChart:
     """Draw one line per word: to the left its share in the one vector, to the right in the context.
 
     Both are shares (n,) on one scale. The marked word is bold.
@@ -83,28 +120,43 @@ def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *,
     limit, left = max(float(vector.max()), float(context.max()), 1e-9), ACROSS + NUMBER
     right = left + middle
     wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)
-    space = vl.corners(wide, HEAD + LINE * n)
-    layers = []
-    for name, values, start, way, colour in (
-        ("one vector", vector, left, -1, TRANSLATOR_COLOURS["translator-none"]),
-        ("attention", context, right, 1, TRANSLATOR_COLOURS["translator-additive"]),
-    ):
-        long, align = ACROSS * values / limit, "right" if way < 0 else "left"
-        bars = vl.rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8)
+    data: dict[str, Columns] = {}
+    for name, values, start, way in (("vector", vector, left, -1), ("context", context, right, 1)):
+        long = ACROSS * values / limit
         said = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
-        ends = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
-        layers += [
-            vl.mark("rect", bars, space, color=colour),
-            vl.texts(ends, space, align=align, fontSize=11, color=vl.LABEL_COLOUR, baseline="middle"),
-            vl.text_at(name, start, HEAD / 2, space, align=align, fontSize=SIZE, fontWeight="bold", color=colour),
-        ]
+        data[name] = rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8)
+        data[f"{name}_ends"] = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
+        data[f"{name}_head"] = {"left": [start], "top": [HEAD / 2]}
     names = {"left": np.full(n, left + middle / 2), "top": tops + LINE / 2, "text": np.array(words, object)}
     for weight, chosen in (("normal", np.arange(n) != marked), ("bold", np.arange(n) == marked)):
-        some = {name: column[chosen] for name, column in names.items()}
-        layers.append(vl.texts(some, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=vl.LABEL_COLOUR))
-    lines = vl.rectangles(0.0, tops, wide, LINE, word=list(words), vector=vector, context=context)
-    tooltip = ("word:N", ("vector:Q", "one vector", ".1%"), ("context:Q", "attention", ".1%"))
-    return vl.fixed_size([*layers, vl.hover_cells(lines, space, *tooltip)], round(wide), HEAD + LINE * n)
+        data[weight] = {name: column[chosen] for name, column in names.items()}
+    data["lines"] = rectangles(0.0, tops, wide, LINE, word=list(words), vector=vector, context=context)
+    return _cure_chart(data, across=wide, width=round(wide), height=HEAD + LINE * n)
+
+
+@per_structure
+def _cure_chart(across: float, width: int, height: int) -> alt.LayerChart:
+    space = corners(across, height)
+    layers = []
+    for name, head, align, model in (
+        ("vector", "one vector", "right", "translator-none"),
+        ("context", "attention", "left", "translator-additive"),
+    ):
+        colour = TRANSLATOR_COLOURS[model]
+        bold = named(f"{name}_head").mark_text(**QUIET, align=align, fontSize=SIZE, fontWeight="bold", color=colour)
+        layers += [
+            named(name).mark_rect(**QUIET, color=colour).encode(**space),
+            texts(f"{name}_ends", space, align=align, fontSize=11, color=LABEL_COLOUR, baseline="middle"),
+            bold.encode(space["x"], space["y"], text=alt.value(head)),
+        ]
+    for weight in ("normal", "bold"):
+        layers.append(texts(weight, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=LABEL_COLOUR))
+    tooltip = [
+        alt.Tooltip("word:N"),
+        alt.Tooltip("vector:Q", title="one vector", format=".1%"),
+        alt.Tooltip("context:Q", title="attention", format=".1%"),
+    ]
+    return fixed_size([*layers, hover_cells("lines", space, *tooltip)], width, height)
 
 
 NAME_HEIGHT = 15  # screen pixels between two names
@@ -112,26 +164,15 @@ NAME_HEIGHT = 15  # screen pixels between two names
 
 def length_chart(
     figures: ByLength, *, width: int, height: int, called: Mapping[str, str], marked: Mapping[str, str]
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw BLEU against length.
 
     Names right of the plot, which are what models are `called`, do not count in its width. Of the groups that are
     marked, each has its own words above.
     """
-    data = vl.long_form(("model", "words", "bleu"), figures.scores, figures.groups)
+    data = long_form(("model", "words", "bleu"), figures.scores, figures.groups)
     data["label"] = [called[name] for name in data["model"]]
     top = 5 * (1 + max(data["bleu"]) // 5)
-    x = vl.field(
-        "words:O",
-        sort=figures.groups,
-        title=None,
-        scale=dict(paddingOuter=0.2, type="point"),
-        axis=dict(labelAngle=0, grid=False),
-    )
-    y = vl.field("bleu:Q", title=None, scale=vl.exact_scale(0, top), axis=dict(tickCount=5))
-    scale = vl.category_scale(list(figures.scores), [TRANSLATOR_COLOURS[name] for name in figures.scores])
-    space = {"x": x, "y": y, "color": vl.field("model:N", scale=scale, legend=None)}
-    tooltip = ("label:N", "translator"), "words:O", ("bleu:Q", "BLEU", ".1f")
     last = {name: scores[-1] for name, scores in figures.scores.items() if scores[-1] is not None}
     falling = sorted(last, key=last.__getitem__, reverse=True)
     ends = {
@@ -141,17 +182,42 @@ def length_chart(
         "place": spread_out([last[name] for name in falling], NAME_HEIGHT * top / height, lowest=0.0),
     }
     marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
-    place = {"x": x, "y": vl.field("place:Q")}
-    names = place | {"color": space["color"], "text": vl.field("label:N")}
+    return _length_chart(
+        {"marks": marks, "scores": data, "ends": ends},
+        groups=list(figures.groups),
+        top=top,
+        models=list(figures.scores),
+        colours=[TRANSLATOR_COLOURS[name] for name in figures.scores],
+        width=width,
+        height=height,
+    )
+
+
+@per_structure
+def _length_chart(
+    groups: list[str], top: float, models: list[str], colours: list[str], width: int, height: int
+) -> alt.LayerChart:
+    points, axis = alt.Scale(paddingOuter=0.2, type="point"), alt.Axis(labelAngle=0, grid=False)
+    x = alt.X("words:O", sort=groups, title=None, scale=points, axis=axis)
+    y = alt.Y("bleu:Q", title=None, scale=exact_scale(0, top), axis=alt.Axis(tickCount=5))
+    colour = alt.Color("model:N", scale=alt.Scale(domain=models, range=colours), legend=None)
+    place = {"x": x, "y": alt.Y("place:Q")}
+    tooltip = [
+        alt.Tooltip("label:N", title="translator"),
+        alt.Tooltip("words:O"),
+        alt.Tooltip("bleu:Q", title="BLEU", format=".1f"),
+    ]
+    rules = named("marks").mark_rule(**QUIET, strokeDash=[3, 3], color=TEXT_COLOUR, opacity=0.6)
+    lines = named("scores").mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(size=70), aria=True)
+    names = named("ends").mark_text(**QUIET, align="left", dx=12, fontSize=12, fontWeight=600)
     layers = [
-        vl.mark("rule", marks, {"x": x}, strokeDash=[3, 3], color=vl.TEXT_COLOUR, opacity=0.6),
-        vl.texts(marks, place, baseline="bottom", dy=-3, color=vl.TEXT_COLOUR),
-        vl.mark("line", data, space, *tooltip, strokeWidth=2.2, point={"size": 70}, aria=True),
-        vl.mark("text", ends, names, align="left", dx=12, fontSize=12, fontWeight=600),
+        rules.encode(x),
+        texts("marks", place, baseline="bottom", dy=-3, color=TEXT_COLOUR),
+        lines.encode(x, y, colour, tooltip=tooltip),
+        names.encode(**place, color=colour, text=alt.Text("label:N")),
     ]
     about = "translation quality (BLEU) by words of the English sentence"
-    heading = dict(text=about, anchor="start", fontSize=12, fontWeight="normal", offset=22)
-    return vl.fixed_size(layers, width, height, title=heading)
+    return fixed_size(layers, width, height, title=_heading(about, 22))
 
 
 def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:

@@ -12,7 +12,7 @@ from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
 from attention_core.bounds.limits import EDITS, MODEL_TEXT_LETTERS
 from attention_core.charts.bars import bars
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.faithfulness.attribution import Subject
 from attention_core.faithfulness.model_subject import model_subject
 from attention_core.hub.model import ModelKind, predicts_words, readable

@@ -11,7 +11,7 @@ import streamlit as st
 from attention_core.attention.edits import drop_heads
 from attention_core.attention.types import Role
 from attention_core.attention.wording import counted, percent
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.language_pieces import NAME as LLAMA
 from attention_core.hub.model import ModelError, ModelKind, readable
 from attention_core.hub.run import ModelRun, TextInput

@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.types import Role
 from attention_core.attention.wording import counted, percent
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shaded_words
 from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import kind_of

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from attention_core import UNIFORM, AttentionTrace
 from attention_core.charts import overlay, picture, signed_ramp
+from attention_core.charts.chart import Drawn
 from attention_core.charts.overlay import CLEARNESS
-from attention_core.charts.vega import CHOSEN, DOWN, GREY, PINK, UP, Chart
+from attention_core.charts.ramps import CHOSEN, DOWN, GREY, PINK, UP
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
@@ -207,7 +208,7 @@ def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
     return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
 
 
-def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **look: Any) -> Chart:
+def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **look: Any) -> Drawn:
     """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs.
 
     The look is that of picture and overlay: size, marked, bar.

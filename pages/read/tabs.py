@@ -12,7 +12,7 @@ from attention_core.attention.wording import counted, percent
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture

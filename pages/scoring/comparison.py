@@ -15,7 +15,7 @@ from torch import Tensor
 from attention_core import AttentionTrace, Role
 from attention_core.attention.scores import SCORES, Score, printed_concat
 from attention_core.charts.bars import bar_table
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import to_array
 from attention_core.live_training import score_comparison as measures
 from attention_core.live_training.score_comparison import EXTENT, VECTOR_PRESETS, Vectors

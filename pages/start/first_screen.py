@@ -32,7 +32,7 @@ from ui.read_back import read_back
 from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
 
 if TYPE_CHECKING:
-    from attention_core.charts.vega import Chart
+    from attention_core.charts.chart import Drawn
 
 NAME = "start"
 SENTENCE = OPENING[0]
@@ -103,7 +103,7 @@ def _titles(text: str, translated: dict[str, Any]) -> tuple[str, str]:
     )
 
 
-def _weights(words: dict[str, Any]) -> Chart:
+def _weights(words: dict[str, Any]) -> Drawn:
     from attention_core.charts.words import word_weights
 
     return word_weights(*(words[part] for part in ("source", "target", "weights", "active", "single")))
@@ -141,7 +141,7 @@ def _clear_examples() -> list[str]:
     return [text for text in QUESTIONS if is_clear(parse(text), digits)]
 
 
-def _look(weights: list[float]) -> Chart:
+def _look(weights: list[float]) -> Drawn:
     from attention_core.charts import overlay
     from pages.start.live_answers import canvas_of
 

@@ -13,7 +13,7 @@ from attention_core.device import to_array
 from attention_core.evaluate.translation_figures import committed_costs
 from attention_core.evaluate.variants import variants_of
 from pages.transformer import cost
-from pages.transformer.cost import cost_chart, distance_chart
+from pages.transformer.charts import cost_chart, distance_chart
 from pages.transformer.experiment import CONFIG, MODEL, reduced
 from ui.chart import draw_chart
 from ui.computed import card_or_empty

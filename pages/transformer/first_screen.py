@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attention_core.attention.types import Role
 from attention_core.charts.bars import bar_table
-from attention_core.charts.vega import GREY, ROLE_COLOURS
+from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.inference import word_orders as orders
 from attention_core.inference.translation import SourceSentence, read_source
 from pages.transformer.experiment import EDITS, NAME, Experiment, edited, said

@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.heatmap import matrix_chart, matrix_png
+from attention_core.charts.layers import FILL, QUIET, corners, exact_scale, fixed_size, images, named, texts
+from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, signed_ramp, weights_ramp
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "English word (key)"
@@ -16,45 +20,57 @@ ROW = 16  # screen pixels of one vector
 
 def alignment_chart(
     weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, **more: Any
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
     More: see matrix_chart.
 
     Source: Bahdanau et al. 2015, figure 3.
     """
-    ramp = vl.weights_ramp(len(keys))
+    ramp = weights_ramp(len(keys))
     axes = Axis(QUERY_TITLE, list(target)), Axis(KEY_TITLE, list(keys))
     return matrix_chart(weights, *axes, Role.WEIGHTS, title="weight", size=size, ramp=ramp, hover_rows=True, **more)
 
 
 def collapse_chart(
     words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw n vectors (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
     The weights (n,) sum to 1, the context is (d,), and there is a word per vector; vectors are so wide on the screen.
     They are states, or states that are multiplied by their weights already.
     """
-    n, ramp = len(words), vl.signed_ramp(vectors)
+    n, ramp = len(words), signed_ramp(vectors)
     below = n + 2
     urls = [matrix_png(rows, ramp) for rows in (vectors, context[None])]
     bar_room = 0.22 * width
     tops, long = np.arange(n) + 0.15, np.maximum(1.0, bar_room * weights)
-    bars = vl.rectangles(width + 8.0, tops, long, 0.7, word=list(words), weight=weights)
-    x = vl.field("left:Q", axis=None, scale=vl.exact_scale(-86, width + 16 + bar_room))
-    space = vl.corners(width, below + 1, x=x)
-    result, colours = vl.ROLE_COLOURS[Role.CONTEXT], [vl.ROLE_COLOURS[Role.KEY]] * n
-    names = vl.rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], text=[*words, "context"], fill=[*colours, result])
-    tooltip = ("word:N", "state at"), ("weight:Q", "", ".1%")
-    style: dict = {"fontSize": 13, "baseline": "middle"}
+    colours = [ROLE_COLOURS[Role.KEY]] * n
+    named_rows = {"text": [*words, "context"], "fill": [*colours, ROLE_COLOURS[Role.CONTEXT]]}
+    data = {
+        "vectors": rectangles(0.0, [0.0, below], width, [n, 1], url=urls),
+        "bars": rectangles(width + 8.0, tops, long, 0.7, word=list(words), weight=weights),
+        "names": rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], **named_rows),
+        "sum": {"left": [width / 2], "top": [n + 1.0], "text": [f"weighted sum of {n}  ↓"]},
+    }
+    ends = exact_scale(-86, width + 16 + bar_room)
+    size = {"width": round(width + 102 + bar_room), "height": ROW * (below + 1)}
+    return _collapse_chart(data, across=ends, rows=below + 1, **size)
+
+
+@per_structure
+def _collapse_chart(across: alt.Scale, rows: int, width: int, height: int) -> alt.LayerChart:
+    space = corners(0, rows, x=alt.X("left:Q", axis=None, scale=across))
+    style: dict[str, Any] = {"fontSize": 13, "baseline": "middle"}
+    bars = named("bars").mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
+    told = [alt.Tooltip("word:N", title="state at"), alt.Tooltip("weight:Q", format=".1%")]
     layers = [
-        vl.images(vl.rectangles(0.0, [0.0, below], width, [n, 1], url=urls), space),
-        vl.mark("rect", bars, space, *tooltip, color=vl.ROLE_COLOURS[Role.WEIGHTS]),
-        vl.texts(names, space, color=vl.FILL, align="right", limit=78, **style),
-        vl.text_at(f"weighted sum of {n}  ↓", width / 2, n + 1.0, space, color=result, **style),
+        images("vectors", space),
+        bars.encode(**space, tooltip=told),
+        texts("names", space, align="right", limit=78, **style).encode(color=FILL),
+        texts("sum", space, color=ROLE_COLOURS[Role.CONTEXT], **style),
     ]
-    return vl.fixed_size(layers, round(width + 102 + bar_room), ROW * (below + 1))
+    return fixed_size(layers, width, height)
 
 
 LINE, HEAD, SIZE, WIDE = 20, 40, 12, 376
@@ -89,7 +105,7 @@ def unrolled_chart(
     lit: str,
     scores: np.ndarray | None,
     weights: np.ndarray | None,
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw the network from the English words on the left to the French ones on the right, one of STEPS lit.
 
     Source and target are pieces, downwards. Scores and weights (n_source,) are those of the present piece, scores
@@ -122,12 +138,30 @@ def unrolled_chart(
         bus = [(score, top, score, float(reads[-1])), (score, top, asked, top), (asked, top, asked, now)]
         bus.append((ASKS + BOX, now, asked, now))
         lines += [(*place, Role.QUERY, strength["query"], 1.2) for place in bus]
-    space = vl.corners(WIDE, HEAD + high)
-    layers = [*_marks(shapes, lines, space), *_heads(lit, space)]
+    data = _marks(shapes, lines)
     strong = [lit == "input"] * len(source), [row == present for row in range(len(target))]
-    layers += _words(source, strong[0], reads, space, WORD, "right")
-    layers += _words(target, strong[1], says, space, SAID, "left")
-    return vl.fixed_size(layers, WIDE, HEAD + high)
+    data |= _words("source", source, strong[0], reads, WORD) | _words("target", target, strong[1], says, SAID)
+    data |= {step: {"left": [left], "top": [(8, 22)[place % 2]]} for place, (_, step, left, _) in enumerate(HEADS)}
+    return _unrolled_chart(data, lit=(lit,), height=HEAD + high)
+
+
+@per_structure
+def _unrolled_chart(lit: tuple[str], height: int) -> alt.LayerChart:
+    space = corners(WIDE, height)
+    width = alt.Size("width:Q", scale=None, legend=None)
+    layers = [
+        named("wires").mark_rule(**QUIET).encode(**space, color=FILL, size=width),
+        named("boxes").mark_rect(**QUIET, cornerRadius=2).encode(**space, color=FILL),
+    ]
+    for head, step, _, role in HEADS:
+        weight = "bold" if (step,) == lit else "normal"
+        style = {**QUIET, "baseline": "middle", "fontSize": 11, "fontWeight": weight, "color": ROLE_COLOURS[role]}
+        layers.append(named(step).mark_text(**style).encode(space["x"], space["y"], text=alt.value(head)))
+    words: dict[str, Any] = {"baseline": "middle", "fontSize": SIZE, "color": LABEL_COLOUR}
+    for side, align, limit in (("source", "right", 72), ("target", "left", 62)):
+        for weight in ("bold", "normal"):
+            layers.append(texts(f"{side}_{weight}", space, align=align, limit=limit, fontWeight=weight, **words))
+    return fixed_size(layers, WIDE, height)
 
 
 def _box(left: float, middle: float, role: Role, shade: str) -> Shape:
@@ -148,39 +182,22 @@ def _decoder(says: np.ndarray, present: int, lit: str, strength: dict[str, str])
             yield SAID - 3, y + 5, ASKS + BOX, says[row + 1] - 3, Role.OUTPUT, fed, 1.2
 
 
-def _marks(shapes: Sequence[Shape], lines: Sequence[Line], space: dict[str, Any]) -> Iterator[vl.Chart]:
+def _marks(shapes: Sequence[Shape], lines: Sequence[Line]) -> dict[str, Columns]:
     *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
     wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
     wires |= {"width": widths, "fill": _colours(roles, shades)}
-    yield vl.mark("rule", wires, space, color=vl.FILL, size=vl.field("width:Q", scale=None, legend=None))
     left, top, wide, high, roles, shades = map(list, zip(*shapes, strict=True))
-    boxes = vl.rectangles(left, top, wide, high, fill=_colours(roles, shades))
-    yield vl.mark("rect", boxes, space, color=vl.FILL, cornerRadius=2)
+    return {"wires": wires, "boxes": rectangles(left, top, wide, high, fill=_colours(roles, shades))}
 
 
-def _words(
-    words: Sequence[str], strong: Sequence[bool], at: np.ndarray, space: dict[str, Any], left: float, align: str
-) -> Iterator[vl.Chart]:
-    for weight, chosen in (("bold", np.array(strong)), ("normal", ~np.array(strong))):
-        said = {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": np.array(words, object)[chosen]}
-        style: dict = {
-            "fontWeight": weight,
-            "fontSize": SIZE,
-            "color": vl.LABEL_COLOUR,
-            "limit": 72 if align == "right" else 62,
-        }
-        yield vl.texts(said, space, align=align, baseline="middle", **style)
-
-
-def _heads(lit: str, space: dict[str, Any]) -> Iterator[vl.Chart]:
-    for place, (head, step, left, role) in enumerate(HEADS):
-        style: dict = {
-            "fontSize": 11,
-            "fontWeight": "bold" if step == lit else "normal",
-            "color": vl.ROLE_COLOURS[role],
-        }
-        yield vl.text_at(head, left, (8, 22)[place % 2], space, baseline="middle", **style)
+def _words(side: str, words: Sequence[str], strong: Sequence[bool], at: np.ndarray, left: float) -> dict[str, Columns]:
+    """Return the data of a side's words, those that are bold and those that are not."""
+    bold, whole = np.array(strong), np.array(words, object)
+    return {
+        f"{side}_{weight}": {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": whole[chosen]}
+        for weight, chosen in (("bold", bold), ("normal", ~bold))
+    }
 
 
 def _colours(roles: Sequence[Role], shades: Sequence[str]) -> list[str]:
-    return [vl.ROLE_COLOURS[role] + shade for role, shade in zip(roles, shades, strict=True)]
+    return [ROLE_COLOURS[role] + shade for role, shade in zip(roles, shades, strict=True)]

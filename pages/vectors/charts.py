@@ -3,10 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import per_structure
+from attention_core.charts.columns import Columns
+from attention_core.charts.layers import QUIET, exact_scale, fixed_size, named, texts
+from attention_core.charts.ramps import ROLE_COLOURS
 
 FONT_SIZE = 12
 
@@ -31,7 +35,7 @@ def hull_chart(
     value_labels: Sequence[str],
     query_labels: Sequence[str],
     query: int,
-) -> vl.Chart:
+) -> alt.LayerChart:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
@@ -39,39 +43,50 @@ def hull_chart(
     points = np.vstack([values, context])
     low, high = points.min(0), points.max(0)
     reach, middle = max(float((high - low).max()), 1e-9) * 0.62, (low + high) / 2
-    at = {
-        "x": vl.field("x:Q", title="column 1", scale=vl.exact_scale(middle[0] - reach, middle[0] + reach)),
-        "y": vl.field("y:Q", title="column 2", scale=vl.exact_scale(middle[1] - reach, middle[1] + reach)),
-    }
     hull = convex_hull(values)
     ring = _points(np.vstack([hull, hull[:1]])) | {"order": range(len(hull) + 1)}
     spokes = _points(values) | {"label": value_labels, "weight": weights, "width": 0.5 + 9 * weights}
     spokes |= {"x_end": [context[query, 0]] * len(values), "y_end": [context[query, 1]] * len(values)}
     contexts = _points(context) | {"label": query_labels, "size": np.where(np.arange(len(context)) == query, 170, 45)}
     chosen = _points(context[[query]]) | {"label": [query_labels[query]]}
-    value, result = vl.ROLE_COLOURS[Role.VALUE], vl.ROLE_COLOURS[Role.CONTEXT]
-    ends = {"x2": vl.field("x_end"), "y2": vl.field("y_end"), "strokeWidth": vl.field("width:Q", scale=None)}
-    tooltip = "label:N", ("x:Q", "", ".4g"), ("y:Q", "", ".4g")
-    ring_look = {"fillOpacity": 0.12, "fill": value, "strokeWidth": 1.2, "color": value}
-    diamonds = {"filled": True, "shape": "diamond", "color": result, "opacity": 1}
-    style: dict[str, Any] = {"align": "left", "dx": 8, "dy": -7, "fontSize": FONT_SIZE}
+    left, right = _sides(spokes, values)
+    data = {"ring": ring, "spokes": spokes, "contexts": contexts, "left": left, "right": right, "chosen": chosen}
+    return _hull_chart(
+        data,
+        x=exact_scale(middle[0] - reach, middle[0] + reach),
+        y=exact_scale(middle[1] - reach, middle[1] + reach),
+    )
+
+
+@per_structure
+def _hull_chart(x: alt.Scale, y: alt.Scale) -> alt.LayerChart:
+    at: dict[str, Any] = {"x": alt.X("x:Q", title="column 1", scale=x), "y": alt.Y("y:Q", title="column 2", scale=y)}
+    value, result = ROLE_COLOURS[Role.VALUE], ROLE_COLOURS[Role.CONTEXT]
+    ends = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
+    told = [alt.Tooltip("label:N"), alt.Tooltip("x:Q", format=".4g"), alt.Tooltip("y:Q", format=".4g")]
+    ring = named("ring").mark_line(**QUIET, fillOpacity=0.12, fill=value, strokeWidth=1.2, color=value)
+    diamonds = named("contexts").mark_point(filled=True, shape="diamond", color=result, opacity=1)
+    style: dict[str, Any] = {"dy": -7, "fontSize": FONT_SIZE}
     layers = [
-        vl.mark("line", ring, at, order=vl.field("order:Q"), **ring_look),
-        vl.mark("rule", spokes, at | ends, color=vl.ROLE_COLOURS[Role.WEIGHTS], opacity=0.55),
-        vl.mark("circle", spokes, at, *tooltip, ("weight:Q", "", ".4f"), size=70, color=value, opacity=1),
-        vl.mark("point", contexts, at, *tooltip, size=vl.field("size:Q", scale=None), **diamonds),
-        *(vl.texts(side, at, "label", color=value, **style | look) for side, look in _outside(spokes, values)),
-        vl.texts(chosen, at, "label", color=result, fontWeight="bold", **style),
+        ring.encode(**at, order=alt.Order("order:Q")),
+        named("spokes").mark_rule(**QUIET, color=ROLE_COLOURS[Role.WEIGHTS], opacity=0.55).encode(**at, **ends),
+        named("spokes")
+        .mark_circle(size=70, color=value, opacity=1)
+        .encode(**at, tooltip=[*told, alt.Tooltip("weight:Q", format=".4f")]),
+        diamonds.encode(**at, tooltip=told, size=alt.Size("size:Q", scale=None)),
+        texts("left", at, "label", color=value, align="right", dx=-8, **style),
+        texts("right", at, "label", color=value, align="left", dx=8, **style),
+        texts("chosen", at, "label", color=result, fontWeight="bold", align="left", dx=8, **style),
     ]
-    return vl.fixed_size(layers, 320, 320)
+    return fixed_size(layers, 320, 320)
 
 
-def _outside(spokes: vl.Columns, values: np.ndarray) -> Iterator[tuple[vl.Columns, dict[str, Any]]]:
-    """Yield the values on the left of their middle and those on the right, with where names stand beside them."""
+def _sides(spokes: Columns, values: np.ndarray) -> Iterator[Columns]:
+    """Yield the values on the left of their middle, whose names stand there, and those on the right."""
     left = values[:, 0] < values[:, 0].mean()
-    for chosen, look in ((left, {"align": "right", "dx": -8}), (~left, {})):
-        yield {name: np.array(column, object)[chosen] for name, column in spokes.items()}, look
+    for chosen in (left, ~left):
+        yield {name: np.array(column, object)[chosen] for name, column in spokes.items()}
 
 
-def _points(places: np.ndarray) -> vl.Columns:
+def _points(places: np.ndarray) -> Columns:
     return {"x": places[:, 0], "y": places[:, 1]}

@@ -10,7 +10,7 @@ from PIL import Image
 from starlette.requests import Request
 
 import ui.served
-from attention_core.charts.vega import data_url
+from attention_core.charts.chart import data_url
 from attention_core.concurrency import BoundedCache
 from ui import chart
 

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from attention_core.charts import vega as vl
+from attention_core.charts import ramps
 from ui.layout import READABLE
 
 PAGES = {"light": ("#1B1F24", ("#FFFFFF", "#F6F7F9")), "dark": ("#E6EAF0", ("#0F1318", "#181D24"))}
-COLOURS = {*vl.ROLE_COLOURS.values(), vl.GREY, vl.TEXT_COLOUR, vl.LABEL_COLOUR}
+COLOURS = {*ramps.ROLE_COLOURS.values(), ramps.GREY, ramps.TEXT_COLOUR, ramps.LABEL_COLOUR}
 
 
 def parts(colour: str) -> np.ndarray:
@@ -40,15 +40,15 @@ def test_the_pages_rules_know_every_colour_that_words_of_charts_have(root):
 
 
 def test_numbers_can_be_read_on_every_cell():
-    for cell in vl.Ramp(vl.VIRIDIS, 0, 1).lookup()[:, :3].astype(float):
-        ink = parts("#ffffff" if vl.is_dark(cell) else vl.DARK_COLOUR)
+    for cell in ramps.Ramp(ramps.VIRIDIS, 0, 1).lookup()[:, :3].astype(float):
+        ink = parts("#ffffff" if ramps.is_dark(cell) else ramps.DARK_COLOUR)
         assert contrast(ink, cell) >= 4.49
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("colours", [vl.PINKS, vl.BLUE_ORANGE])
+@pytest.mark.parametrize("colours", [ramps.PINKS, ramps.BLUE_ORANGE])
 def test_the_pages_letters_can_be_read_where_its_paper_shows(page, colours):
     letters, (paper, *_) = PAGES[page]
-    for cell in vl.Ramp(colours, 0, 1).lookup().astype(float):
+    for cell in ramps.Ramp(colours, 0, 1).lookup().astype(float):
         share = cell[3] / 255
         assert contrast(parts(letters), share * cell[:3] + (1 - share) * parts(paper)) >= 4.5

@@ -8,14 +8,15 @@ import pytest
 import vl_convert
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import vega as vl
+from attention_core.charts.chart import Drawn, Spec, data_url
+from attention_core.charts.columns import Columns
 from attention_core.charts.heatmap import matrix_chart
 from ui.vary import with_row
 
 SYMBOLS = re.compile(r'<g class="mark-symbol role-mark layer_marks"[^>]*><path[^>]*opacity="0"[^>]*/></g>')
 
 
-def cells(n: int, seed: int, title: str = "") -> vl.Chart:
+def cells(n: int, seed: int, title: str = "") -> Drawn:
     """Return weights of n words, another matrix for each seed."""
     weights = np.random.default_rng(seed).dirichlet(np.ones(n), n)
     words = Axis("words", [f'"{seed}\'s" {number}' for number in range(n)])
@@ -23,14 +24,14 @@ def cells(n: int, seed: int, title: str = "") -> vl.Chart:
     return chart.properties(title=title) if title else chart
 
 
-def states(n: int, seed: int, title: str = "") -> vl.Chart:
+def states(n: int, seed: int, title: str = "") -> Drawn:
     """Return a wide matrix, drawn as an image, of which only the columns have names."""
     rows, columns = Axis("numbers", [str(number) for number in range(70)]), Axis("words", [f"w{i}" for i in range(n)])
     chart = matrix_chart(np.random.default_rng(seed).normal(size=(70, n)), rows, columns, Role.VALUE)
     return chart.properties(title=title) if title else chart
 
 
-def drawn(spec: vl.Spec, data: dict[str, vl.Columns]) -> str:
+def drawn(spec: Spec, data: dict[str, Columns]) -> str:
     """Return the picture of a spec, without the numbers by which it names its parts."""
     frames = {name: [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
               for name, columns in data.items()}  # fmt: skip
@@ -54,7 +55,7 @@ def test_the_spec_stays_while_words_numbers_size_and_title_change(make, title):
 @pytest.mark.parametrize("make", [cells, states])
 def test_it_looks_as_before(make):
     spec, data = make(9, 3, "its title").spec_and_data()
-    data = {name: {column: [vl.data_url(one) if isinstance(one, bytes) else one for one in values]
+    data = {name: {column: [data_url(one) if isinstance(one, bytes) else one for one in values]
                    for column, values in columns.items()} for name, columns in data.items()}  # fmt: skip
     kept, row = with_row(spec)
     assert "its title" not in json.dumps(kept)

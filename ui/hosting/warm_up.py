@@ -91,6 +91,7 @@ def import_libraries() -> None:
                 with note_missing(name):
                     import_module(name)
             if not is_warm():
+                import_module("altair.utils.schemapi").disable_debug_mode()  # tests check the charts
                 freeze_garbage_collector()
         finally:
             _IMPORTED.set()  # what cannot be imported is told by the pages

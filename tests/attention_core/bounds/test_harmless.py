@@ -21,7 +21,7 @@ from attention_core.bounds.harmless import (
     escape_hidden,
 )
 from attention_core.charts import figure, matrix_chart
-from attention_core.charts.vega import label_expression
+from attention_core.charts.layers import label_expression
 from tests.support.view_samples import made
 
 NASTY = [

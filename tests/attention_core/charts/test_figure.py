@@ -12,7 +12,7 @@ from PIL import Image
 from attention_core import Axis
 from attention_core.attention.types import Role
 from attention_core.charts import COLUMN, figure, matrix_chart, overlay, probability_bars
-from attention_core.charts.vega import data_url
+from attention_core.charts.chart import data_url
 
 ROWS, COLS = Axis("source words", ["the", "red", "überlang"]), Axis("target words", ["la", "voiture", "rouge", "."])
 MATRIX = np.random.default_rng(0).random((3, 4))

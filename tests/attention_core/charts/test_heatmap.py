@@ -30,7 +30,7 @@ from attention_core.charts import (
     weights_ramp,
 )
 from attention_core.charts.heatmap import matrix_png, reduce_by_max
-from attention_core.charts.vega import DARK_COLOUR, DARK_INK_RAMP, colour_bar, colour_scale
+from attention_core.charts.ramps import DARK_COLOUR, DARK_INK_RAMP, colour_bar, colour_scale
 from tests.support.charts import rows_of, rows_with
 from ui import player
 
@@ -174,7 +174,7 @@ def vega_colours(scale: dict, values: np.ndarray) -> np.ndarray:
 def test_colour_bar_and_image_agree_on_every_value(ramp):
     """Ramp.position, which paints the image, equals the scale that Vega paints cells and colour bar with."""
     values = np.linspace(ramp.low, ramp.high, 101)
-    scale = colour_scale(ramp)
+    scale = colour_scale(ramp).to_dict()
     painted = ramp.lookup()[np.rint(ramp.position(values) * 255).astype(int)]
     assert np.abs(vega_colours(scale, values) - painted).max() < 4
 

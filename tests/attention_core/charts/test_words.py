@@ -10,7 +10,7 @@ from PIL import Image
 from attention_core import Role
 from attention_core.charts import figure
 from attention_core.charts.bars import bar_table
-from attention_core.charts.vega import ROLE_COLOURS
+from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words, text_width, word_weights
 from pages.memory.charts import SIZE, cure_chart
 from pages.scoring.charts import BANDS, score_fields

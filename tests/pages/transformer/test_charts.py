@@ -8,7 +8,7 @@ from attention_core.attention.types import Axis
 from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.live_training.score_comparison import measure_scale
 from pages.scoring.charts import WITH, WITHOUT, scale_chart, training_chart
-from pages.transformer.cost import cost_chart, distance_chart
+from pages.transformer.charts import cost_chart, distance_chart
 from tests.support.charts import valid
 from tests.support.traces import random_trace
 

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart
-from attention_core.charts.vega import signed_ramp
+from attention_core.charts.ramps import signed_ramp
 from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
 from pages.lookup.charts import series_chart

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attention_core.charts import vega as vl
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
+from attention_core.charts.ramps import DOWN, UP
 from pages.vectors.charts import hull_chart
 from tests.support.charts import valid
 
@@ -36,9 +36,8 @@ def test_numbers_fit_a_cell(value, text):
 
 def test_a_line_is_as_wide_as_its_weight_and_has_the_colour_of_its_sign():
     weights = np.array([[[2.0], [-1.0]], [[0.0], [0.5]]])
-    first, last = (
-        one["data"] for one in layers_chart(NODES[:2], weights, NODES[:2], [3, -3], NODES[2]).spec["layer"][:2]
-    )
+    data = layers_chart(NODES[:2], weights, NODES[:2], [3, -3], NODES[2]).spec_and_data()[1]
+    first, last = data["first"], data["last"]
     assert first["width"].tolist() == [5.0, 2.5, 0.0, 1.25]
-    assert first["fill"][:2] == last["fill"] == [vl.UP, vl.DOWN]
+    assert first["fill"][:2] == last["fill"] == [UP, DOWN]
     assert first["text"][:2] == ["2", "−1"]

@@ -8,9 +8,9 @@ import streamlit as st
 
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.wording import percent
+from attention_core.charts.chart import data_url
 from attention_core.charts.heatmap import block, guesses_chart
 from attention_core.charts.overlay import image_png
-from attention_core.charts.vega import data_url
 from attention_core.explain.guess import KeyPicture, options, row_values
 from ui.chart import draw_chart
 from ui.lecture.hall.corner import IS_ASKED, ROOM, Room

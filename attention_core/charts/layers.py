@@ -1,0 +1,128 @@
+"""Layers that many charts are put together from: pictures, texts, outlines, what the mouse meets, a colour bar."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from attention_core.charts.chart import Columns
+from attention_core.charts.ramps import CHOSEN, FAINT, Ramp, bar_look, bar_ticks, colour_scale
+
+Space = dict[str, Any]  # channels of Altair's by their names, such as alt.X("left:Q")
+QUIET: dict[str, Any] = {"aria": False, "tooltip": None}
+"""Style of a mark without a tooltip, which screen readers skip."""
+EDGE: dict[str, Any] = {**QUIET, "fillOpacity": 0, "stroke": FAINT}
+"""Style of the thin line around a picture."""
+FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # colours that stand in the data
+CORNERS: Space = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
+"""Channels of rectangles that use the scales of another layer."""
+MIDDLE: Space = {"x": CORNERS["x"], "y": CORNERS["y"]}
+
+
+def named(name: str, **properties: Any) -> alt.Chart:
+    """Return a layer of the data of this name, without marks yet, or a chart with properties such as its height."""
+    return alt.Chart(alt.NamedData(name), **properties)
+
+
+def images(name: str, space: Space, column: str = "url", **style: Any) -> alt.Chart:
+    """Return a layer of pictures with crisp pixels; a column of the data has their PNG bytes or data URLs."""
+    look = {**QUIET, "smooth": False, "aspect": False, **style}
+    return named(name).mark_image(**look).encode(**space, url=alt.Url(f"{column}:N"))
+
+
+def texts(name: str, space: Space, column: str = "text", **style: Any) -> alt.Chart:
+    """Return a layer of texts, a column of the data, at x and y of the space."""
+    place = {"x": space["x"], "y": space["y"], "text": alt.Text(f"{column}:N")}
+    return named(name).mark_text(**{**QUIET, **style}).encode(**place)
+
+
+def outlined(name: str, space: Space, width: float, colour: str = CHOSEN, **style: Any) -> alt.Chart:
+    """Return a layer of outlines of rectangles, in the colour of a selection by default."""
+    return named(name).mark_rect(**QUIET, fillOpacity=0, stroke=colour, strokeWidth=width, **style).encode(**space)
+
+
+def halo_outlines(
+    name: str, space: Space, widths: tuple[float, float], colour: str = CHOSEN, kind: str = "rect", **style: Any
+) -> list[alt.Chart]:
+    """Return outlines with a white halo, so that they show on any background; widths of halo and outline."""
+    look = {"type": kind, **QUIET, "fillOpacity": 0, **style}
+    strokes = zip(("white", colour), widths, strict=True)
+    return [
+        named(name, mark=alt.MarkDef(**look, stroke=one, strokeWidth=wide)).encode(**space) for one, wide in strokes
+    ]
+
+
+def hover_cells(name: str, space: Space, *tooltip: alt.Tooltip, **style: Any) -> alt.Chart:
+    """Return a layer of invisible rectangles that show a tooltip; to be put on top."""
+    return named(name).mark_rect(**{"opacity": 0, "aria": False, **style}).encode(**space, tooltip=list(tooltip))
+
+
+def clickable(chart: alt.Chart, select: str, *fields: str) -> alt.Chart:
+    """Return the layer with a selection of this name, by its fields, that a click makes."""
+    chosen = alt.selection_point(name=select, fields=list(fields), on="click", clear=False)
+    return chart.properties(name=f"view_{select}").add_params(chosen)
+
+
+def bar_ticks_data(ramp: Ramp) -> Columns:
+    """Return the data "bar" of a colour bar for an image: its numbers, on a scale from 0 to 1.
+
+    They are data because a browser builds a chart anew whose spec has changed.
+    """
+    numbers = np.array(bar_ticks(ramp))
+    return {
+        "share": (numbers - ramp.low) / ((ramp.high - ramp.low) or 1),
+        "number": numbers,
+        "name": [ramp.reference_label if number == ramp.reference else "" for number in numbers],
+        "sign": ["<=>"[int(np.sign(number)) + 1] if ramp.is_cut else "=" for number in numbers],
+    }
+
+
+def bar_of(ramp: Ramp, title: str, length: int, **own: Any) -> dict[str, Any]:
+    """Return the scale and the legend of a colour bar for an image, for bar_layer."""
+    tick = "(data('bar')[indexof(pluck(data('bar'), 'share'), datum.value)] || {name: ' '})"
+    label = f"{tick}.name || ({{'<': '≤ ', '>': '≥ '}}[{tick}.sign] || '') + format({tick}.number, '.3~g')"
+    look = {**bar_look(ramp, title, length), "labelExpr": label, **own}
+    legend = alt.Legend(**look, values=alt.ExprRef("pluck(data('bar'), 'share')"))
+    return {"scale": colour_scale(replace(ramp, low=0.0, high=1.0)), "legend": legend}
+
+
+def bar_layer(bar: dict[str, Any]) -> alt.Chart:
+    """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know."""
+    return named("bar").mark_point(**QUIET, opacity=0, size=0).encode(alt.Color("share:Q", **bar))
+
+
+def exact_scale(low: float, high: float) -> alt.Scale:
+    """Return a linear scale from low to high, not rounded to nice numbers."""
+    return alt.Scale(domain=[low, high], nice=False)
+
+
+def percent_axis(column: str, title: str | None = None, ticks: int = 3) -> alt.Y:
+    """Return the channel of a column of shares, from 0 to 1, with an axis in per cent."""
+    axis = alt.Axis(format="%", tickCount=ticks)
+    return alt.Y(f"{column}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+def series_colour(column: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> alt.Color:
+    """Return one colour per name, in this order, with a legend without a title above the chart."""
+    above = alt.Legend(title=None, **{"orient": "top", **legend})
+    return alt.Color(f"{column}:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=above)
+
+
+def label_expression(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
+    """Return the expression that labels positions from 0 by name, or only each every-th of them."""
+    names = f"{json.dumps(list(labels))}[{place}]"
+    return f"{place} % {every} == 0 ? {names} : ''" if every else names
+
+
+def corners(width: float, height: float, **own: Any) -> Space:
+    """Return channels of rectangles without axes, (0, 0) at the top left; `own` replaces some of them."""
+    x = alt.X("left:Q", axis=None, scale=exact_scale(0, width))
+    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=exact_scale(height, 0)), **own}
+
+
+def fixed_size(layers: Sequence[alt.Chart], width: int, height: int, **properties: Any) -> alt.LayerChart:
+    """Return layers in a plot of exactly this size, axes and colour bar not counted, so that cells stay square."""
+    return alt.layer(*layers, width=width, height=height, autosize=alt.AutoSizeParams(type="pad"), **properties)

@@ -1,0 +1,158 @@
+"""Colours, and how numbers become colours: of roles, of weights, of signed values, of ink; as a scale of Altair's."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+from PIL.ImageColor import getcolor
+
+from attention_core.attention.types import Role
+
+ROLE_COLOURS = {
+    Role.INPUT: "#6B7785",
+    Role.QUERY: "#0072B2",
+    Role.KEY: "#E69F00",
+    Role.VALUE: "#009E73",
+    Role.SCORES: "#56B4E9",
+    Role.WEIGHTS: "#CC79A7",
+    Role.CONTEXT: "#D55E00",
+    Role.OUTPUT: "#6B7785",
+}
+CHOSEN = ROLE_COLOURS[Role.QUERY]  # of frames around what is selected
+
+VIRIDIS = (
+    "#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c",
+    "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725",
+)  # fmt: skip
+"""Sequential, for values from 0 upwards that are no weights. Source: van der Walt and Smith 2015."""
+PINK = "#d13b9b"
+"""The weights' own hue, so that they are never mistaken for ink; it stands out from light and from dark paper."""
+PINKS = (f"{PINK}00", f"{PINK}d9")
+"""Sequential, for weights: from the page's own paper, light or dark, to a pink on which its letters can be read."""
+DOWN, UP = "#2f79ad", "#b4610e"
+"""Below and above 0."""
+BLUE_ORANGE = (f"{DOWN}d9", f"{DOWN}85", f"{DOWN}00", f"{UP}85", f"{UP}d9")
+"""Diverging, for signed values: 0 is the page's own paper, light or dark, and letters can be read on both ends."""
+INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
+DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
+"""For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""
+GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
+TEXT_COLOUR, LABEL_COLOUR = "#7d8794", "#747b86"
+"""Greys between a light and a dark page; ui/styles/readable.css makes words in them readable on both."""
+DARK_COLOUR, MASKED_GREY = "#050607", "#9aa1aa"
+"""DARK_COLOUR: numbers on bright cells and frames of selected ones. MASKED_GREY: cells without a value."""
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """A colour scale: how values become colours."""
+
+    colours: tuple[str, ...]  # from the lowest to the highest value: "#rrggbb", or "#rrggbbaa" that lets paper through
+    low: float
+    high: float
+    exponent: float = 1.0  # below 1 spreads small values: colour = ((value - low) / (high - low)) ** exponent
+    reference: float | None = None  # a value to mark on the colour bar, such as the uniform weight
+    reference_label: str = ""
+    is_cut: bool = False  # whether values lie beyond the ends, which are then labelled ≤ and ≥
+
+    def position(self, values: np.ndarray) -> np.ndarray:
+        """Return where on the ramp the values lie, from 0 to 1; values beyond an end count as that end."""
+        span = max(self.high - self.low, 1e-30)
+        inside = np.clip(np.nan_to_num(values, nan=self.low), self.low, self.high)
+        share = np.clip((inside - self.low) / span, 0, 1)
+        return share**self.exponent
+
+    def lookup(self, n: int = 256) -> np.ndarray:
+        """Return n colours along the ramp, uint8 (n, 4), red, green, blue and opacity."""
+        anchors = np.array([getcolor(colour, "RGBA") for colour in self.colours])
+        where = np.linspace(0, len(anchors) - 1, n)
+        channels = [np.interp(where, np.arange(len(anchors)), channel) for channel in anchors.T]
+        return np.rint(np.stack(channels, 1)).astype(np.uint8)
+
+
+def signed_ramp(values: np.ndarray) -> Ramp:
+    """Return a diverging ramp, symmetric around 0, that ends at the 99.9th percentile of the absolute values."""
+    finite = np.abs(values[np.isfinite(values)])
+    high = float(np.quantile(finite, 0.999, method="higher")) if finite.size else 1.0
+    return Ramp(BLUE_ORANGE, -(high or 1.0), high or 1.0, is_cut=bool((finite > high).any()))
+
+
+def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:
+    """Return the ramp of weights: sequential from 0, with the uniform weight 1/n marked.
+
+    With many keys most weights are far below the largest; a root-like scale keeps the uniform weight visible.
+    """
+    uniform = 1 / max(n_keys, 1)
+    high = max(high, 1.02 * uniform)
+    ratio = uniform / high
+    exponent = 1.0 if ratio > 0.12 else float(np.clip(np.log(0.3) / np.log(ratio), 0.25, 1))
+    return Ramp(PINKS, 0.0, high, exponent, uniform, f"1/{n_keys}")
+
+
+def ramp_for(role: Role, values: np.ndarray, n_keys: int) -> Ramp:
+    """Return the ramp for a matrix of this role: weights and probabilities from 0, other values around 0."""
+    if role == Role.WEIGHTS:
+        return weights_ramp(n_keys, float(np.nanmax(values, initial=0.0)))
+    if role == Role.OUTPUT and values.size and np.nanmin(values) >= 0:  # probabilities
+        return Ramp(BLUE_ORANGE[2:], 0.0, float(np.nanmax(values)) or 1.0)
+    return signed_ramp(values)
+
+
+FONT_SIZE = 12  # screen pixels, of axes and colour bars, as on the pages
+INK_RAMP, DARK_INK_RAMP = Ramp(INK_COLOURS, 0.0, 1.0), Ramp(DARK_INK_COLOURS, 0.0, 1.0)
+
+
+def mix_with_white(colour: str, share: float) -> str:
+    """Return a colour mixed with white: a share of 1 is the colour itself, 0 is white."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(colour[i : i + 2], 16))):02x}" for i in (1, 3, 5))
+
+
+def is_dark(colours: np.ndarray) -> np.ndarray:
+    """Return which colours, RGB (..., 3), have a contrast with white of 4.5 or more (WCAG 2.2)."""
+    share = colours / 255
+    light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
+
+
+def colour_scale(ramp: Ramp) -> alt.Scale:
+    """Return the ramp as a scale: what colour a number has."""
+    power: dict[str, Any] = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
+    # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
+    return alt.Scale(domain=[ramp.low, ramp.high], range=[*ramp.colours], clamp=True, interpolate="rgb", **power)
+
+
+def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
+    """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
+    ticks = bar_ticks(ramp)
+    label = "format(datum.value, '.3~g')"
+    if ramp.is_cut:
+        label = f"(datum.value > 0 ? '≥ ' : datum.value < 0 ? '≤ ' : '') + {label}"
+    if ramp.reference in ticks:
+        close = abs(ramp.high - ramp.reference) / 1e6
+        label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
+    return alt.Legend(**bar_look(ramp, title, length), values=ticks, labelExpr=label)
+
+
+def bar_ticks(ramp: Ramp) -> list[float]:
+    """Return the numbers below a colour bar: its ends, and the reference value, or 0, between them."""
+    reference = np.nan if ramp.reference is None else ramp.reference
+    if ramp.low < reference < ramp.high and ramp.position(np.array([reference]))[0] < 0.85:  # else the names overlap
+        return [ramp.low, reference, ramp.high]
+    return [ramp.low, 0.0, ramp.high] if ramp.low < 0 < ramp.high else [ramp.low, ramp.high]
+
+
+def bar_look(ramp: Ramp, title: str, length: int) -> dict[str, Any]:
+    """Return what all colour bars of charts have in common; so many screen pixels long."""
+    return {
+        "title": title + ", not linear" * (ramp.exponent != 1) if title else None,
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientLength": length,
+        "gradientThickness": 8,
+        "labelFontSize": FONT_SIZE,
+        "titleFontSize": FONT_SIZE,
+        "titleFontWeight": "normal",
+        "labelOverlap": False,
+        "offset": 4,
+    }
