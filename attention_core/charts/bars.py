@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import Chart, LayerChart, per_structure
 from attention_core.charts.columns import long_form
 from attention_core.charts.layers import QUIET, label_expression, named, percent_axis, series_colour
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
@@ -21,7 +21,7 @@ def probability_bars(
     *,
     height: int = 200,
     angle: int = 0,
-) -> alt.Chart:
+) -> Chart:
     """Draw probabilities of the same classes by several models side by side.
 
     Labels at an angle are all drawn, however close.
@@ -54,7 +54,7 @@ def bars(
     colour: str,
     height: int = 180,
     label_limit: int = 150,
-) -> alt.Chart:
+) -> Chart:
     """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
     look = {"title": title, "colour": colour, "height": height, "label_limit": label_limit}
     return _bars({"bars": {"label": labels, "value": values}}, labels=list(labels), **look)
@@ -71,7 +71,7 @@ def _bars(labels: list[str], title: str, colour: str, height: int, label_limit: 
 
 def bar_table(
     names: Sequence[str], columns: Mapping[str, Sequence[float]], colours: Sequence[str], groups: Sequence[str] = ("",)
-) -> alt.Chart:
+) -> Chart:
     """Draw a line per name with a bar in each column, on one scale; groups of such lines follow each other."""
     data = long_form(("column", "place", "number"), columns, list(range(len(names))) * len(groups))
     data["group"] = [group for _ in columns for group in groups for _ in names]
@@ -97,7 +97,7 @@ COLOURS = (ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", "#009E73", "#D55E00
 N_WORDS = 12  # whose weights are drawn
 
 
-def curves_chart(curves: Mapping[str, Curve], what: str = "erased") -> alt.LayerChart:
+def curves_chart(curves: Mapping[str, Curve], what: str = "erased") -> LayerChart:
     """Draw what is left of the answer over the share of parts erased, or inserted; the last order is chance."""
     data = {
         "order": [name for name, curve in curves.items() for _ in curve.shares],
@@ -121,7 +121,7 @@ def _curves_chart(names: list[str], colours: list[str], what: tuple[str], height
     return alt.layer(lines, height=height)
 
 
-def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequence[float]) -> alt.LayerChart:
+def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequence[float]) -> LayerChart:
     """Draw each word's weight, and below it that of other weights with the same answer; of many words the heaviest."""
     largest = sorted(sorted(range(len(names)), key=lambda place: -own[place])[:N_WORDS])
     labels = [f"{place + 1} {names[place]}" for place in largest]

@@ -57,7 +57,7 @@ THEME: dict[str, Any] = {
 
 Spec = dict[str, Any]
 HOLE = re.compile("\x02([^\x03]*)\x03")
-MOST_TEMPLATES = 512
+MOST_TEMPLATES = 256
 _templates = BoundedCache(max_items=MOST_TEMPLATES)
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.heatmap import palette_png
 from attention_core.charts.layers import (
@@ -152,7 +152,7 @@ def heads_chart(
     chosen: tuple[int, int] = (-1, -1),
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw every head of every layer; queries downwards, keys to the right.
 
     Notes are what the mouse is told of each layer and head; the chosen (layer, head) is framed, those that are off

@@ -19,7 +19,7 @@ from PIL import Image
 
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.charts.bars import probability_bars
-from attention_core.charts.chart import LayerChart, per_structure, records
+from attention_core.charts.chart import Chart, LayerChart, per_structure, records
 from attention_core.charts.columns import Columns, cell_columns, grid_layout, rectangles
 from attention_core.charts.layers import (
     CORNERS,
@@ -160,7 +160,7 @@ def picture(
     marked: int | None = None,
     bar: bool = True,
     outline: np.ndarray | None = None,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw a picture of one value per position, (height, width), whose longer side has so many screen pixels.
 
     Pictures that are compared share a ramp; the title says what a value is. The marked position, in reading order, is
@@ -247,7 +247,7 @@ def contact_sheet(
     columns: int = 8,
     size: int = 72,
     marked: int | None = None,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw small pictures (n, height, width) with a label above each, on one colour scale, so many in a row.
 
     Marked is a position in each, in reading order.
@@ -300,7 +300,7 @@ def matrix_chart(
     font_size: int = 11,
     hover_rows: bool = False,
     framed: Sequence[tuple[int, int]] = (),
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw a matrix, rows downwards; those of more than MAX_RECT_SIDE rows or columns are an image.
 
     Args:
@@ -525,7 +525,7 @@ def step_chart(
     n_keys: int = 0,
     reach: float = 0.0,
     ramp: Ramp | None = None,
-) -> alt.LayerChart:
+) -> Chart | LayerChart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
     The query is marked, or in pictures of a row the column; the longer side has about so many screen pixels; `ink` is
@@ -570,7 +570,7 @@ def guesses_chart(
     *,
     size: int = 480,
     picture: str = "",
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw a matrix (rows, columns), and a circle with a number on each cell that somebody guessed.
 
     A circle's area is how often its cell was guessed, counts (rows, columns). The picture, its

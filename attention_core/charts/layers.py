@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from attention_core.charts.chart import Columns
+from attention_core.charts.columns import Columns
 from attention_core.charts.ramps import CHOSEN, FAINT, Ramp, bar_look, bar_ticks, colour_scale
 
 Space = dict[str, Any]  # channels of Altair's by their names, such as alt.X("left:Q")

@@ -8,7 +8,7 @@ import numpy as np
 from PIL.ImageColor import getcolor
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.layers import FILL, INK, QUIET, corners, fixed_size, named, texts
 from attention_core.charts.ramps import DARK_COLOUR, DOWN, GREY, ROLE_COLOURS, TEXT_COLOUR, UP, is_dark
@@ -41,7 +41,7 @@ def short(value: float) -> str:
     return f"−{text}" if value < 0 and text != "0" else text
 
 
-def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> alt.LayerChart:
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> LayerChart:
     """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
 
     A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
@@ -75,7 +75,7 @@ def _neuron_chart() -> alt.LayerChart:
 
 def layers_chart(
     inputs: Sequence[Node], weights: np.ndarray, units: Sequence[Node], second: Sequence[float], answer: Node
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
 
     Weights are (n_units, n, d), told on hover, and a unit has a second weight. An edge of one number is as wide as that

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 from PIL.ImageColor import getrgb
 
-from attention_core.charts.chart import data_url, per_structure
+from attention_core.charts.chart import LayerChart, data_url, per_structure
 from attention_core.charts.columns import grid_layout, rectangles
 from attention_core.charts.heatmap import cached_by_content, png, position_cells, position_data, position_told
 from attention_core.charts.layers import (
@@ -44,7 +44,7 @@ def overlay(
     high: float | None = None,
     bar: bool = True,
     marked: int | None = None,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None,
@@ -108,7 +108,7 @@ def overlay_strip(
     size: int = 200,
     columns: int = 4,
     chosen: int | None = None,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
     Weights are (n, rows, columns); the chosen one is framed.

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import rectangles
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.layers import (
@@ -53,7 +53,7 @@ def shaded_words(
     bar: tuple[Ramp, str] | None = None,
     glued: Sequence[bool] = (),
     chosen: int | None = None,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw words as running text, each shaded by one number, 0 to 1, in its colour.
 
     The bar is the ramp of a colour bar below, and its title, where the shades have a common scale. A glued word follows
@@ -99,7 +99,7 @@ def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
     return Ramp((mix_with_white(colour, 0), mix_with_white(colour, STRONGEST)), 0.0, high, exponent)
 
 
-def word_weights(source: Sequence[str], target: Sequence[str], weights: Any, row: int, single: str) -> alt.LayerChart:
+def word_weights(source: Sequence[str], target: Sequence[str], weights: Any, row: int, single: str) -> LayerChart:
     """Draw weights (n_target, n_source), or (n_target, 1) of what is `single`, with one row framed, -1 = none."""
     keys, marked = Axis("source words", [single] if single else source), row if row >= 0 else None
     axes = Axis("target words", target), keys

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import long_form
 from attention_core.charts.layers import exact_scale, named, percent_axis, series_colour, texts
 from attention_core.charts.ramps import GREY
@@ -16,7 +16,7 @@ PARTS = ("empty key and bare paper", "empty key alone")
 WORDS = {"fontSize": 11, "color": "#858d98"}
 
 
-def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str]) -> alt.LayerChart:
+def nothing_weights(counts: Sequence[int], empty: np.ndarray, paper: np.ndarray, said: Sequence[str]) -> LayerChart:
     """Draw how the weight of what matches nothing changes with the number of things that match.
 
     Counts are n rising numbers of things, with the model's answer to each. Empty is the weight of the empty key at

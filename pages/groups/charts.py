@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns
 from attention_core.charts.layers import FILL, QUIET, clickable, exact_scale, fixed_size, named, texts
 from attention_core.charts.ramps import DARK_COLOUR, ROLE_COLOURS, TEXT_COLOUR
@@ -27,9 +27,7 @@ KEY_AT = 0.36  # of the way from who has a key to whose lock it is tried in
 MIN_WEIGHT = 0.02  # weights below this get no line
 
 
-def party_chart(
-    guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool
-) -> alt.LayerChart:
+def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool) -> LayerChart:
     """Draw the guests with their locks, lines from the one who looks to single others, or triangles, and keys.
 
     Looks are (n, n), see looks_of, without nobody; `tried` are those whose keys are tried; `is_luck` says that a lock

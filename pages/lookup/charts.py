@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import long_form
 from attention_core.charts.layers import QUIET, exact_scale, fixed_size, named, series_colour
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
@@ -15,7 +15,7 @@ SERIES_SIZE = (430, 125)
 SERIES_COLOURS = (GREY, ROLE_COLOURS[Role.CONTEXT], "#0072B2", "#009E73")
 
 
-def series_chart(curve: np.ndarray, told: Mapping[str, np.ndarray], asked: range) -> alt.LayerChart:
+def series_chart(curve: np.ndarray, told: Mapping[str, np.ndarray], asked: range) -> LayerChart:
     """Draw a curve (n,) from -1 to 1, shaded where it is hidden, and what each says of it there, (n_asked,) by name."""
     end = len(curve) - 1
     lines = long_form(("what", "step", "value"), {"drawn": curve})

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns, long_form, rectangles
 from attention_core.charts.heatmap import block, matrix_png
 from attention_core.charts.layers import (
@@ -43,7 +43,7 @@ def over_time(
     read: Sequence[bool],
     now: int,
     size: tuple[int, int],
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw the states of a reading in one direction: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Words that are read by now are shown, and the one that is
@@ -111,7 +111,7 @@ LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 """Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
 
 
-def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> alt.LayerChart:
+def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> LayerChart:
     """Draw one line per word: to the left its share in the one vector, to the right in the context.
 
     Both are shares (n,) on one scale. The marked word is bold.
@@ -164,7 +164,7 @@ NAME_HEIGHT = 15  # screen pixels between two names
 
 def length_chart(
     figures: ByLength, *, width: int, height: int, called: Mapping[str, str], marked: Mapping[str, str]
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw BLEU against length.
 
     Names right of the plot, which are what models are `called`, do not count in its width. Of the groups that are

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.attention.scores import Additive
 from attention_core.attention.types import Role
 from attention_core.charts.bars import SERIES
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import Chart, LayerChart, per_structure
 from attention_core.charts.columns import grid_layout, long_form
 from attention_core.charts.heatmap import palette_png
 from attention_core.charts.layers import (
@@ -38,7 +38,7 @@ TRAINING_SIZE = (280, 155)
 COLOUR = series_colour("scores", (WITHOUT, WITH), ("#D55E00", "#0072B2"), offset=2)
 
 
-def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> alt.Chart:
+def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> Chart:
     """Draw one measured quantity over d_k, a line without the division and one with it, under a title.
 
     The field is variance, which has a logarithmic axis, or gradient.
@@ -65,7 +65,7 @@ def _heading(text: str) -> alt.TitleParams:
     return alt.TitleParams(text=text, anchor="start", fontSize=13, fontWeight="normal")
 
 
-def weights_chart(plain: Sequence[float], divided: Sequence[float]) -> alt.Chart:
+def weights_chart(plain: Sequence[float], divided: Sequence[float]) -> Chart:
     """Draw one query's weights over the same keys, without the division of its scores and with it."""
     keys = [f"k{n + 1}" for n in range(len(plain))]
     return _weights_chart({"bars": long_form(("scores", "key", "weight"), {WITHOUT: plain, WITH: divided}, keys)})
@@ -85,7 +85,7 @@ def _weights_chart() -> alt.Chart:
 
 def training_chart(
     losses: Mapping[str, Sequence[float]], every: int, limits: tuple[float, float], title: str
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw errors, each the mean of so many batches, by the name of what is trained, on a logarithmic axis."""
     ends = [every * (place + 1) for place in range(len(next(iter(losses.values()))))]
     data = long_form(("trained", "batch", "error"), losses, ends)
@@ -109,7 +109,7 @@ def _training_chart(names: list[str], colours: list[str], limits: list[float], t
 
 def score_fields(
     fields: Mapping[str, np.ndarray], query: Sequence[float], keys: Sequence[Sequence[float]], extent: float
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw what every scoring function would give a key at every place of the plane from -extent to extent.
 
     Fields are the scores (n, n) by name of a function, the top row first, in bands whose borders are level lines; each
@@ -155,7 +155,7 @@ def _score_fields(width: int, height: int) -> alt.LayerChart:
 ROOM = 4  # units below which there is room for what they do
 
 
-def network_chart(score: Additive, query: Tensor, key: Tensor, key_name: str) -> alt.LayerChart:
+def network_chart(score: Additive, query: Tensor, key: Tensor, key_name: str) -> LayerChart:
     """Draw the network of two layers that makes one score of a query and a key, (d,) each."""
     sums, weights = score.W_q @ query + score.W_k @ key, np.concatenate([*map(to_array, (score.W_q, score.W_k))], 1)
     inputs = [

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.layers import QUIET, named, series_colour
 from pages.transformer.cost import WAYS, CostRow, expected_line, measured
 
@@ -14,7 +14,7 @@ UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 LINE = "#1B6CA8"
 
 
-def cost_chart(rows: Sequence[CostRow], field: str) -> alt.LayerChart:
+def cost_chart(rows: Sequence[CostRow], field: str) -> LayerChart:
     """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed."""
     points, slopes = (
         [(WAYS[way], n, value) for way in WAYS for n, value in pairs(rows, way, field)]
@@ -44,7 +44,7 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
     return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
 
 
-def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> alt.LayerChart:
+def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> LayerChart:
     """Draw a dot product over the distance of two positions."""
     return _distance_chart({"products": {"distances": distances, "products": products}}, title=title)
 

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.heatmap import matrix_chart, matrix_png
 from attention_core.charts.layers import FILL, QUIET, corners, exact_scale, fixed_size, images, named, texts
@@ -20,7 +20,7 @@ ROW = 16  # screen pixels of one vector
 
 def alignment_chart(
     weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, **more: Any
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
     More: see matrix_chart.
@@ -34,7 +34,7 @@ def alignment_chart(
 
 def collapse_chart(
     words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw n vectors (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
 
     The weights (n,) sum to 1, the context is (d,), and there is a word per vector; vectors are so wide on the screen.
@@ -105,7 +105,7 @@ def unrolled_chart(
     lit: str,
     scores: np.ndarray | None,
     weights: np.ndarray | None,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw the network from the English words on the left to the French ones on the right, one of STEPS lit.
 
     Source and target are pieces, downwards. Scores and weights (n_source,) are those of the present piece, scores

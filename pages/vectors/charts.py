@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import per_structure
+from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns
 from attention_core.charts.layers import QUIET, exact_scale, fixed_size, named, texts
 from attention_core.charts.ramps import ROLE_COLOURS
@@ -35,7 +35,7 @@ def hull_chart(
     value_labels: Sequence[str],
     query_labels: Sequence[str],
     query: int,
-) -> alt.LayerChart:
+) -> LayerChart:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
