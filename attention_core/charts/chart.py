@@ -61,7 +61,7 @@ MOST_TEMPLATES = 256
 _templates = BoundedCache(max_items=MOST_TEMPLATES)
 
 
-class Drawing(NamedTuple):
+class Blueprint(NamedTuple):
     """How a chart is made: the function that writes it, its data by name, what the function is given."""
 
     build: Callable[..., Any]
@@ -127,16 +127,16 @@ class Drawn:
     """What charts of this package can do beside what Altair's can. They become Altair's when they are first asked."""
 
     @classmethod
-    def of(cls, drawing: Drawing) -> Any:
+    def of(cls, blueprint: Blueprint) -> Any:
         chart = cls.__new__(cls)
-        vars(chart)["drawing"] = drawing
+        vars(chart)["blueprint"] = blueprint
         return chart
 
     def __getattr__(self, name: str) -> Any:
-        drawing = vars(self).pop("drawing", None)
-        if drawing is None:
+        blueprint = vars(self).pop("blueprint", None)
+        if blueprint is None:
             return super().__getattr__(name)  # type: ignore[misc]
-        vars(self).update(vars(drawing.chart()))
+        vars(self).update(vars(blueprint.chart()))
         return getattr(self, name)
 
     def spec_and_data(self) -> tuple[Spec, dict[str, Columns]]:
@@ -144,19 +144,25 @@ class Drawn:
 
         Where Altair checks what it is given, in notebooks and tests, the spec is made anew, and checked.
         """
-        drawing = vars(self).get("drawing")
-        if drawing and not schemapi.DEBUG_MODE:
-            return drawing.spec(), dict(drawing.datasets)
+        blueprint = vars(self).get("blueprint")
+        if blueprint and not schemapi.DEBUG_MODE:
+            return blueprint.spec(), dict(blueprint.datasets)
         spec = self.to_dict(validate=schemapi.DEBUG_MODE)  # type: ignore[attr-defined]
         datasets = spec.pop("datasets", {})
-        return spec, drawing.datasets if drawing else {name: _columns(rows) for name, rows in datasets.items()}
+        return spec, blueprint.datasets if blueprint else {name: _columns(rows) for name, rows in datasets.items()}
+
+    def file_spec(self) -> Spec:
+        """Return the spec of what pages draw, with its data, in the colours and letters of files."""
+        spec, data = self.spec_and_data()
+        datasets = {name: records(columns) for name, columns in data.items()}
+        return spec | {"datasets": datasets, "config": spec.get("config", {}) | THEME}
 
     def properties(self, **named: Any) -> Any:
         """Return a chart with other properties, such as its height."""
-        drawing = vars(self).get("drawing")
-        if drawing is None:
+        blueprint = vars(self).get("blueprint")
+        if blueprint is None:
             return super().properties(**named)  # type: ignore[misc]
-        return self.of(drawing._replace(properties={**drawing.properties, **named}))
+        return self.of(blueprint._replace(properties={**blueprint.properties, **named}))
 
     def to_altair(self) -> Any:
         """Return the chart, which is Altair's."""
@@ -189,7 +195,7 @@ def per_structure(build: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(build)
     def drawn(datasets: Mapping[str, Columns], /, **parts: Any) -> Any:
-        return kind.of(Drawing(build, datasets, parts))
+        return kind.of(Blueprint(build, datasets, parts))
 
     return drawn
 

@@ -4,8 +4,6 @@ import re
 from textwrap import wrap
 from typing import Any
 
-from attention_core.charts.chart import THEME, Drawn, records
-
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
 PER_MILLIMETRE = 96 / 25.4  # screen pixels, as CSS counts them
@@ -24,7 +22,7 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
         raise ValueError(f"a figure is one of {', '.join(FORMATS)}, not {form!r}")
     import vl_convert
 
-    spec = _in_a_file(chart)
+    spec = chart.file_spec()
     if title:
         across = spec.get("width")
         lines = wrap(title, max(24, int(across / 6)) if isinstance(across, int | float) else 48)
@@ -39,10 +37,3 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
     sides = f'width="{float(across) * of_a_pixel:.2f}{unit}" height="{float(down) * of_a_pixel:.2f}{unit}"'
     svg = SIZE.sub(rf"\1 {sides}", svg, count=1)
     return svg.encode() if form == "svg" else vl_convert.svg_to_pdf(svg)
-
-
-def _in_a_file(chart: Any) -> dict[str, Any]:
-    """Return the spec of a chart with its data, as pages draw it, in the colours and letters of files."""
-    spec, data = chart.spec_and_data() if isinstance(chart, Drawn) else (chart.to_dict(), {})
-    datasets = spec.get("datasets", {}) | {name: records(columns) for name, columns in data.items()}
-    return spec | {"datasets": datasets, "config": spec.get("config", {}) | THEME}

@@ -10,7 +10,7 @@ from altair.utils import schemapi
 from attention_core.attention.types import Axis, Role
 from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
 from attention_core.charts.bars import bar_table, curves_chart
-from attention_core.charts.chart import Drawing, LayerChart, per_structure, records
+from attention_core.charts.chart import Blueprint, LayerChart, per_structure, records
 from attention_core.charts.layers import fixed_size, named
 from attention_core.faithfulness.attribution import Curve
 from tests.support.charts import valid
@@ -117,12 +117,20 @@ def test_a_chart_is_altairs_from_the_beginning_and_shows_itself_in_a_notebook():
 
 
 def test_what_altair_does_not_know_is_an_error():
-    drawing = Drawing(lambda: named("dots").mark_point(opacity="red"), {}, {})
+    blueprint = Blueprint(lambda: named("dots").mark_point(opacity="red"), {}, {})
     with pytest.raises(schemapi.SchemaValidationError):
-        LayerChart.of(drawing).to_dict()
+        LayerChart.of(blueprint).to_dict()
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_same_numbers_give_the_same_spec_and_others_another(name):
     specs = [json.dumps(valid(CHARTS[name](seed))) for seed in (2, 3, 2)]
     assert specs[0] == specs[2] != specs[1]
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_file_has_a_theme_and_is_valid(name):
+    file = CHARTS[name](1).file_spec()
+    assert file["config"]["background"] == "#ffffff"
+    assert CHARTS[name](1).to_dict()["config"].get("background") is None
+    (altair.LayerChart if "layer" in file else altair.Chart).from_dict(file, validate=True)

@@ -9,7 +9,7 @@ from attention_core.charts.heads import heads_chart, masked_weights, mosaic
 from attention_core.live_training.score_comparison import measure_scale
 from pages.scoring.charts import WITH, WITHOUT, scale_chart, training_chart
 from pages.transformer.charts import cost_chart, distance_chart
-from tests.support.charts import valid
+from tests.support.charts import rows_of, valid
 from tests.support.traces import random_trace
 
 
@@ -78,7 +78,7 @@ def test_a_quantity_is_drawn_over_the_width_with_and_without_the_division(rows, 
 def test_errors_while_training_are_lines_over_batches():
     chart = training_chart({"X Xᵀ": [1.0, 0.5], "Q Kᵀ": [0.9, 0.1]}, 10, (0.1, 1.0), "a title")
     spec = valid(chart)
-    rows = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    rows = rows_of(chart)
     assert [(row["trained"], row["batch"], row["error"]) for row in rows] == [
         ("X Xᵀ", 10, 1.0),
         ("X Xᵀ", 20, 0.5),
