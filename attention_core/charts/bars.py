@@ -118,7 +118,7 @@ def _curves_chart(names: list[str], colours: list[str], what: tuple[str], height
     )
     told = alt.Tooltip(f"{share}:Q", format=".0%"), alt.Tooltip("probability:Q", format=".1%")
     lines = named("curves").mark_line(strokeWidth=2.5).encode(*encoded, tooltip=[alt.Tooltip("order:N"), *told])
-    return alt.layer(lines, height=height)
+    return alt.LayerChart(layer=[lines], height=height)
 
 
 def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequence[float]) -> LayerChart:
@@ -141,4 +141,4 @@ def _two_weights_chart(labels: list[str], names: list[str], height: int) -> alt.
         series_colour("weights", names, (COLOURS[0], GREY)),
     )
     tooltip = [alt.Tooltip("word:N"), alt.Tooltip("weights:N"), alt.Tooltip("weight:Q", format=".1%")]
-    return alt.layer(named("bars").mark_bar().encode(*encoded, tooltip=tooltip), height=height)
+    return alt.LayerChart(layer=[named("bars").mark_bar().encode(*encoded, tooltip=tooltip)], height=height)

@@ -77,7 +77,7 @@ def cached_by_content(make: Callable[..., bytes]) -> Callable[..., bytes]:
 
     @wraps(make)
     def cached(array: np.ndarray, *rest: Any) -> bytes:
-        key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array)).digest(), rest
+        key = array.shape, array.dtype.str, hashlib.sha1(np.ascontiguousarray(array).data).digest(), rest
         kept = pictures.get(key)
         if kept is not None:
             return kept.value

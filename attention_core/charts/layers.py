@@ -125,4 +125,5 @@ def corners(width: float, height: float, **own: Any) -> Space:
 
 def fixed_size(layers: Sequence[alt.Chart], width: int, height: int, **properties: Any) -> alt.LayerChart:
     """Return layers in a plot of exactly this size, axes and colour bar not counted, so that cells stay square."""
-    return alt.layer(*layers, width=width, height=height, autosize=alt.AutoSizeParams(type="pad"), **properties)
+    size: dict[str, Any] = {"width": width, "height": height, "autosize": alt.AutoSizeParams(type="pad")}
+    return alt.LayerChart(layer=layers, **size, **properties)

@@ -58,4 +58,4 @@ def _nothing_weights(looks: list[str], across: alt.Axis, scale: alt.Scale) -> al
         named("weights").mark_point(size=50, filled=True, opacity=1).encode(**seen),
         texts("answers", space, "said", dy=2, **WORDS),
     ]
-    return alt.layer(*layers, height=250)
+    return alt.LayerChart(layer=layers, height=250)

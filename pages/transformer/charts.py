@@ -37,7 +37,7 @@ def _cost_chart(across: alt.Axis, unit: str) -> alt.LayerChart:
     dashed = named("slopes").mark_line(**QUIET, strokeDash=[4, 4], strokeWidth=1.3, opacity=0.75)
     lines = named("points").mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=34))
     lines = lines.encode(*encoded, tooltip=[alt.Tooltip("way:N"), *told])
-    return alt.layer(dashed.encode(*encoded), lines, height=350)
+    return alt.LayerChart(layer=[dashed.encode(*encoded), lines], height=350)
 
 
 def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
@@ -55,4 +55,4 @@ def _distance_chart(title: str) -> alt.LayerChart:
     y = alt.Y("products:Q", title=title, axis=alt.Axis(tickCount=4))
     told = [alt.Tooltip("distances:Q", title="distance"), alt.Tooltip("products:Q", format=".4g")]
     line = named("products").mark_line(color=LINE, strokeWidth=2).encode(x, y, tooltip=told)
-    return alt.layer(line, height=270)
+    return alt.LayerChart(layer=[line], height=270)

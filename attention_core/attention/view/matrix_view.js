@@ -1,7 +1,7 @@
 // Matrices as pictures: queries downwards, keys to the right.
 import { arrayOf, arrowOf, boxOf, clamp, make, pixelOf, placeOn, pointedIn, pointIn, putPixels, set } from "./prelude.js";
 
-const BELOW = [47, 121, 173], ABOVE = [180, 97, 14]; // as charts/vega.py has them: 0, between them, is the paper, light or dark
+const BELOW = [47, 121, 173], ABOVE = [180, 97, 14]; // as charts/ramps.py has them: 0, between them, is the paper, light or dark
 export const PINK = [209, 59, 155]; // of weights
 export const STRONGEST = 0.85; // as much of it as lets letters be read, on light and on dark paper
 export const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
