@@ -147,7 +147,7 @@ class Drawn:
         blueprint = vars(self).get("blueprint")
         if blueprint and not schemapi.DEBUG_MODE:
             return blueprint.spec(), dict(blueprint.datasets)
-        spec = self.to_dict(validate=schemapi.DEBUG_MODE)  # type: ignore[attr-defined]
+        spec = self.to_dict(validate=schemapi.DEBUG_MODE)
         datasets = spec.pop("datasets", {})
         return spec, blueprint.datasets if blueprint else {name: _columns(rows) for name, rows in datasets.items()}
 

@@ -143,7 +143,8 @@ def _cure_chart(across: float, width: int, height: int) -> alt.LayerChart:
         ("context", "attention", "left", "translator-additive"),
     ):
         colour = TRANSLATOR_COLOURS[model]
-        bold = named(f"{name}_head").mark_text(**QUIET, align=align, fontSize=SIZE, fontWeight="bold", color=colour)
+        look: dict[str, Any] = {**QUIET, "align": align, "fontSize": SIZE, "fontWeight": "bold", "color": colour}
+        bold = named(f"{name}_head").mark_text(**look)
         layers += [
             named(name).mark_rect(**QUIET, color=colour).encode(**space),
             texts(f"{name}_ends", space, align=align, fontSize=11, color=LABEL_COLOUR, baseline="middle"),
