@@ -14,8 +14,8 @@ from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.bars import SERIES
-from attention_core.charts.overlay import glow_ramp, image_png, overlay, strongest_weight
 from attention_core.charts.chart import Drawn
+from attention_core.charts.overlay import glow_ramp, image_png, overlay, strongest_weight
 from attention_core.charts.ramps import Ramp
 from attention_core.device import to_array
 from ui.chart import address, note_picture, picture_address
