@@ -44,6 +44,7 @@ from ui.hosting.bounds import EDIT_LETTERS
 from ui.labels import distinct, error_markdown, number
 from ui.layout import bar_rows, figures_table
 from ui.lecture.mode import LECTURE
+from ui.parts import BODY, changing, run_parts
 from ui.player import StepLook, show_numbers
 from ui.state import Field, following, set_widget, widget_value
 
@@ -79,7 +80,6 @@ class EditList:
         self._future: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_future", list)
         self._reasons: Field[dict[ListedEdit, str]] = Field(page, "edits_reasons", dict)
         """Why each cannot be applied; "" = it can."""
-        self._seen: Field[tuple[ListedEdit, ...]] = Field(page, "edits_seen", ())
         self.weighed = Field(page, "edits_weighed", "")
         """The input of which a weight was chosen last."""
 
@@ -100,7 +100,6 @@ class EditList:
     ) -> core.Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot."""
         fit: core.Edits = ()
-        self._seen.value = self.changes
         for change in self.changes:
             if change.where != where or not change.is_on:
                 continue
@@ -122,7 +121,7 @@ class EditList:
         self, learned: Callable[[], Mapping[tuple[str, int], AttentionTrace]], of: str | Sequence[str] = ""
     ) -> dict[tuple[str, int], core.Edits]:
         """Return the edits that fit each of several attentions, by (kind, layer), asked for if there are any."""
-        self._seen.value, self._reasons.value = self.changes, {}
+        self._reasons.value = {}
         attentions = learned() if self.changes else {}
         fit = {place: self.fitting(trace, where_in_stack(*place), of) for place, trace in attentions.items()}
         return {place: edits for place, edits in fit.items() if edits}
@@ -153,17 +152,11 @@ class EditList:
         if self.changes:
             self._set(())
 
-    def follow(self) -> None:
-        """Run the whole page again if what stands above the open tab does not know the latest edits yet."""
-        if self._seen.value != self.changes:
-            st.rerun()
-
     def draw(self, *now: AttentionTrace, hint: str = "") -> None:
         """Draw the list, and say which rows of the attentions, as they are with the edits, have nothing left.
 
         The hint stands there while there is no edit; not in a lecture, whose screen is about what an edit does.
         """
-        self.follow()
         with st.container(horizontal=True, gap="xsmall", key=f"{self.page}_edit_tools"):
             for label, icon, act, may in (
                 ("Undo", "undo", partial(self._back, self._past, self._future), bool(self._past.value)),
@@ -171,13 +164,16 @@ class EditList:
                 ("Reset", "restart_alt", self.reset, bool(self.changes)),
             ):
                 key = f"{self.page}_edits_{icon}"
-                st.button(label, key=key, icon=f":material/{icon}:", on_click=act, disabled=not may, width="content")
+                st.button(
+                    label, key=key, icon=f":material/{icon}:", on_click=changing(act), disabled=not may, width="content"
+                )
         if not self.changes and hint and not LECTURE.value:
             st.caption(hint)
         for place, change in enumerate(self.changes):
             misfit = self._reasons.value.get(change, ELSEWHERE) if change.is_on else ""
             says = error_markdown(change.says[:1].upper() + change.says[1:])
-            st.checkbox(says, **following(f"{self.page}_edit_{place}", change.is_on, partial(self._switch, place)))
+            switch = changing(partial(self._switch, place))
+            st.checkbox(says, **following(f"{self.page}_edit_{place}", change.is_on, switch))
             if misfit:
                 st.caption(f"Not applied: {error_markdown(misfit)}.")
         if any(isinstance(edit, core.SetWeights) for trace in now if not trace.has_softmax for edit in trace.edits):
@@ -317,8 +313,8 @@ class WeightsRow(NamedTuple):
             new.append(core.SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
         what = name or "".join(trace.story.key_axis.labels[key] for key in keys)
         done = f"takes {percent(given)} from {what}" if given else f"no longer looks at {what}"
-        others = "; the others share the rest" if given < 1 else "; nothing from the others"
-        self._add(new, done + others * any(key not in keys for key in self.seen))
+        rest = "; the others share the rest" if given < 1 else "; nothing from the others"
+        self._add(new, done + rest * any(key not in keys for key in self.seen))
 
     def take(self, other: int, name: str) -> None:
         """Give the query the row of another one; for a callback."""
@@ -345,18 +341,18 @@ def weight_editor(
         if other is not None:
             row.take(other, others[other])  # type: ignore[index]
             set_widget(key, None)  # it can be chosen again
+            run_parts(BODY)
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
         at, chosen = row.chosen(words)
         label = "Weight of" if row.trace.n_queries == 1 else f"{who} takes from"
         st.selectbox(label, list(words), key=at, format_func=named.__getitem__, width=190)
         weight = float(weights[list(chosen)].sum())
-        set_to = partial(lambda typed: row.set_weight(chosen, float(typed) / 100, words[chosen]))
+        set_to = changing(lambda typed: row.set_weight(chosen, float(typed) / 100, words[chosen]))
         follows = following(f"{page}_weight", round(100 * weight, 2), set_to)
         st.number_input("in percent", 0.0, 100.0, step=5.0, width=130, **follows)
-        st.button(
-            "Cut it", key=f"{page}_cut", on_click=row.set_weight, args=(chosen, 0.0, words[chosen]), disabled=not weight
-        )
+        cut = changing(partial(row.set_weight, chosen, 0.0, words[chosen]))
+        st.button("Cut it", key=f"{page}_cut", on_click=cut, disabled=not weight)
         if others:
             key, label = f"{page}_row_of", f"Or {who} looks where"
             named_as = dict(zip(others, distinct([*others.values()]), strict=True)).__getitem__
@@ -387,9 +383,9 @@ def matrix_editor(
     def take(asks: int, place: int) -> None:
         if member:
             place += asks * len(member)
-        else:
-            choose(asks)
         set_widget(at, keys_of.get(place, (place,)))
+        if not member and asks not in row.asks:
+            choose(asks)
 
     if max(trace.n_queries, len(member or labels)) <= MAX_RECT_SIDE:
         each = np.stack([masked_weights(trace, head) for head in row.heads])

@@ -14,6 +14,7 @@ from attention_core.charts.overlay import glow_ramp, image_png, map_png
 from ui.chart import draw_layers, picture_address
 from ui.component import component
 from ui.edits import EditList, difference, say_moved
+from ui.parts import BODY, changing, run_parts
 from ui.state import Field, component_message, set_widget, widget_value
 
 FINE = 20  # rows of a picture from which on the brush is three cells wide
@@ -112,10 +113,11 @@ class Region:
                 says = f"it looks as it does in the ready drawing {drawing}"
                 self._edits.add(PatternFrom(0, RunHead(self._page, drawing)), says=says)
                 set_widget(key, None)  # it can be pressed again
+                run_parts(BODY)
 
         st.pills(label, self._copies, key=key, on_change=take, wrap=True)
 
     def _button(self, label: str, edit: Edit, says: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"
-        add = partial(self._edits.add, edit, says=says)
+        add = changing(partial(self._edits.add, edit, says=says))
         st.button(label, key=key, on_click=add, disabled=disabled, width="content")

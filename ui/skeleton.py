@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import streamlit as st
@@ -18,6 +18,7 @@ from ui.lecture.guided.items import lecture_controls, page_question
 from ui.lecture.hall.corner import end_of_page, hall_corner
 from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
+from ui.parts import BODY, DRAWN, run_parts
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
 from ui.try_this import take_back
@@ -54,7 +55,7 @@ def page_frame(name: str, question: str) -> None:
         read_address(name)
     forget_pictures()
     EXPORT.value = None
-    CLOCKS.value = {}
+    CLOCKS.value, DRAWN.value = {}, set()
     page_head(entry_of(name).heading, question)
 
 
@@ -80,11 +81,20 @@ def guarded(part: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (), beat: float | None = None) -> None:
+def live(
+    part: Callable[..., None],
+    *given: Any,
+    name: str = "",
+    players: tuple[Player, ...] = (),
+    beat: float | None = None,
+) -> None:
     """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
 
-    Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not.
+    Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not. Callbacks can
+    run it by its name, see ui.parts.
     """
+    if name:
+        DRAWN.value.add(name)
     plays, run = any(player.plays for player in players), guarded(part)
     seconds, clocks = next((player.seconds for player in players if player.plays), beat), CLOCKS.value
     had_clock, clocks[part.__qualname__] = clocks.get(part.__qualname__), seconds
@@ -97,7 +107,15 @@ def live(part: Callable[..., None], *given: Any, players: tuple[Player, ...] = (
         if plays and not any(player.plays for player in players):
             st.rerun()
 
-    st.fragment(ticking, run_every=seconds)(*given)
+    st.fragment(ticking, run_every=seconds, key=name or None)(*given)
+
+
+def page_body(part: Callable[[], None]) -> None:
+    """Draw what stands below a page's heading as a part of its own; in a lecture a long run makes way for the next."""
+    if LECTURE.value:
+        part()
+    else:
+        live(part, name=BODY)
 
 
 def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Player, ...] = ()) -> None:
@@ -142,12 +160,15 @@ def _screens(name: str, screens: list[Tab]) -> None:
     opened, mark = OPEN_TAB[name], st.empty()
     with st.container(key=SCREENS):
         labels = {TOP: entry_of(name).title} | {screen.slug: screen.label for screen in screens}
-        single_choice("Screen", opened, labels, label_visibility="collapsed")
+        single_choice("Screen", opened, labels, label_visibility="collapsed", on_change=partial(_follow_screen, name))
     if opened.value != TOP:
-        if take_back(name):
-            st.rerun()
         mark.html('<span class="screen"></span>')  # hides what stands above it, see lecture.css
         next(screen for screen in screens if screen.slug == opened.value).draw()  # type: ignore[misc]
+
+
+def _follow_screen(name: str) -> None:
+    if OPEN_TAB[name].value != TOP and take_back(name):
+        run_parts()  # the whole page, which follows it
 
 
 def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:

@@ -9,6 +9,7 @@ from ui.component import component
 from ui.lecture.hall.corner import ITEM_ASKS
 from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES
+from ui.parts import run_parts
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
 from ui.style import page_style
 
@@ -101,9 +102,10 @@ def take_back(page: str) -> bool:
 
 
 def _close(page: str, takes_back: bool) -> None:
-    if takes_back:
-        take_back(page)
+    is_taken_back = takes_back and take_back(page)
     TRIED[page].value = NOT_TRIED
+    if is_taken_back:
+        run_parts()  # the whole page, which follows it
 
 
 def _ask(page: str, surprise: TryThis) -> None:

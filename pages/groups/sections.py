@@ -24,6 +24,7 @@ from ui.chart import click, draw_chart
 from ui.computed import by_model, model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
+from ui.parts import changing
 from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words, step_of
 from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
@@ -256,15 +257,13 @@ def heads_as_changed(numbers: list[int]) -> dict[str, AttentionTrace]:
 
 def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
     """Draw what the chosen guest gives others, to be changed, and what becomes of the lock."""
-    if query != QUERY.value:
-        st.rerun()  # another row was clicked: the page above shows it
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
     now, names = traces[head], NAMES[: len(numbers)]
     left, right = st.columns(2, gap="large")
     with left:
         row = by_hand.WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
         member = Axis("pair", [*names, "nobody"]) if now.story.key_axis.grid else None
-        by_hand.matrix_editor(row, QUERY.take, _keys(now, names, query), member=member)
+        by_hand.matrix_editor(row, changing(QUERY.take), _keys(now, names, query), member=member)
     with right:
         both = _trace(HEADS[head], numbers), now
         learned, changed = (step_of(one, "answer").value()[query].tolist() for one in both)

@@ -8,6 +8,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.inference.soft_lookup import value_labels
 from pages.lookup import records as core
 from ui.edits import COMPUTED, EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
+from ui.parts import changing
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRIED
 
@@ -89,9 +90,7 @@ def choose_table() -> None:
 
 
 def change_weights(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    if query != QUERY.value:
-        st.rerun()  # another row was clicked: the page above shows it
-    matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), QUERY.take)
+    matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), changing(QUERY.take))
 
 
 def show_change(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
@@ -101,10 +100,8 @@ def show_change(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTra
     show_weights_difference(NAME, plain, trace)
 
 
-def edit_table(asked: LookupRequest) -> None:
-    """Let a visitor edit the records; once they are others, the whole page runs again."""
+def edit_table() -> None:
+    """Let a visitor edit the records."""
     label = f"Records, one per line: key = value. The first {core.MAX_RECORDS} are used."
-    RECORDS.widget(st.text_area, label, height=300, max_chars=core.MAX_LETTERS, on_change=guess_again)
-    st.button("Restore", key="lookup_restore", on_click=LOADED.reset)
-    if RECORDS.value != asked.text or PRESET.value != LOADED.value:
-        st.rerun()
+    RECORDS.widget(st.text_area, label, height=300, max_chars=core.MAX_LETTERS, on_change=changing(guess_again))
+    st.button("Restore", key="lookup_restore", on_click=changing(LOADED.reset))

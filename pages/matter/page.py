@@ -8,52 +8,56 @@ from pages.matter import judgement as judge
 from pages.matter.judgement import matter_doubts
 from ui.computed import model_or_stop
 from ui.player import at_query, export_bar, show_step_chart, show_words
-from ui.skeleton import Tab, page_frame, page_tabs
+from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
 from ui.words import readable_sentence, report_unknown_words, sentence_box
 
+
+def judged_sentence() -> None:
+    """Draw the judged sentence, and what stands below it."""
+    model_or_stop(judge.ATTENTION)
+
+    with st.container(key="matter_first"):
+        say, judgement = st.columns([1.15, 1], gap="medium")
+        with say:
+            typed = sentence_box(judge.NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film")
+            text = readable_sentence(judge.NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
+            sentence = read_sentence(text)
+            is_read = report_unknown_words(sentence.words, sentence.known)
+        edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
+        trace = judge.attention_trace(text, edits)
+        with judgement:
+            with st.container(key="tells_matter_answer"), st.container(key="matter_answer"):
+                judge.answer(text, edits, is_read)
+            judge.who_decides(sentence, text, trace, is_read)
+            try_this(judge.NAME, judge.surprise())
+        with st.container(key="tells_matter_words"):
+            judge.words_section(sentence, text, trace, is_read)
+        with st.container(key="desk_matter_worth"):
+            judge.worth_of_attention()
+
+    def matter_steps() -> None:
+        if not (step := judge.STEPS.draw(trace)):
+            return
+        words, matrix = st.columns([0.82, 1], gap="large")
+        with words:
+            show_words(trace, step, 0, 0, judge.NAME)
+        with matrix:
+            show_step_chart(trace, step, 0, at_query(trace, 0), judge.NAME, stepper=judge.STEPS)
+
+    take_along(lambda: export_bar(trace, judge.NAME, query=0))
+    page_tabs(
+        judge.NAME,
+        Tab("steps", "Step by step", matter_steps),
+        Tab("try", "Try", lambda: judge.try_section(text, trace)),
+        Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
+        more=(matter_doubts(text),),
+        players=(judge.STEPS,),
+    )
+
+
 page_frame(
     judge.NAME, "Is it praise or blame? The word that gets the most attention is not always the one that decides."
 )
-model_or_stop(judge.ATTENTION)
-
-with st.container(key="matter_first"):
-    say, judgement = st.columns([1.15, 1], gap="medium")
-    with say:
-        typed = sentence_box(judge.NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film")
-        text = readable_sentence(judge.NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
-        sentence = read_sentence(text)
-        is_read = report_unknown_words(sentence.words, sentence.known)
-    edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
-    trace = judge.attention_trace(text, edits)
-    with judgement:
-        with st.container(key="tells_matter_answer"), st.container(key="matter_answer"):
-            judge.answer(text, edits, is_read)
-        judge.who_decides(sentence, text, trace, is_read)
-        try_this(judge.NAME, judge.surprise())
-    with st.container(key="tells_matter_words"):
-        judge.words_section(sentence, text, trace, is_read)
-    with st.container(key="desk_matter_worth"):
-        judge.worth_of_attention()
-
-
-def matter_steps() -> None:
-    if not (step := judge.STEPS.draw(trace)):
-        return
-    words, matrix = st.columns([0.82, 1], gap="large")
-    with words:
-        show_words(trace, step, 0, 0, judge.NAME)
-    with matrix:
-        show_step_chart(trace, step, 0, at_query(trace, 0), judge.NAME, stepper=judge.STEPS)
-
-
-take_along(lambda: export_bar(trace, judge.NAME, query=0))
-page_tabs(
-    judge.NAME,
-    Tab("steps", "Step by step", matter_steps),
-    Tab("try", "Try", lambda: judge.try_section(text, trace)),
-    Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
-    more=(matter_doubts(text),),
-    players=(judge.STEPS,),
-)
+page_body(judged_sentence)

@@ -18,6 +18,7 @@ from ui import edits as by_hand
 from ui.labels import distinct, error_markdown, paragraph
 from ui.lecture.mode import LECTURE
 from ui.model_runs import LatestRun, pretrained_of, run_of
+from ui.parts import changing
 
 N_SHOWN = 6
 
@@ -92,7 +93,7 @@ def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
         st.markdown(f"**{name.capitalize()}**", width="content")
         label = "Switch it on" if off else "Switch it off"
-        st.button(label, key="model_out_switch", on_click=EDITS.toggle, args=(off or ways[0],))
+        st.button(label, key="model_out_switch", on_click=changing(EDITS.toggle), args=(off or ways[0],))
     asks = trace.story.query_axis.labels[now.query].strip()
     row = by_hand.WeightsRow(EDITS, trace, [now.query], now.head, where, _input_of(run), f"{name}: ", asks)
     asking = range(trace.n_queries if len(row.seen) == trace.n_keys else now.query)  # who sees no more than it does

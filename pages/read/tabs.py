@@ -26,6 +26,7 @@ from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.layout import bar_rows, grey_out, section
+from ui.parts import BODY, changing, run_parts
 from ui.player import StepLook, Stepper, Walk, show_step_chart, show_words, told_key
 from ui.region import Region
 from ui.skeleton import Tab
@@ -100,11 +101,10 @@ def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
         with st.container(horizontal=True, gap="xsmall"):
             for look in range(len(now.learned.probabilities)):
                 key = f"read_withhold_{look}"
-                st.button(f"{look + 1}", key=key, on_click=EDITS.toggle, args=(_without(look),))
+                st.button(f"{look + 1}", key=key, on_click=changing(EDITS.toggle), args=(_without(look),))
         names = {look: f"{look}: {label}" for look, label in enumerate(drawing.labels, 1)}
-        single_choice("Begin as if it had read up to", AFTER, {0: "nothing"} | names, wrap=True)
-        if now.after != AFTER.value:
-            st.rerun()  # the page shows the reading above
+        label, choices = "Begin as if it had read up to", {0: "nothing"} | names
+        single_choice(label, AFTER, choices, wrap=True, on_change=partial(run_parts, BODY))
         st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
         if now.is_changed:
             finished = "" if now.reading.finished else ", and no end"

@@ -6,6 +6,7 @@ from pages.scoring import comparison as parts
 from pages.scoring import controls
 from pages.scoring.training import learned_section, projections_section, trained_section
 from ui.computed import model_or_stop
+from ui.parts import BODY
 from ui.player import download_table, export_bar
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import take_along
@@ -63,4 +64,4 @@ def comparison() -> None:
         parts.score_plane(vectors, traces)
 
 
-live(comparison)
+live(comparison, name=BODY)

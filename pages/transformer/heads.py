@@ -18,6 +18,7 @@ from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
+from ui.parts import BODY, changing, run_parts
 from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words, step_of
 from ui.state import Field, following, whole_number
 from ui.translators import show_next_word, translation
@@ -35,7 +36,6 @@ _probabilities = cached_computation(by_model=True)(piece_probabilities)
 
 
 def _looked_at(experiment: page.Experiment) -> tuple[page.TransformerHead, AttentionTrace, int]:
-    page.EDITS.follow()
     head = page.CHOSEN.value
     trace = page.traces(experiment)[head[:2]]
     return head, trace, min(QUERY.value, trace.n_queries - 1)
@@ -57,7 +57,7 @@ def _choose_head(
             )
         if switch:
             label = "Switch on" if head.without in page.EDITS.changes else "Switch off"
-            st.button(label, key="transformer_switch", on_click=page.EDITS.toggle, args=(head.without,))
+            st.button(label, key="transformer_switch", on_click=changing(page.EDITS.toggle), args=(head.without,))
     st.caption(f"{ASKS[head.kind]}.")
     return _looked_at(experiment)
 
@@ -146,6 +146,7 @@ def _take_query(change: Callable[[int, float | None], None] | None) -> None:
         QUERY.value = row
     if change and arc:
         change(*arc)
+        run_parts(BODY)
 
 
 def change_heads(experiment: page.Experiment) -> None:

@@ -10,55 +10,61 @@ from pages.transformer.first_screen import order_buttons, surprise, two_orders, 
 from pages.transformer.heads import STEPS, all_heads, change_heads, transformer_steps
 from pages.transformer.heads import take_along as export_head
 from ui.computed import model_or_none
-from ui.skeleton import Tab, page_frame, page_tabs
+from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.translators import shown_translation, translation_doubts
 from ui.try_this import try_this
 from ui.words import reading_remarks, sentence_box
 
+
+def orders() -> None:
+    """Draw both orders of the words, and what stands below them."""
+    model, missing = model_or_none(MODEL)
+    text = sentence_box(NAME, LAYERED)
+    source = read_source(text) if text else None
+    with st.container(horizontal=True, gap="small"):
+        order_buttons(source)
+    if model is None:
+        st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
+    elif text and source:
+        reading_remarks(source)
+        experiment = experiment_on(text)
+        what_is_changed(experiment)
+        two_orders(experiment)
+        with st.container(key="desk_transformer_numbers"):
+            st.caption("Under each word: 24 of its 192 numbers; the % says how much all changed.")
+        try_this(NAME, surprise(text))
+
+    tabs, doubts = [], []
+    if text and model:
+        tabs = [
+            Tab("steps", "Step by step", lambda: transformer_steps(experiment)),
+            Tab("off", "Try", lambda: change_heads(experiment), formerly=("order",)),
+            Tab("heads", "All heads", lambda: all_heads(experiment)),
+        ]
+        take_along(lambda: export_head(experiment))
+        shown = shown_translation(TRANSLATOR, text, ())
+        doubts = [translation_doubts(NAME, text, shown)]
+    page_tabs(
+        NAME,
+        *tabs,
+        more=(
+            Tab("positions", "Where a word stands", where_a_word_stands),
+            Tab("twice", "Is the order learned twice?", lambda: order_twice(text)),
+            Tab(
+                "cost",
+                "What it costs",
+                lambda: cost_of_length(len(source.ids) if source else 12),
+                below=Tab("measured", "Time and memory", measured_cost),
+            ),
+            *doubts,
+        ),
+        players=(STEPS,),
+    )
+
+
 page_frame(
     NAME,
     "Without positions, attention cannot tell *Tom helped Mary* from *Mary helped Tom*.",
 )
-model, missing = model_or_none(MODEL)
-text = sentence_box(NAME, LAYERED)
-source = read_source(text) if text else None
-with st.container(horizontal=True, gap="small"):
-    order_buttons(source)
-if model is None:
-    st.error(f"**The transformer cannot be loaded.** {missing}", icon=":material/error:")
-elif text and source:
-    reading_remarks(source)
-    experiment = experiment_on(text)
-    what_is_changed(experiment)
-    two_orders(experiment)
-    with st.container(key="desk_transformer_numbers"):
-        st.caption("Under each word: 24 of its 192 numbers; the % says how much all changed.")
-    try_this(NAME, surprise(text))
-
-tabs, doubts = [], []
-if text and model:
-    tabs = [
-        Tab("steps", "Step by step", lambda: transformer_steps(experiment)),
-        Tab("off", "Try", lambda: change_heads(experiment), formerly=("order",)),
-        Tab("heads", "All heads", lambda: all_heads(experiment)),
-    ]
-    take_along(lambda: export_head(experiment))
-    shown = shown_translation(TRANSLATOR, text, ())
-    doubts = [translation_doubts(NAME, text, shown)]
-page_tabs(
-    NAME,
-    *tabs,
-    more=(
-        Tab("positions", "Where a word stands", where_a_word_stands),
-        Tab("twice", "Is the order learned twice?", lambda: order_twice(text)),
-        Tab(
-            "cost",
-            "What it costs",
-            lambda: cost_of_length(len(source.ids) if source else 12),
-            below=Tab("measured", "Time and memory", measured_cost),
-        ),
-        *doubts,
-    ),
-    players=(STEPS,),
-)
+page_body(orders)

@@ -10,6 +10,7 @@ from attention_core.inference import translation as core
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.hosting.bounds import PREFIX_LETTERS
 from ui.layout import section
+from ui.parts import BODY, changing, run_parts
 from ui.state import Field, plain_text, whole_number, whole_numbers
 from ui.translators import EDITS, NAME, TRANSLATORS, likely_pieces, model_of, show_next_word, translation
 from ui.words import chosen_piece, piece_label, word_bars
@@ -68,7 +69,6 @@ def given_words(shown: core.ShownTranslation) -> str:
 
 def force_french(shown: core.ShownTranslation, row: int, text: str) -> None:
     """Draw the beginning to type, and what could be said next at the present word, each a button."""
-    follow_first_screen(shown, row)
     typed, following = st.columns([1, 1], gap="large")
     with typed:
         PREFIX.widget(
@@ -76,18 +76,14 @@ def force_french(shown: core.ShownTranslation, row: int, text: str) -> None:
             "The French must begin with",
             max_chars=PREFIX_LETTERS.most,
             placeholder="nothing: the models are free",
-            on_change=lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value),
+            on_change=changing(lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value)),
         )
         own = "The model's own choice"
-        st.button(own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=force_pieces, args=([],))
+        st.button(
+            own, key="translate_free", disabled=not FORCED_PIECES.value, on_click=changing(force_pieces), args=([],)
+        )
     with following:
         _next_word(shown, text, shown.view.first_piece[row])
-
-
-def follow_first_screen(shown: core.ShownTranslation, row: int) -> None:
-    """Run the whole page again if something in a tab has changed what the first screen shows."""
-    if (shown.forced, row) != (forced_pieces(), WORD.value):
-        st.rerun()
 
 
 def _next_word(shown: core.ShownTranslation, text: str, piece: int) -> None:
@@ -108,6 +104,7 @@ def _take_choice() -> None:
     if choice is not None and len(choice[1]) < MAX_FORCED:
         force_pieces([*choice[1], choice[0]])
         WORD.value += 1
+        run_parts(BODY)
 
 
 def forced_french_note(text: str, shown: core.ShownTranslation) -> None:
@@ -147,7 +144,6 @@ def change_arc(shown: core.ShownTranslation, row: int, column: int, weight: floa
 
 def change_arcs(shown: core.ShownTranslation, row: int, text: str) -> None:
     """Draw the present word's weights to be changed, the list of changes, and what is said before and after."""
-    follow_first_screen(shown, row)
     view, trace, name = shown.view, shown.trace, shown.translator
     left, right = st.columns(2, gap="large")
     with left:

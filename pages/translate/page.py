@@ -7,59 +7,64 @@ from pages.translate.forcing import WORD, change_arcs, force_french, forced_fren
 from pages.translate.tabs import alignments, any_length, grammar, training_tab, translate_steps, unrolled
 from ui.layout import last_on_phone
 from ui.player import export_bar
-from ui.skeleton import Tab, page_frame, page_tabs
+from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.translators import NAME, translation_doubts
 from ui.try_this import try_this
+
+
+def translations() -> None:
+    """Draw the translations, and what stands below them."""
+    last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")
+    with st.container(key="translate_screen"):
+        typed, answer = screen.first_screen()
+        with typed:
+            text = screen.sentence_input()
+            try_this(NAME, screen.longer_sentence())
+        with answer, st.container(key="translate_pair"):
+            models = screen.compare_two_models(text)
+            if models:
+                forced_french_note(text, screen.stepped_model(models))
+        with typed:
+            with st.container(key="desk_translate_all"):
+                screen.ALL.widget(st.toggle, "All six models")
+                st.caption(
+                    "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
+                )
+            screen.list_translations(text)
+
+    tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
+    if models:
+        shown, row = screen.stepped_model(models), WORD.value
+        tabs = [
+            Tab("steps", "Step by step", lambda: translate_steps(shown, row)),
+            Tab(
+                "try",
+                "Try",
+                lambda: change_arcs(shown, row, text),
+                below=Tab("force", "What the French begins with", lambda: force_french(shown, row, text)),
+            ),
+            *tabs,
+        ]
+        more = [
+            Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
+            Tab(
+                "alignment",
+                "Who looks where",
+                lambda: alignments(models, text),
+                formerly=("meaning", "errors"),
+                below=Tab("grammar", "Is grammar caught?", lambda: grammar(models, text)),
+            ),
+            *([translation_doubts(NAME, text, shown)] if shown.view.source == shown.view.keys else []),
+        ]
+        take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
+    learned = Tab("learned", "How it was learned", training_tab)
+    page_tabs(NAME, *tabs, more=(*more, learned), players=(screen.STEPS,))
+
 
 page_frame(
     NAME,
     "Without attention a network keeps **one vector**, with **attention** it looks back. What only one of the two says "
     "is coloured, and so is the English that it looks at most.",
 )
-
-last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")
-with st.container(key="translate_screen"):
-    typed, answer = screen.first_screen()
-    with typed:
-        text = screen.sentence_input()
-        try_this(NAME, screen.longer_sentence())
-    with answer, st.container(key="translate_pair"):
-        models = screen.compare_two_models(text)
-        if models:
-            forced_french_note(text, screen.stepped_model(models))
-    with typed:
-        with st.container(key="desk_translate_all"):
-            screen.ALL.widget(st.toggle, "All six models")
-            st.caption(
-                "Small networks, trained on 135,806 pairs of short sentences. With attention they lose words, too."
-            )
-        screen.list_translations(text)
-
-tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
-if models:
-    shown, row = screen.stepped_model(models), WORD.value
-    tabs = [
-        Tab("steps", "Step by step", lambda: translate_steps(shown, row)),
-        Tab(
-            "try",
-            "Try",
-            lambda: change_arcs(shown, row, text),
-            below=Tab("force", "What the French begins with", lambda: force_french(shown, row, text)),
-        ),
-        *tabs,
-    ]
-    more = [
-        Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
-        Tab(
-            "alignment",
-            "Who looks where",
-            lambda: alignments(models, text),
-            formerly=("meaning", "errors"),
-            below=Tab("grammar", "Is grammar caught?", lambda: grammar(models, text)),
-        ),
-        *([translation_doubts(NAME, text, shown)] if shown.view.source == shown.view.keys else []),
-    ]
-    take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
-learned = Tab("learned", "How it was learned", training_tab)
-page_tabs(NAME, *tabs, more=(*more, learned), players=(screen.STEPS,))
+page_body(translations)

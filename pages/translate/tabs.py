@@ -26,11 +26,12 @@ from attention_core.inference.translation import NEXT_LABEL, ShownTranslation, r
 from attention_core.weights import WeightsError
 from pages.translate.charts import alignment_chart, collapse_chart, unrolled_chart
 from pages.translate.first_screen import STEPS
-from pages.translate.forcing import WORD, follow_first_screen, given_words, n_given
+from pages.translate.forcing import WORD, given_words, n_given
 from ui.chart import draw_chart, note_picture, picture_address
 from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
+from ui.parts import BODY, run_parts
 from ui.player import StepLook, show_step_chart, show_step_heading, show_words, step_of, told_key
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
@@ -43,7 +44,6 @@ NO_WEIGHTS = "A dot product has no weights of its own: training shapes the state
 
 def translate_steps(shown: ShownTranslation, row: int) -> None:
     """Draw the stepper over the trace, and the present step at the present word."""
-    follow_first_screen(shown, row)
     trace, view = shown.trace, shown.view
     query = view.first_piece[row]
     asks, pieces = view.target[row] == NEXT_LABEL, view.pieces_of[row]
@@ -79,6 +79,7 @@ def translate_steps(shown: ShownTranslation, row: int) -> None:
 
         def take(piece: int, _: int) -> None:
             WORD.value = bisect(view.first_piece, piece) - 1
+            run_parts(BODY)
 
         chooses = take if step.row_axis is trace.story.query_axis else None
         show_step_chart(trace, step, head, look, NAME, stepper=STEPS, on_choose=chooses)
@@ -177,8 +178,6 @@ def unrolled(shown: ShownTranslation, row: int) -> None:
     if shown.translator == "transformer":
         st.info("The transformer has no recurrent network to unroll. Take another model above.")
         return
-    if row != WORD.value:
-        st.rerun()
     trace, query = shown.trace, shown.view.first_piece[row]
     paragraph("The encoder reads downwards and upwards, the decoder speaks downwards.")
     if not (step := STEPS.draw(trace, query)):

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.vectors import tabs
 from pages.vectors.tables import FIRST, NAME, PRESET, STEPS, edited, follow_preset, rules, typed_problem
+from ui.parts import BODY
 from ui.player import export_bar, step_of
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
@@ -49,4 +50,4 @@ def workbench() -> None:
 
 
 page_frame(NAME, "Every pair of inputs has a weight: drag an arrow, and see which of them change.")
-live(workbench)
+live(workbench, name=BODY)

@@ -260,10 +260,7 @@ def test_a_lecture_takes_its_surprise_back_before_the_steps_and_stops_at_those_t
     for key in ("vectors_try", "vectors_try_reveal"):
         page.button(key=key).click().run()
     assert page.session_state["vectors_cells"]["X"] != before
-    page.session_state["vectors_tab"] = "steps"
-    sound(page.run())
-    page.session_state["page_shown"] = "another"  # its address is read by the next run of the whole app
-    sound(page.run())
+    sound(page.segmented_control(key="vectors_tab").set_value("steps").run())
     assert (page.session_state["vectors_tab"], page.session_state["vectors_tried"]) == ("steps", "")
     assert page.session_state["vectors_cells"]["X"] == before
     seen = [page.session_state["vectors_step"]]
