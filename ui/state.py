@@ -17,8 +17,8 @@ from ui.inside_streamlit import came_by_history
 from ui.labels import literal
 
 Value = TypeVar("Value")
-FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS = "followed_address", "parsed_keys", "bad_parts"
-"""Keys in the session: the address on arrival, the fields that have parsed it, its invalid parts."""
+FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS, SET_KEYS = "followed_address", "parsed_keys", "bad_parts", "set_keys"
+"""Keys in the session: the address on arrival, the fields that have parsed it, its invalid parts, what code has set."""
 APP = ""  # instead of a page's name: for fields that every page has
 MAX_PLAIN_LETTERS = 600  # texts up to this many letters stand in the address as they are; longer ones are packed
 BAD_VALUE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
@@ -74,6 +74,7 @@ class Field(Generic[Value]):
     @value.setter
     def value(self, value: Value) -> None:
         st.session_state[self._key] = value
+        st.session_state.setdefault(SET_KEYS, set()).add(self._key)
 
     def take(self, value: Value) -> None:
         """Set it; for a callback."""
@@ -85,6 +86,9 @@ class Field(Generic[Value]):
 
     def widget(self, draw: Callable[..., Any], label: str, *args: Any, **kwargs: Any) -> Any:
         """Draw a widget that sets it, such as st.slider, and return what that returns."""
+        if self._key in st.session_state.get(SET_KEYS, ()):
+            st.session_state[SET_KEYS].discard(self._key)
+            st.session_state[self._key] = self.value  # of a callback that ran a part the browser hears no empty value
         return draw(label, *args, key=self.key, persist_state="session", **kwargs)
 
     def clamp_to_options(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
