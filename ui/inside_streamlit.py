@@ -13,6 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import StopException as StopException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -143,8 +144,7 @@ class FirstVisitor(runtime.SessionClient):
 
     async def visit(self, page: str) -> None:
         """Run a page, named as in its address."""
-        asked = BackMsg()
-        asked.rerun_script.page_name = page
         self._finished.clear()
+        asked = BackMsg(rerun_script={"page_name": page})  # type: ignore[arg-type]
         runtime.get_instance().handle_backmsg(self._session, asked)
         await self._finished.wait()

@@ -10,6 +10,7 @@ from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.ramps import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
+from ui.inside_streamlit import StopException
 from ui.style import page_style
 
 WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
@@ -48,13 +49,9 @@ ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
 """Names in the font of symbols that Streamlit brings."""
 
 
-class PageEnd(BaseException):
-    """The page, or its part that runs alone, has nothing more to draw."""
-
-
 def end_here() -> NoReturn:
     """End the page, or its part that runs alone; its foot and its address still come, which st.stop would end too."""
-    raise PageEnd
+    raise StopException
 
 
 def ink_ramp() -> Ramp:

@@ -13,7 +13,7 @@ from ui.chart import forget_pictures, new_part, noted_in
 from ui.faults import show_faults, show_lost_gpu
 from ui.hosting.uploads import show_refusal
 from ui.hosting.warm_up import is_warm
-from ui.layout import PageEnd
+from ui.inside_streamlit import StopException
 from ui.lecture.guided.items import lecture_controls, page_question
 from ui.lecture.hall.corner import end_of_page, hall_corner
 from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
@@ -72,7 +72,7 @@ def guarded(part: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(part)
     def run(*given: Any) -> None:
-        with suppress(PageEnd), noted_in(place), show_faults():
+        with suppress(StopException), noted_in(place), show_faults():
             part(*given)
         write_address()
         show_refusal()
