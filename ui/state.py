@@ -88,7 +88,8 @@ class Field(Generic[Value]):
         """Draw a widget that sets it, such as st.slider, and return what that returns."""
         if self._key in st.session_state.get(SET_KEYS, ()):
             st.session_state[SET_KEYS].discard(self._key)
-            st.session_state[self._key] = self.value  # of a callback that ran a part the browser hears no empty value
+            # Streamlit does not tell the browser of an empty value that a callback set before it ran a part
+            st.session_state[self._key] = self.value
         return draw(label, *args, key=self.key, persist_state="session", **kwargs)
 
     def clamp_to_options(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:

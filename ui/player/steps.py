@@ -11,7 +11,7 @@ MOST = 8
 
 
 class _Run(threading.local):
-    """What a run has built: Streamlit gives it a thread, which ends with it."""
+    """What the runs of a thread have built; Streamlit ends the thread when no run follows at once."""
 
     def __init__(self) -> None:
         self.steps: dict[int, tuple[AttentionTrace, tuple[Step, ...]]] = {}
