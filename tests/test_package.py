@@ -1,5 +1,6 @@
 """What a person installs and reads: requirements, the version, the pages' lines of Python, the pages of the API."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -54,6 +55,13 @@ def test_the_lines_of_python_in_readme_and_library_page_run_from_top_to_bottom(r
     assert done.stdout.endswith("fine\n"), done.stderr
     files = {"attention.html", "run.npz", "run.html", "figure.svg", "heads.parquet"}
     assert {path.name for path in tmp_path.iterdir()} == files
+
+
+def test_the_library_page_has_an_example_of_every_public_name(root):
+    blocks = re.findall(r"```python\n(.*?)```", (root / "docs/library.md").read_text(), re.DOTALL)
+    nodes = [node for block in blocks for node in ast.walk(ast.parse(block))]
+    used = {node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in nodes}
+    assert set(attention_core.__all__) <= used, sorted(set(attention_core.__all__) - used)
 
 
 def test_the_pages_of_the_api_have_every_public_name_and_fetch_nothing(root, tmp_path):
