@@ -1,6 +1,6 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
 import { clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
-import { FIRST, keyOf, MASKED, UNKNOWN, valueOf } from "./atlas_tiles.js";
+import { FIRST, keyOf, MASKED, UNKNOWN, weightOf } from "./atlas_tiles.js";
 import { count, fitText, hatch, inPercent, outline, pictureOf, Scale, short, STRONGEST, ticks, turned } from "./atlas_paint.js";
 import { MapView, SIDE } from "./atlas_view.js";
 
@@ -38,7 +38,7 @@ export class MapDrawing extends MapView {
 
   // One scale for all of a matrix: a colour means the same wherever the map is.
   chooseScale() {
-    const tile = this.tile(this.data.levels - 1), high = tile?.top >= FIRST ? Number(valueOf(tile, tile.top).toPrecision(4)) : 1;
+    const tile = this.tile(this.data.levels - 1), high = tile?.top >= FIRST ? Number(weightOf(tile, tile.top).toPrecision(4)) : 1;
     const { atlas, colour, uniform, masks, surveyed } = this.data;
     if (!isNew(this, high, atlas, colour, uniform, masks, surveyed < 1, this.paper)) return;
     const towards = rampOf([this.paper, this.data.colour]);
@@ -128,7 +128,7 @@ export class MapDrawing extends MapView {
       for (let col = Math.floor(part.left); col < part.right; col++) {
         const found = this.codeAt(row, col);
         if (!found || found.code === UNKNOWN) continue;
-        const text = found.code === MASKED ? "masked" : short(valueOf(found.tile, found.code));
+        const text = found.code === MASKED ? "masked" : short(weightOf(found.tile, found.code));
         pen.fillText(text, this.px(col + 0.5), this.py(row + 0.5));
       }
     }
@@ -164,7 +164,7 @@ export class MapDrawing extends MapView {
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = this.text;
-    pen.fillText(short(valueOf(found.tile, found.code)), x + cell + 8, y + cell / 2);
+    pen.fillText(short(weightOf(found.tile, found.code)), x + cell + 8, y + cell / 2);
   }
 
   paintEdges(pen, part) {

@@ -2,7 +2,7 @@
 // coarser ones stand in meanwhile. Queries are rows, keys are columns.
 import { arrowOf, boxOf, clamp, create, make, onceAFrame, pointIn, set } from "../../attention_core/attention/view/prelude.js";
 import { wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
-import { cacheOf, Desk, keyOf, LABELS_AT_ONCE, MASKED, MOST_ASKED, POLL, readMessage, UNKNOWN, unpack, valueOf, ZERO } from "./atlas_tiles.js";
+import { cacheOf, Desk, keyOf, LABELS_AT_ONCE, MASKED, MOST_ASKED, POLL, readMessage, UNKNOWN, unpack, weightOf, ZERO } from "./atlas_tiles.js";
 import { count, long } from "./atlas_paint.js";
 import { FLIGHT, GLIDE } from "./atlas_view.js";
 import { MapDrawing } from "./atlas_drawing.js";
@@ -284,7 +284,7 @@ class AtlasMap extends MapDrawing {
 
   hoverLines({ row, column }) {
     const level = this.level(), span = 2 ** level, r = Math.floor(row / span) * span, c = Math.floor(column / span) * span;
-    const to = (from, n) => Math.min(from + span, n), told = ({ tile, code }) => long(valueOf(tile, code));
+    const to = (from, n) => Math.min(from + span, n), told = ({ tile, code }) => long(weightOf(tile, code));
     const shown = this.codeAt(row, column, level), lines = [];
     if (!shown) lines.push(["value", "…"]);
     else if (shown.code === MASKED) lines.push(["value", level ? "all masked" : "masked: 0"]);

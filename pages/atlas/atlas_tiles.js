@@ -49,7 +49,7 @@ export const unpack = async ({ packed, ...about }) => {
   }
   return { ...about, codes, top: codes.reduce((most, code) => Math.max(most, code), 0) };
 };
-export const valueOf = (tile, code) => (code < FIRST ? 0 : 2 ** (tile.low + tile.step * (code - FIRST)));
+export const weightOf = (tile, code) => (code < FIRST ? 0 : 2 ** (tile.low + tile.step * (code - FIRST)));
 
 // A message of Python: four bytes with the length of its JSON part, that part, then the tiles.
 export const readMessage = (bytes) => {

@@ -4,7 +4,7 @@ import { CENTRE, Plane, two } from "../../ui/components/vector_plane.js";
 import { drawBars } from "./score_bars.js";
 
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
-const keyName = (place) => "k" + SUBSCRIPTS[place];
+const keyName = (place) => `k${SUBSCRIPTS[place]}`;
 
 // The geometry of one key against the query; the angle of a vector of length 0 is null.
 const geometry = (q, k) => {

@@ -120,7 +120,7 @@ class Lecture {
   }
 
   // Who clicks a chip wants the arrow keys for the steps; who came to it by the Tab key, for its neighbours.
-  clicked({ detail, target }) {
+  clicked({ detail }) {
     if (detail && focused()?.matches("button, [role=radio], [role=tab], input[type=checkbox]")) focused().blur();
   }
 

@@ -46,7 +46,7 @@ class Grid {
     this.each = (Kind, make) => ofCodes(Kind, codes, steps + 2, (code) => make(value(code)));
     this.values = this.each(Float64Array, (value) => value);
     Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
-    if (ink) return this.tint(ink);
+    if (ink) { this.tint(ink); return; }
     if (glow) {
       Object.assign(this, { low: 0, high: glow, uniform, isCut: high > glow });
       this.pixel = (value) => pixelOf(PINK, 255 * (over ? STRONGEST : 1) * clamp(value / glow, 0, 1) ** CLEARNESS);
@@ -244,7 +244,8 @@ export class MovingStep extends Film {
       for (let column = 0; column < grid.m; column++) {
         const alpha = shown ? shown(row, column) : 1, box = { x: at.x + column * w, y: at.y + row * h, w, h };
         if (alpha <= 0) continue;
-        if (shown) pen.globalAlpha = alpha, pen.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
+        if (shown) pen.globalAlpha = alpha;
+        if (shown) pen.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
         if (numbers) this.number(grid, grid.at(row, column), box);
         if (shown) pen.globalAlpha = 1;
       }

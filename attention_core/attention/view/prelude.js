@@ -104,8 +104,12 @@ export const putPixels = (canvas, pixels) => {
 
 // A function that lets `draw` run in the next frame, once however often it is called.
 export const onceAFrame = (draw) => {
-  let frame = null;
-  return () => { frame ??= requestAnimationFrame(() => { frame = null; draw(); }); };
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => { isWaiting = false; draw(); });
+  };
 };
 
 // Let `redraw` run whenever the page turns dark or light, as long as the node is on it.

@@ -39,7 +39,7 @@ export class TokenView {
     const on = (kind, does) => this.scroll.addEventListener(kind, (event) => does(event.target.closest(".token"), event));
     on("scroll", this.later);
     on("pointerover", (at, event) => { if (event.pointerType === "mouse") this.look(at); });
-    on("pointerleave", (at, event) => this.pointed.leave(event));
+    on("pointerleave", (_, event) => this.pointed.leave(event));
     on("click", (at) => this.choose(at));
     on("focusin", (at) => this.look(at));
     on("focusout", () => this.pointed.leave());
