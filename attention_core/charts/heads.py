@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.view.colours import MIN_RANGE, PINKS, UNIFORM_AT
 from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.heatmap import palette_png
@@ -33,15 +34,12 @@ from attention_core.charts.layers import (
     named,
     texts,
 )
-from attention_core.charts.ramps import PINKS, TEXT_COLOUR, Ramp
+from attention_core.charts.ramps import TEXT_COLOUR, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import MAX_NUMBERS, whole_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
-UNIFORM_AT = 0.3  # where on the ramp a picture with colours of its own has the weight of looking everywhere alike
-MIN_RANGE = 10
-"""Its strongest colour is at least so many times that weight: a head that looks everywhere alike stays dull."""
 GAP = 9  # screen pixels between pictures; fewer where they are small
 
 

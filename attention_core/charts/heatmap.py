@@ -16,8 +16,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 from PIL import Image
+from PIL.ImageColor import getcolor
 
 from attention_core.attention.types import Axis, Role, Step
+from attention_core.attention.view.colours import MASKED_COLOUR
 from attention_core.charts.bars import probability_bars
 from attention_core.charts.chart import Chart, LayerChart, per_structure, records
 from attention_core.charts.columns import Columns, cell_columns, grid_layout, rectangles
@@ -47,7 +49,6 @@ from attention_core.charts.ramps import (
     INK_COLOURS,
     INK_RAMP,
     LABEL_COLOUR,
-    MASKED_GREY,
     ROLE_COLOURS,
     Ramp,
     colour_bar,
@@ -68,7 +69,6 @@ LEVEL = 1  # how much work goes into making a file small, 1 to 9
 ABOVE, PALETTE = 2, 3
 """The PNG format's numbers for lines stored as differences from the line above, and for pictures with a palette."""
 MAX_KEPT = 128  # pictures that are kept, since most are drawn again at the next click
-MASKED_COLOUR = (154, 161, 170, 85)  # red, green, blue, opacity of a masked cell, as small matrices have it
 
 
 def cached_by_content(make: Callable[..., bytes]) -> Callable[..., bytes]:
@@ -118,7 +118,7 @@ def _palette_png(shares: np.ndarray, ramp: Ramp, n_colours: int) -> bytes:
     there = np.isfinite(shares)
     index[there] = np.rint(shares[there] * (n_colours - 1))
     index[np.isinf(shares)] = min(n_colours + 1, 255)
-    beyond = [MASKED_COLOUR, (0, 0, 0, 0)][: 256 - n_colours]
+    beyond = [getcolor(MASKED_COLOUR, "RGBA"), (0, 0, 0, 0)][: 256 - n_colours]
     colours = np.vstack([ramp.lookup(n_colours), np.array(beyond, np.uint8)])
     palette, opacity = colours[:, :3].tobytes(), colours[:, 3].tobytes()
     # told by their difference from the one above, lines take half the room
@@ -378,7 +378,7 @@ def _cells(
     height: int,
 ) -> alt.LayerChart:
     x, y = alt.X("col:O", axis=columns), alt.Y("row:O", axis=rows)
-    masked = {"test": "datum.masked", "value": f"{MASKED_GREY}55"}
+    masked = {"test": "datum.masked", "value": MASKED_COLOUR}
     colour = alt.Color("value:Q", scale=colours, legend=bar, condition=masked)
     tooltip = [
         alt.Tooltip("row_label:N", title=row_name),

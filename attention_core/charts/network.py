@@ -8,10 +8,11 @@ import numpy as np
 from PIL.ImageColor import getcolor
 
 from attention_core.attention.types import Role
+from attention_core.attention.view.colours import DOWN, UP
 from attention_core.charts.chart import LayerChart, per_structure
 from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.layers import FILL, INK, QUIET, corners, fixed_size, named, texts
-from attention_core.charts.ramps import DARK_COLOUR, DOWN, GREY, ROLE_COLOURS, TEXT_COLOUR, UP, is_dark
+from attention_core.charts.ramps import DARK_COLOUR, GREY, ROLE_COLOURS, TEXT_COLOUR, is_dark
 
 UNIT = corners(1, 1)
 WIDTH, HEIGHT, APART = 430, 230, 46

@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image
 from PIL.ImageColor import getrgb
 
+from attention_core.attention.view.colours import CLEARNESS, LINEAR_FROM, PINK
 from attention_core.charts.chart import LayerChart, data_url, per_structure
 from attention_core.charts.columns import grid_layout, rectangles
 from attention_core.charts.heatmap import cached_by_content, png, position_cells, position_data, position_told
@@ -24,9 +25,8 @@ from attention_core.charts.layers import (
     outlined,
     texts,
 )
-from attention_core.charts.ramps import CHOSEN, FAINT, LABEL_COLOUR, PINK, Ramp, weights_ramp
+from attention_core.charts.ramps import CHOSEN, FAINT, LABEL_COLOUR, Ramp, weights_ramp
 
-CLEARNESS = 0.6  # exponent of a map's opacity: no weight is clear, and small ones can still be seen
 GLOW = tuple(f"{PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
 """From no weight to the largest: one hue, more and more opaque."""
 FULL_STRENGTH = 8
@@ -147,7 +147,7 @@ def glow_ramp(n_regions: int, high: float, largest: float = 0.0) -> Ramp:
     Its end is labelled as cut where the largest weight lies beyond it.
     """
     plain = weights_ramp(n_regions, strongest_weight(n_regions, high))
-    has_room = 1 / max(n_regions, 1) > 0.12 * plain.high  # else its name would lie on that of 0
+    has_room = 1 / max(n_regions, 1) > LINEAR_FROM * plain.high  # else its name would lie on that of 0
     marked = plain.reference if has_room else None
     return Ramp(GLOW, 0.0, plain.high, 1.0, marked, plain.reference_label, is_cut=largest > plain.high)
 

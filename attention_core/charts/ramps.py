@@ -8,17 +8,15 @@ import numpy as np
 from PIL.ImageColor import getcolor
 
 from attention_core.attention.types import Role
+from attention_core.attention.view.colours import (
+    BLUE_ORANGE,
+    LINEAR_FROM,
+    MIN_EXPONENT,
+    PINKS,
+    ROLE_COLOURS,
+    UNIFORM_AT,
+)
 
-ROLE_COLOURS = {
-    Role.INPUT: "#6B7785",
-    Role.QUERY: "#0072B2",
-    Role.KEY: "#E69F00",
-    Role.VALUE: "#009E73",
-    Role.SCORES: "#56B4E9",
-    Role.WEIGHTS: "#CC79A7",
-    Role.CONTEXT: "#D55E00",
-    Role.OUTPUT: "#6B7785",
-}
 CHOSEN = ROLE_COLOURS[Role.QUERY]  # of frames around what is selected
 
 VIRIDIS = (
@@ -26,22 +24,13 @@ VIRIDIS = (
     "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725",
 )  # fmt: skip
 """Sequential, for values from 0 upwards that are no weights. Source: van der Walt and Smith 2015."""
-PINK = "#d13b9b"
-"""The weights' own hue, so that they are never mistaken for ink; it stands out from light and from dark paper."""
-PINKS = (f"{PINK}00", f"{PINK}d9")
-"""Sequential, for weights: from the page's own paper, light or dark, to a pink on which its letters can be read."""
-DOWN, UP = "#2f79ad", "#b4610e"
-"""Below and above 0."""
-BLUE_ORANGE = (f"{DOWN}d9", f"{DOWN}85", f"{DOWN}00", f"{UP}85", f"{UP}d9")
-"""Diverging, for signed values: 0 is the page's own paper, light or dark, and letters can be read on both ends."""
 INK_COLOURS = ("#ffffff", "#e3e5e8", "#b9bec5", "#858d98", "#515a66", "#1b1f24")
 DARK_INK_COLOURS = ("#11151a", "#2c323a", "#525a65", "#828b97", "#b8bfc8", "#f4f6f8")
 """For pictures: paper to ink, in grey, so that ink is never mistaken for attention; on a light and on a dark page."""
 GREY, FAINT = "#8a93a0", "#8a93a066"  # rules and small words; thin edges around pictures
 TEXT_COLOUR, LABEL_COLOUR = "#7d8794", "#747b86"
 """Greys between a light and a dark page; ui/styles/readable.css makes words in them readable on both."""
-DARK_COLOUR, MASKED_GREY = "#050607", "#9aa1aa"
-"""DARK_COLOUR: numbers on bright cells and frames of selected ones. MASKED_GREY: cells without a value."""
+DARK_COLOUR = "#050607"  # numbers on bright cells and frames of selected ones
 
 
 @dataclass(frozen=True)
@@ -86,7 +75,7 @@ def weights_ramp(n_keys: int, high: float = 1.0) -> Ramp:
     uniform = 1 / max(n_keys, 1)
     high = max(high, 1.02 * uniform)
     ratio = uniform / high
-    exponent = 1.0 if ratio > 0.12 else float(np.clip(np.log(0.3) / np.log(ratio), 0.25, 1))
+    exponent = 1.0 if ratio > LINEAR_FROM else float(np.clip(np.log(UNIFORM_AT) / np.log(ratio), MIN_EXPONENT, 1))
     return Ramp(PINKS, 0.0, high, exponent, uniform, f"1/{n_keys}")
 
 

@@ -11,9 +11,9 @@ import streamlit as st
 
 from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis, Role
+from attention_core.attention.view.colours import PINK
 from attention_core.charts import matrix_chart
 from attention_core.charts.chart import Drawn
-from attention_core.charts.ramps import PINK
 from pages.atlas.shared_atlas import NAME, Place, SharedAtlas, axis_of
 from ui.chart import note_picture
 from ui.component import component

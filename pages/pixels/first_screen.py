@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from attention_core import UNIFORM, AttentionTrace
+from attention_core.attention.view.colours import CLEARNESS, DOWN, PINK, UP
 from attention_core.charts import overlay, picture, signed_ramp
 from attention_core.charts.chart import Drawn
-from attention_core.charts.overlay import CLEARNESS
-from attention_core.charts.ramps import CHOSEN, DOWN, GREY, PINK, UP
+from attention_core.charts.ramps import CHOSEN, GREY
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask

@@ -1,10 +1,11 @@
 // A training as a film: where the watched model looks in somebody's own input, beside how often it and its controls are
 // right. While it goes on, the last picture is shown, unless somebody has gone back to an earlier one.
 import { asPercent, bytesOf, clamp, isNew, set, shownBy, wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
+import { CLEARNESS, PINK } from "../../attention_core/attention/view/colours.js";
 import { Film } from "../../attention_core/attention/view/film.js";
 
-const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20, CLEARNESS = 0.6;
-const PINK = "#d13b9b", LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
+const PICTURES_A_SECOND = 10, BESIDE = 560, LARGEST = 330, HEAD = 50, FOOT = 30, GAP = 20;
+const LINES = ["#C2478C", "#75808E", "#75808E"]; // grey: without attention
 
 class LearningFilm extends Film {
   constructor(root) { super(root, "How far the training had come", "Watch it learn"); }

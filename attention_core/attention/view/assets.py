@@ -2,6 +2,7 @@
 
 A script is a module whose imports come first. `import { names } from "./file.js";`, `export const`, `export class`,
 `export { names };` and `export default` are all that it may write of modules, each at the beginning of a line.
+One module is no file: colours.js, which colours.py writes.
 """
 
 import posixpath
@@ -9,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from attention_core.attention.view.colours import colours_script
 from attention_core.files import find_file
 
 HERE = "attention_core/attention/view"
@@ -69,7 +71,9 @@ def modules_of(place: str) -> list[Module]:
 
 def _read(place: str) -> Module:
     lines, exports, imports = list[str](), list[str](), list[tuple[str, str]]()
-    for line in find_file(place).read_text(encoding="utf-8").splitlines():
+    is_written_here = place == f"{HERE}/colours.js"
+    text = colours_script() if is_written_here else find_file(place).read_text(encoding="utf-8")
+    for line in text.splitlines():
         if match := IMPORT.fullmatch(line):
             imports.append((match[1], posixpath.normpath(posixpath.join(posixpath.dirname(place), match[2]))))
             continue
@@ -77,8 +81,8 @@ def _read(place: str) -> Module:
             exports += [match[1]] if match[1] else match[2].split(", ") if match[2] else ["default"]
         elif line.startswith(("import", "export")):
             raise ValueError(f"{place}: {line!r} is no import or export in one of the forms that {__name__} names")
-        if text := line.lstrip(" "):  # a browser needs neither indentation nor comments on lines of their own
-            lines += [] if text.startswith("//") else [text]
+        if code := line.lstrip(" "):  # a browser needs neither indentation nor comments on lines of their own
+            lines += [] if code.startswith("//") else [code]
     return Module(place, tuple(lines), tuple(exports), tuple(imports))
 
 

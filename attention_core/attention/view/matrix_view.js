@@ -1,27 +1,20 @@
 // Matrices as pictures: queries downwards, keys to the right.
-import { arrayOf, arrowOf, boxOf, clamp, make, pixelOf, placeOn, pointedIn, pointIn, putPixels, set } from "./prelude.js";
+import { arrayOf, arrowOf, boxOf, channelsOf, clamp, make, pixelOf, placeOn, pointedIn, pointIn, putPixels, rampOf, set } from "./prelude.js";
+import { ABOVE_ZERO, BELOW_ZERO, MASKED_COLOUR, MIN_RANGE, PINKS, UNIFORM_AT } from "./colours.js";
 
-const BELOW = [47, 121, 173], ABOVE = [180, 97, 14]; // as charts/ramps.py has them: 0, between them, is the paper, light or dark
-export const PINK = [209, 59, 155]; // of weights
-export const STRONGEST = 0.85; // as much of it as lets letters be read, on light and on dark paper
-export const CLEARNESS = 0.6; // exponent of the opacity of weights over a picture
-const UNIFORM_AT = 0.3; // where on the ramp the weight of looking everywhere alike lies
-const LEAST_RANGE = 10; // the strongest colour is at least so many times that weight
-
-const byPlace = (colour) => arrayOf(Uint32Array, 256, colour);
+// Each ramp as 256 pixels; the paper, light or dark, is 0, also between blue and orange.
+const [below, above, pinks] = [BELOW_ZERO, ABOVE_ZERO, PINKS].map(rampOf);
+const pixelsOf = (ramp) => arrayOf(Uint32Array, 256, (step) => pixelOf(ramp(step / 255)));
 export const RAMPS = {
-  rising: byPlace((at) => pixelOf(ABOVE, STRONGEST * at)),
-  signed: byPlace((at) => {
-    const far = Math.abs(at / 127.5 - 1);
-    return pixelOf(at < 128 ? BELOW : ABOVE, Math.min(266 * far, 49 + 168 * far));
-  }),
-  weights: byPlace((at) => pixelOf(PINK, STRONGEST * at)),
+  rising: pixelsOf(above),
+  signed: pixelsOf((share) => (share < 0.5 ? below(1 - 2 * share) : above(2 * share - 1))),
+  weights: pixelsOf(pinks),
 };
-export const MASK = pixelOf([154, 161, 170], 85);
+export const MASK = pixelOf(channelsOf(MASKED_COLOUR));
 
 // What makes a weight a colour: up to the largest one, small ones spread so that the weight 1/n can be seen.
 export const colouring = (largest, n) => {
-  const high = Math.max(largest, Math.min(LEAST_RANGE / n, 1), 1e-30), ratio = Math.min(1 / n / high, 0.999);
+  const high = Math.max(largest, Math.min(MIN_RANGE / n, 1), 1e-30), ratio = Math.min(1 / n / high, 0.999);
   const exponent = Math.min(1, Math.log(UNIFORM_AT) / Math.log(ratio));
   return (weight) => RAMPS.weights[Math.round(255 * clamp(weight / high, 0, 1) ** exponent)];
 };

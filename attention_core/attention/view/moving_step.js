@@ -1,14 +1,15 @@
 // A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
 // ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
-import { arrayOf, clamp, create, isNew, make, minus, pixelOf, placeOn, pointedIn, pointIn, putPixels, set, wantsLessMotion } from "./prelude.js";
+import { arrayOf, channelsOf, clamp, create, isNew, make, minus, pixelOf, placeOn, pointedIn, pointIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { numbersOf } from "./packed_heads.js";
-import { asMatrix, CLEARNESS, MASK, PINK, RAMPS, STRONGEST } from "./matrix_view.js";
+import { CLEARNESS, LINEAR_FROM, MIN_EXPONENT, PINK, ROLE_COLOURS, STRONGEST, UNIFORM_AT } from "./colours.js";
+import { asMatrix, MASK, RAMPS } from "./matrix_view.js";
 import { Film } from "./film.js";
 
 const SECONDS = 1.4, LARGEST_CELL = 110, ROOM = 360, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
 const SLANT = 0.72, MOST_SLANTED = 92; // what a slanted word takes of its length across and upwards, and the length at which it is cut
-const MARK = { query: "#0072B2", key: "#E69F00", value: "#009E73", scores: "#56B4E9", weights: "#CC79A7", context: "#D55E00" };
+const MARK = { ...ROLE_COLOURS, input: undefined, output: undefined }; // which are no parts of attention
 
 const between = (from, to, share) => from + (to - from) * share;
 const part = (time, from, to) => { const share = clamp((time - from) / (to - from), 0, 1); return share * share * (3 - 2 * share); };
@@ -49,7 +50,7 @@ class Grid {
     if (ink) { this.tint(ink); return; }
     if (glow) {
       Object.assign(this, { low: 0, high: glow, uniform, isCut: high > glow });
-      this.pixel = (value) => pixelOf(PINK, 255 * (over ? STRONGEST : 1) * clamp(value / glow, 0, 1) ** CLEARNESS);
+      this.pixel = (value) => pixelOf(channelsOf(PINK), 255 * (over ? STRONGEST : 1) * clamp(value / glow, 0, 1) ** CLEARNESS);
     } else if (role === "weights") this.rise(RAMPS.weights, uniform);
     else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
     else {
@@ -74,7 +75,7 @@ class Grid {
   rise(ramp, uniform = 0) {
     this.low = 0;
     this.high = Math.max(this.high, 1.02 * uniform) || 1;
-    const ratio = uniform / this.high, exponent = !uniform || ratio > 0.12 ? 1 : clamp(Math.log(0.3) / Math.log(ratio), 0.25, 1);
+    const ratio = uniform / this.high, exponent = !uniform || ratio > LINEAR_FROM ? 1 : clamp(Math.log(UNIFORM_AT) / Math.log(ratio), MIN_EXPONENT, 1);
     this.uniform = uniform;
     this.share = (value) => clamp(value / this.high, 0, 1) ** exponent;
     this.pixel = (value) => ramp[Math.round(255 * this.share(value))];

@@ -77,9 +77,12 @@ export const inflate = async (bytes) => {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
 
-// What makes a share, from 0 to 1, a colour [r, g, b] between others, which are written as "#rrggbb".
+// Red, green, blue and opacity, up to 255, of "#rrggbb" or "#rrggbbaa".
+export const channelsOf = (colour) => [1, 3, 5, 7].map((at) => parseInt(colour.slice(at, at + 2) || "ff", 16));
+
+// What makes a share, from 0 to 1, a colour [r, g, b, opacity] between others, which are written as "#rrggbb" or "#rrggbbaa".
 export const rampOf = (colours) => {
-  const anchors = colours.map((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16)));
+  const anchors = colours.map(channelsOf);
   return (share) => {
     const at = clamp(share, 0, 1) * (anchors.length - 1), i = Math.min(Math.floor(at), anchors.length - 2);
     return anchors[i].map((from, channel) => Math.round(from + (at - i) * (anchors[i + 1][channel] - from)));
@@ -87,7 +90,7 @@ export const rampOf = (colours) => {
 };
 
 // A colour as the 32 bits of a pixel.
-export const pixelOf = ([r, g, b], a = 255) => ((Math.round(a) << 24) | (b << 16) | (g << 8) | r) >>> 0;
+export const pixelOf = ([r, g, b, opacity = 255], a = opacity) => ((Math.round(a) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 // A typed array of n numbers, each made from its place; what JavaScript has for that takes ten times as long.
 export const arrayOf = (Kind, n, make) => {

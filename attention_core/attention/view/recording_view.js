@@ -4,7 +4,8 @@ import { arrayOf, arrowOf, asPercent, bytesOf, clamp, create, inflate, isNew, ke
 import { pixelOf, placeOn, putPixels, set } from "./prelude.js";
 import { TokenView } from "./token_view.js";
 import { PackedHead, UNCHANGED } from "./packed_heads.js";
-import { CLEARNESS, colouring, MASK, MatrixView, mostOf, RAMPS, thumbnail } from "./matrix_view.js";
+import { CLEARNESS } from "./colours.js";
+import { colouring, MASK, MatrixView, mostOf, RAMPS, thumbnail } from "./matrix_view.js";
 import { StepsView } from "./steps_view.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

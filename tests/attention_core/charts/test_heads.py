@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from PIL.ImageColor import getcolor
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.attention.view.colours import MASKED_COLOUR, UNIFORM_AT
 from attention_core.charts import heads as heads_module
-from attention_core.charts.heads import UNIFORM_AT, heads_chart, mosaic, own_ramp
-from attention_core.charts.heatmap import MASKED_COLOUR
+from attention_core.charts.heads import heads_chart, mosaic, own_ramp
 from tests.support.charts import valid
 from tests.support.traces import of_weights, trace_of
 
@@ -62,7 +63,7 @@ def test_small_matrices_are_drawn_cell_by_cell_and_pictures_stay_apart():
 
 def test_what_may_not_be_seen_is_grey_in_large_pictures_too():
     drawn = mosaic([random_trace(1, 200, is_causal=True)], size=50)
-    is_grey = (pixels(drawn, 0, 0) == MASKED_COLOUR).all(-1)
+    is_grey = (pixels(drawn, 0, 0) == getcolor(MASKED_COLOUR, "RGBA")).all(-1)
     np.testing.assert_array_equal(is_grey, ~np.tri(50, dtype=bool))
 
 

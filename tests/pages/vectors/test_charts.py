@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from attention_core.attention.view.colours import DOWN, UP
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
-from attention_core.charts.ramps import DOWN, UP
 from pages.vectors.charts import hull_chart
 from tests.support.charts import valid
 
