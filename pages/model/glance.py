@@ -19,6 +19,7 @@ from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import click, draw_chart
 from ui.job_queue import run_once
 from ui.layout import section
+from ui.parts import run_parts
 from ui.player import StepLook, Stepper, show_numbers
 from ui.state import Field, following, whole_number
 
@@ -75,8 +76,6 @@ HEAD = Field[HeadChoice | None](
     NAME, "chosen", None, address="head", parse=_place, text=lambda place: f"{place.trace}:{place.head}"
 )
 TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
-FRAMED = Field[HeadChoice | None](NAME, "framed", None)
-"""The head that is framed on the first screen."""
 PRONOUNS = {"it", "he", "she", "they", "him", "her", "them"}
 FAR_LOOK_OF = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
@@ -159,10 +158,19 @@ def chosen_layers(run: ModelRun) -> tuple[Selection, list[AttentionTrace]]:
 
 
 def choose(*, query: int | None = None, **place: Any) -> None:
-    """Look at something else: a group, layer or head, a query; what is not given stays. For callbacks."""
+    """Look at something else: a group, layer or head, a query; what is not given stays.
+
+    It ends the callback that calls it: the whole page follows, also from a tab.
+    """
     HEAD.value = (HEAD.value or HeadChoice())._replace(**place)
     if query is not None:
         TOKEN.value = query
+    run_parts()
+
+
+def choose_row(row: int, column: int) -> None:
+    """Make the query that whose row has a clicked number; see choose."""
+    choose(query=row)
 
 
 def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result:
@@ -188,7 +196,6 @@ def glance(run: ModelRun) -> None:
         with st.container(width="stretch"):
             section("Every head of every layer")
         now = _choice(run)
-        FRAMED.value = HEAD.value
     with st.container(key="tells_model"), st.container(key="model_glance"):
         pictures = glance_picture(run, now, takes_click=True)
     words = "Each picture is a head: queries down, keys across. Click one."

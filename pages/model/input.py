@@ -18,6 +18,7 @@ from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import error_markdown, literal
 from ui.model_runs import PAGE_MODEL, LatestRun, choose_model, opened_run, pretrained_of, remember, run_of, uploaded_run
 from ui.navigation import opened_recording
+from ui.parts import changing
 from ui.state import Field, expander, named, single_choice
 
 PREVIEW = 256
@@ -105,7 +106,9 @@ def offer_model(run: ModelRun) -> None:
                 TEXT[NAME, kind].value = run.recording.text
         PAGE_MODEL.ask(name)
 
-    st.button("Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=load)
+    st.button(
+        "Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=changing(load)
+    )
 
 
 def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, LatestRun | None]:

@@ -158,7 +158,8 @@ def model_steps(run: ModelRun) -> None:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
         look = at_query(trace, now.query)
-        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS, on_choose=glance.TOKEN)
+        choose = glance.choose_row if step.row_axis is trace.story.query_axis else None
+        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS, on_choose=choose)
 
 
 def export_head(run: ModelRun) -> None:
@@ -204,7 +205,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
     numbers = masked(values, trace.allowed(head))
     about = {"title": SHOWN_AS[shown], "role": Role.OUTPUT if shown == "length" and len(values) > 1 else Role.WEIGHTS}
     look = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
-    show_numbers(trace, numbers, "model_matrix", look, about, on_choose=glance.TOKEN)
+    show_numbers(trace, numbers, "model_matrix", look, about, on_choose=glance.choose_row)
 
 
 def patch_view(

@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.hub.model import ModelKind, predicts_words
 from pages.model.ablation import change_heads, changed_run
 from pages.model.effects import logit_by_part, model_doubts, patch_heads
-from pages.model.glance import FRAMED, HEAD, NAME, STEPS, glance, open_on_a_far_look
+from pages.model.glance import NAME, STEPS, glance, open_on_a_far_look
 from pages.model.heads import heads_in_numbers, named_heads, rolled_out, side_by_side
 from pages.model.input import ABOUT, choose_run, choose_source, offer_model
 from pages.model.one_head import export_head, model_steps, one_head
@@ -29,16 +29,14 @@ def tab(
     formerly: tuple[str, ...] = (),
     sections: Iterable[Tab] = (),
 ) -> Tab:
-    """Return a tab or a section in which a head may be chosen: the first screen then follows."""
+    """Return a tab or a section, which says where it shows the model without the visitor's changes."""
 
-    def follow_and_draw() -> None:
-        if HEAD.value != FRAMED.value:
-            st.rerun()
+    def draw_with_note() -> None:
         if changed is not run and changed not in given:
             st.caption("The model as it is, without your changes in *What it does*.")
         draw(*given)
 
-    return Tab(slug, label, follow_and_draw, formerly, sections=tuple(sections))
+    return Tab(slug, label, draw_with_note, formerly, sections=tuple(sections))
 
 
 page_frame(

@@ -26,6 +26,7 @@ from pages.model.input import TEXT
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
+from ui.parts import run_parts
 from ui.state import Field, whole_number
 from ui.words import number_bars
 
@@ -102,6 +103,7 @@ def _tell_the_story() -> None:
     HEAD.value, TOKEN.value = HeadChoice(f"decoder.{COPIES[0]}.self", COPIES[1]), ASKS
     for field in (KEY, AGAINST, WITHOUT, OPENED):
         field.reset()
+    run_parts()
 
 
 def _choose_cell(run: ModelRun, now: Selection) -> Cell:

@@ -5,7 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_page import assert_fits, settle, submit
+from attention_core import trace_model
+from attention_core.hub.run import text_inputs
+from attention_core.inference.pretrained import own_model
+from tests.support.on_page import assert_fits, moving_cell, open_tab, settle, submit
 
 HEADS = ".st-key-model_glance .marks"
 TOKENS = ".st-key-model_tokens .token"
@@ -126,3 +129,33 @@ def test_a_file_that_the_server_has_let_go_of_is_asked_for_again(visitor):
     expect(visitor.locator(TIP).first).to_contain_text(re.compile(r"62\s+looks at"))
     assert len(gone) == 2
     visitor.unroute_all()
+
+
+def test_the_first_screen_follows_what_is_chosen_in_a_tab(visitor):
+    headline = visitor.locator(".st-key-model_opening h5")
+    expect(headline).to_contain_text("looks at")
+    open_tab(visitor, "Heads")
+    similar = visitor.locator("[class*=st-key-model_like] button").first
+    layer, head = re.findall(r"\d+", similar.inner_text())[:2]
+    before = headline.inner_text()
+    similar.click()
+    visitor.wait_for_url(re.compile(rf"head=encoder\.{int(layer) - 1}\.self%3A{int(head) - 1}&"))
+    expect(headline).not_to_have_text(before)
+    expect(visitor.locator(".st-key-model_ranked input")).to_have_value(begins_with(f"{layer}.{head}: "))
+    open_tab(visitor, "Look")
+    canvas = visitor.locator("[class*=model_matrix] canvas").first
+    canvas.scroll_into_view_if_needed()
+    canvas.click(position=moving_cell(canvas, 5, 2))
+    visitor.wait_for_url(re.compile("token=5"))
+    expect(headline).to_have_text(begins_with(f"{visitor.locator(TOKENS).nth(5).inner_text()} looks at"))
+
+
+def test_the_model_that_made_a_recording_takes_its_place(visit, app_url, tmp_path):
+    pretrained = own_model("tatoeba-llama", "cpu")
+    inputs = text_inputs(pretrained, "Mary has a red car.").inputs
+    trace_model(pretrained.model, tokens=pretrained.tokenizer, **inputs).save(tmp_path / "run.npz")
+    page = visit(f"{app_url}/model?what=recording&tab=why")
+    page.locator(".st-key-model_recording input[type=file]").set_input_files(tmp_path / "run.npz")
+    page.get_by_role("button", name="Load it, with the same text").click(timeout=60_000)
+    expect(page.locator(".st-key-model_text_decoder textarea")).to_have_value("Mary has a red car.")
+    expect(page.get_by_text("On the key’s side", exact=True)).to_be_visible(timeout=60_000)
