@@ -39,9 +39,9 @@ class Hall(NamedTuple):
     ended: Counter[str]
 
 
-async def phone(hall: Hall, place: int) -> None:
+async def phone(hall: Hall, number: int) -> None:
     """Poll for ever; answer each question at some time within the seconds for it."""
-    chance, name, has, met = Random(place), f"phone-number-{place:06}", "", 0
+    chance, name, has, answered = Random(number), f"phone-number-{number:06}", "", 0
     # Reading certificates for each phone would hold up everybody here, the lecturer's browser too, for 15 s.
     async with httpx2.AsyncClient(base_url=hall.room, timeout=60, verify=False) as client:
         await asyncio.sleep(POLL * chance.random())
@@ -53,11 +53,11 @@ async def phone(hall: Hall, place: int) -> None:
                 joins = ""
                 if answer.status_code == 200:
                     state = answer.json()
-                    if state["number"] not in (0, met):
+                    if state["number"] not in (0, answered):
                         await asyncio.sleep(WITHIN * chance.random())
-                        said = {"question": state["number"], "answer": chance.randrange(3), "phone": name}
-                        hall.ended[f"answer {(await client.post('/answer', json=said)).status_code}"] += 1
-                    met, has = state["number"], state["state"]
+                        answer = {"question": state["number"], "answer": chance.randrange(3), "phone": name}
+                        hall.ended[f"answer {(await client.post('/answer', json=answer)).status_code}"] += 1
+                    answered, has = state["number"], state["state"]
             await asyncio.sleep(POLL * (0.8 + 0.4 * chance.random()))
 
 
@@ -81,30 +81,30 @@ async def measure(server: Server, rooms: Rooms, n_phones: int) -> dict:
     (code, key), session, steps = rooms.open(), Session(server.address), list[float]()
     hall = Hall(f"{server.address}/hall/{code}", key, Counter())
     await session.open("vectors")
-    phones = (phone(hall, place) for place in range(n_phones))
-    people = [asyncio.create_task(one) for one in (lecturer(session, steps), corner(hall), *phones)]
+    phones = (phone(hall, number) for number in range(n_phones))
+    people = [asyncio.create_task(person) for person in (lecturer(session, steps), corner(hall), *phones)]
     await asyncio.sleep(3 * WITHIN)  # all have come
     steps.clear()
-    began, used, own, counted = time.monotonic(), server.seconds(), time.process_time(), []
+    began, cpu_before, driver_before, n_answers = time.monotonic(), server.seconds(), time.process_time(), []
     for number in range(N_QUESTIONS):
         question = HallQuestion("Three vectors, nine pairs", f"Question {number + 1}: which one?", ("x1", "x2", "x3"))
         rooms.ask(code, question)
         await asyncio.sleep(OPEN_FOR)
-        counted.append(getattr(rooms.reveal(code, question, [0]), "n", 0))
-    spent, lasted = server.seconds() - used, time.monotonic() - began
-    for one in people:
-        one.cancel()
+        n_answers.append(getattr(rooms.reveal(code, question, [0]), "n", 0))
+    spent, lasted = server.seconds() - cpu_before, time.monotonic() - began
+    for person in people:
+        person.cancel()
     ended = await asyncio.gather(*people, return_exceptions=True)
     return {
         "phones": n_phones,
-        "answers_counted": counted,
+        "answers_counted": n_answers,
         "cpu_per_phone_and_question_s": round(spent / (n_phones * N_QUESTIONS), 5),
         "server_cores": round(spent / lasted, 2),
         "lecturer_step_s_p50_p95_p99": quantiles(steps, 3),
         "slowest_step_s": round(max(steps), 3),
         "requests": dict(sorted(hall.ended.items())),
-        "driver_cores": round((time.process_time() - own) / lasted, 2),
-        "faults": [repr(one) for one in ended if not isinstance(one, asyncio.CancelledError)],
+        "driver_cores": round((time.process_time() - driver_before) / lasted, 2),
+        "faults": [repr(error) for error in ended if not isinstance(error, asyncio.CancelledError)],
     }
 
 
@@ -119,9 +119,9 @@ def main() -> None:
         os.environ |= {FILE: str(file), "ATTENTION_WARM": "0"}
         with served("app.py", options.processes) as server:
             command = " ".join(["python -m benchmarks.hall", *sys.argv[1:]])
-            found = {"command": command, **asyncio.run(measure(server, Rooms(file), options.phones))}
+            figures = {"command": command, **asyncio.run(measure(server, Rooms(file), options.phones))}
     name = f"hall_on_{options.processes}" if options.processes > 1 else "hall"
-    publish(name, [["what", "figure"], *([name, str(value)] for name, value in found.items())], found)
+    publish(name, [["what", "figure"], *([name, str(value)] for name, value in figures.items())], figures)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -61,24 +62,24 @@ class Visitor:
 
     async def visit(self, pages: Sequence[str], until: float) -> None:
         """Go round the pages, from a random one on unless alone."""
-        place = 0 if self.options.visitors == 1 else self.random.randrange(len(pages))
-        while time.monotonic() < until:
-            page = pages[place % len(pages)]
+        first = 0 if self.options.visitors == 1 else self.random.randrange(len(pages))
+        for page in islice(cycle(pages), first, None):
+            if time.monotonic() > until:
+                break
             if await self._tried(page, "arrival", self._arrive(page)):
                 for action in VISITS.get(page, FLOOR):
                     if time.monotonic() > until or not await self._tried(page, action.name, self._do(page, action)):
                         break
-            place += 1
         await self._leave()
 
-    async def _tried(self, page: str, what: str, doing: Awaitable[None]) -> bool:
+    async def _tried(self, page: str, action: str, doing: Awaitable[None]) -> bool:
         """Wait for an action; returns whether the session goes on. What went wrong is counted."""
         try:
             await doing
         except LookupError as fault:
-            self.tally.missing[page, f"{what}: {fault}"] += 1
+            self.tally.missing[page, f"{action}: {fault}"] += 1
         except (GoneError, TimeoutError, OSError) as fault:
-            self.tally.faults[page, f"{what}: {type(fault).__name__}: {fault}"] += 1
+            self.tally.faults[page, f"{action}: {type(fault).__name__}: {fault}"] += 1
             await self._leave()
             await asyncio.sleep(1)
             return False
@@ -94,10 +95,10 @@ class Visitor:
     async def _do(self, page: str, action: Action) -> None:
         session, random = self.session, self.random
         assert session is not None
-        found = session.widgets(action.kind, action.key)
-        if not found:
+        widgets = session.widgets(action.kind, action.key)
+        if not widgets:
             raise LookupError("not there")
-        await self._measured(page, "act", act(session, random.choice(found), action.given, random, PATIENCE))
+        await self._measured(page, "act", act(session, random.choice(widgets), action.given, random, PATIENCE))
 
     async def _measured(self, page: str, kind: str, doing: Awaitable[Answer]) -> None:
         """Wait for an answer and pause as people do."""
@@ -130,7 +131,7 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
     pages = [page for page in VISITS if not options.pages or (page or "start") in options.pages]
     cold = [await warm(door, pages) for door in app.doors]
     tally = Tally()
-    began, used, own = time.monotonic(), app.seconds(), time.process_time()
+    began, cpu_before, driver_before = time.monotonic(), app.seconds(), time.process_time()
     until = began + options.ramp + options.seconds
 
     async def arrive(number: int) -> None:
@@ -148,8 +149,8 @@ async def measure(app: Server, floor: Server, options: argparse.Namespace) -> tu
         "first_opening_s": cold,
         **({"trains": trains} if options.train else {}),
         "answers_per_s": round(n / lasted, 2),
-        "cpu_per_answer_ms": round(1000 * (app.seconds() - used) / max(n, 1)),
-        "driver_cores": round((time.process_time() - own) / lasted, 2),
+        "cpu_per_answer_ms": round(1000 * (app.seconds() - cpu_before) / max(n, 1)),
+        "driver_cores": round((time.process_time() - driver_before) / lasted, 2),
         "peak_mb": app.megabytes("VmHWM"),
     }
 
@@ -167,23 +168,25 @@ async def warm(door: str, pages: Sequence[str]) -> float:
 def quantiles(values: Sequence[float], digits: int = 0) -> list[float]:
     """Return the values that half, 95 and 99 of a hundred do not exceed; none if there are none."""
     ordered = sorted(values)
-    places = (int(share * len(ordered)) for share in (0.5, 0.95, 0.99))
-    return [round(ordered[min(len(ordered) - 1, place)], digits) for place in places if ordered]
+    indices = (int(share * len(ordered)) for share in (0.5, 0.95, 0.99))
+    return [round(ordered[min(len(ordered) - 1, index)], digits) for index in indices if ordered]
 
 
-def summary(done: Sequence[Done], n_faults: int, alone: bool) -> dict[str, Any]:
+def summary(done: Sequence[Done], n_faults: int, is_single: bool) -> dict[str, Any]:
     """Return the figures of a page, or of all pages."""
-    acted = [one for one in done if one.kind == "act"]
-    arrived = {kind: quantiles([one.seconds for one in done if one.kind == kind], 3) for kind in ("open", "go")}
-    found: dict[str, list[float]] = {
-        "s": quantiles([one.seconds for one in acted], 3),
-        "kb": quantiles([one.n_bytes / 1000 for one in acted], 1),
-        "cpu_ms": quantiles([1000 * one.cpu for one in acted]) if alone else [],
+    actions = [answer for answer in done if answer.kind == "act"]
+    arrived = {
+        kind: quantiles([answer.seconds for answer in done if answer.kind == kind], 3) for kind in ("open", "go")
+    }
+    figures: dict[str, list[float]] = {
+        "s": quantiles([action.seconds for action in actions], 3),
+        "kb": quantiles([action.n_bytes / 1000 for action in actions], 1),
+        "cpu_ms": quantiles([1000 * action.cpu for action in actions]) if is_single else [],
         "open_s": arrived["open"],
         "go_s": arrived["go"],
-        "go_cpu_ms": quantiles([1000 * one.cpu for one in done if one.kind != "act"]) if alone else [],
+        "go_cpu_ms": quantiles([1000 * answer.cpu for answer in done if answer.kind != "act"]) if is_single else [],
     }
-    return {"n": len(acted), **{name: value for name, value in found.items() if value}, "n_faults": n_faults}
+    return {"n": len(actions), **{name: values for name, values in figures.items() if values}, "n_faults": n_faults}
 
 
 COLUMNS = {"s": "action, s", "kb": "kB", "cpu_ms": "server, ms", "open_s": "opening, s", "go_s": "page to page, s"}
@@ -191,11 +194,11 @@ COLUMNS = {"s": "action, s", "kb": "kB", "cpu_ms": "server, ms", "open_s": "open
 
 def table(figures: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Return the figures as rows: p50, p95 and p99 of each."""
-    shown = [name for name in COLUMNS if any(name in page for page in figures.values())]
-    rows = [["page", "actions", *(f"{COLUMNS[name]}: p50 p95 p99" for name in shown), "faults"]]
-    for page, found in figures.items():
-        cells = [" ".join(f"{value:g}" for value in found.get(name, ())) for name in shown]
-        rows.append([page, str(found["n"]), *cells, str(found["n_faults"])])
+    columns = [name for name in COLUMNS if any(name in page for page in figures.values())]
+    rows = [["page", "actions", *(f"{COLUMNS[name]}: p50 p95 p99" for name in columns), "faults"]]
+    for page, of_page in figures.items():
+        cells = [" ".join(f"{value:g}" for value in of_page.get(name, ())) for name in columns]
+        rows.append([page, str(of_page["n"]), *cells, str(of_page["n_faults"])])
     return rows
 
 
@@ -215,21 +218,21 @@ def main() -> None:
     """Measure, print, write results/load_VISITORS.json, for several processes load_VISITORS_on_PROCESSES.json."""
     options = options_of()
     with served("benchmarks/apps/load_floor_app.py") as floor, served("app.py", options.processes) as app:
-        tally, whole = asyncio.run(measure(app, floor, options))
+        tally, totals = asyncio.run(measure(app, floor, options))
     pages: dict[str, dict[str, Any]] = {}
     for page in (*VISITS, FLOOR_PAGE):
-        if found := [done for done in tally.done if done.page == page]:
-            pages[page or "start"] = summary(found, tally.n_faults(page), options.visitors == 1)
+        if answers := [done for done in tally.done if done.page == page]:
+            pages[page or "start"] = summary(answers, tally.n_faults(page), options.visitors == 1)
     ours = [done for done in tally.done if done.page != FLOOR_PAGE]
     pages["all pages"] = summary(ours, tally.n_faults(*VISITS), options.visitors == 1)
-    whole["cut"] = tally.cut
+    totals["cut"] = tally.cut
     for name in ("faults", "missing"):
-        whole[name] = {f"{page or 'start'}: {what}": n for (page, what), n in getattr(tally, name).items()}
+        totals[name] = {f"{page or 'start'}: {event}": n for (page, event), n in getattr(tally, name).items()}
     name = f"load_{options.visitors}" + (f"_on_{options.processes}" if options.processes > 1 else "")
     name += "_training" if options.train else ""
     command = {"command": " ".join(["python -m benchmarks.load", *sys.argv[1:]])}
-    publish(name, table(pages), {**command, "p50_p95_p99": pages, **whole})
-    print(*(f"{name}: {value}" for name, value in whole.items() if value not in ({}, [])), sep="\n")
+    publish(name, table(pages), {**command, "p50_p95_p99": pages, **totals})
+    print(*(f"{name}: {value}" for name, value in totals.items() if value not in ({}, [])), sep="\n")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ new PerformanceObserver((list) => {
   for (const { startTime, duration } of list.getEntries()) paint.long.push([startTime, duration]);
 }).observe({ type: "longtask", buffered: true });
 """
-AT_REST = (
+IS_STILL = (
     f"{IDLE} && performance.now() - Math.max(window.paint.last, window.paint.event) > 700"
     " && !document.querySelector('[data-testid=stMain] [data-testid=stSkeleton]')"
 )
@@ -87,10 +87,10 @@ class Painting(NamedTuple):
 
 def wait_until_idle(process: int) -> None:
     """Wait until a process has had less than a tenth of a core for fifteen seconds: a server warms up by itself."""
-    before, now = -15.0, processor_seconds(process)
-    while now - before > 1.5:
+    previous, seconds = -15.0, processor_seconds(process)
+    while seconds - previous > 1.5:
         time.sleep(15)
-        before, now = now, processor_seconds(process)
+        previous, seconds = seconds, processor_seconds(process)
 
 
 class Window:
@@ -135,7 +135,7 @@ class Window:
     def _measure(self, processor: float, since: float) -> Painting:
         self.page.wait_for_timeout(50)
         self.page.wait_for_function(IDLE, timeout=60_000)
-        self.page.wait_for_function(AT_REST, timeout=60_000)
+        self.page.wait_for_function(IS_STILL, timeout=60_000)
         server = 1000 * (processor_seconds(self._server) - processor)
         last, tasks = self.page.evaluate("[paint.last, paint.long]")
         longest = max((duration for start, duration in tasks if start + duration > since), default=0.0)
@@ -221,9 +221,9 @@ def visit_in_turns(browser: Browser, servers: Sequence[tuple[str, int]], name: s
             with watched(browser, process) as window:
                 times["opening"][side].append(window.open(f"{url}/{name}"))
                 random = Random(number)
-                for place, action in enumerate(VISITS[name]):
+                for index, action in enumerate(VISITS[name]):
                     if painting := window.act(action, random):
-                        times[f"{place + 1} {action.name}"][side].append(painting)
+                        times[f"{index + 1} {action.name}"][side].append(painting)
     return {event: sides for event, sides in times.items() if all(sides)}
 
 
@@ -231,10 +231,10 @@ def summarise(times: Times) -> dict[str, dict[str, float]]:
     """Return the medians of every event of a page, and the ratio of the time to the last change."""
     rows = {}
     for event, sides in times.items():
-        before, now = ([statistics.median(column) for column in zip(*side, strict=True)] for side in sides)
-        figures = {"before_ms": before[0], "ms": now[0], "longest_task_ms": now[1], "server_ms": now[2]}
+        before, after = ([statistics.median(column) for column in zip(*side, strict=True)] for side in sides)
+        figures = {"before_ms": before[0], "ms": after[0], "longest_task_ms": after[1], "server_ms": after[2]}
         rows[event] = {name: round(figure) for name, figure in figures.items()}
-        rows[event]["ratio"] = round(now[0] / max(before[0], 1.0), 2)
+        rows[event]["ratio"] = round(after[0] / max(before[0], 1.0), 2)
     return rows
 
 
@@ -243,11 +243,11 @@ def main(pages: Sequence[str], before: str, rounds: int) -> None:
     urls = [f"http://127.0.0.1:{port}" for port in ports]
     with (
         checked_out(before) as folder,
-        started(command("app.py", ports[0]), urls[0], folder=folder) as server_before,
-        started(command("app.py", ports[1]), urls[1]) as server_now,
+        started(command("app.py", ports[0]), urls[0], folder=folder) as old_server,
+        started(command("app.py", ports[1]), urls[1]) as new_server,
         sync_playwright() as playwright,
     ):
-        servers = [(urls[0], server_before.pid), (urls[1], server_now.pid)]
+        servers = [(urls[0], old_server.pid), (urls[1], new_server.pid)]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for url, process in servers:
             with watched(browser, process) as window:
@@ -257,17 +257,17 @@ def main(pages: Sequence[str], before: str, rounds: int) -> None:
     table = [["page", "opening, ms", "opening, times before", "actions, times before: median, most"]]
     openings, actions = [], []
     for name, rows in results.items():
-        opening, *others = rows.values()
-        ratios = [row["ratio"] for row in others] or [0.0]
+        opening, *events = rows.values()
+        ratios = [row["ratio"] for row in events] or [0.0]
         openings.append(opening["ratio"])
         actions += ratios
-        table.append([name, str(opening["ms"]), f"{opening['ratio']:.2f}", median_and_most(ratios)])
-    table.append(["all", "", f"{max(openings):.2f}", median_and_most(actions)])
-    figures = {"before": before, "actions": median_and_most(actions), "most_opening": max(openings)}
+        table.append([name, str(opening["ms"]), f"{opening['ratio']:.2f}", median_and_largest(ratios)])
+    table.append(["all", "", f"{max(openings):.2f}", median_and_largest(actions)])
+    figures = {"before": before, "actions": median_and_largest(actions), "most_opening": max(openings)}
     publish("paint", table, {**figures, "pages": results})
 
 
-def median_and_most(ratios: Sequence[float]) -> str:
+def median_and_largest(ratios: Sequence[float]) -> str:
     return f"{statistics.median(ratios):.2f}, {max(ratios):.2f}"
 
 

@@ -17,7 +17,7 @@ def publish(name: str, rows: Sequence[Sequence[str]], figures: dict[str, Any]) -
 
     The load is that of the minute before the start and before the end: how many processes wanted a core.
     """
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
         if number == 0:

@@ -20,7 +20,7 @@ MARGIN = 16
 HIDDEN = ("stBaseButton-primary", "stBaseButton-secondary", "stTextArea", "stCaptionContainer")
 BELOW = ", ".join([".st-key-matter_weighed :has(> .narrow)", *(f'[data-testid="{name}"]' for name in HIDDEN)])
 """What stands below a picture and would be cut."""
-PLACE = """(selector) => {
+FIND_CORNER = """(selector) => {
   const nodes = [...document.querySelectorAll(selector)].concat(...document.querySelectorAll(".stVegaLiteChart"));
   const boxes = nodes.map((node) => node.getBoundingClientRect());
   const box = boxes.find(({ x, y, height }) => x > 0 && y > 60 && height > 40);
@@ -46,7 +46,7 @@ def photograph(url: str, names: Sequence[str] = ()) -> None:
                 page.wait_for_selector('[data-test-script-state="notRunning"] .st-key-page_foot')
                 page.wait_for_timeout(4000)
                 page.locator(BELOW).evaluate_all("(nodes) => nodes.forEach((one) => (one.style.visibility = 'hidden'))")
-                x, y = page.evaluate(PLACE, card["part"])
+                x, y = page.evaluate(FIND_CORNER, card["part"])
                 wide, high = card["size"]
                 clip = {"x": x - MARGIN, "y": y + card["below"], "width": wide, "height": high}
                 shot = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")

@@ -23,10 +23,10 @@ from tests.support.session import Drawn, Session
 SECTIONS = ("expandable", "popover")
 SILENT = ("bidi_component", "code", "dataframe", "exception", "json", "table", "vega_lite_chart")
 """Kinds whose texts are data."""
-SHOWN = ("body", "label", "caption", "text", "title", "placeholder", "content", "options", "imgs")
+VISIBLE = ("body", "label", "caption", "text", "title", "placeholder", "content", "options", "imgs")
 """Fields of Streamlit's messages that hold texts, or messages with texts."""
 HOVERED = ("help",)
-TYPED = ("text_area", "text_input")
+TEXT_FIELDS = ("text_area", "text_input")
 FORGOTTEN = (
     r"(?s)<(style|script)\b.*?</\1>",
     r'(?s)<(\w+)[^>]*(?:class="fr"|aria-hidden="true")[^>]*>.*?</\1>',
@@ -47,17 +47,17 @@ def plain(text: str) -> str:
     return html.unescape(text)
 
 
-def count_words(texts: set[str], typed: set[str]) -> int:
+def count_words(texts: set[str], inputs: set[str]) -> int:
     """Return how many words some texts, as the server sends them, have without what a person typed into fields."""
-    total, sentences = 0, {" ".join(plain(one).split()) for one in typed} - {""}
+    total, sentences = 0, {" ".join(plain(text).split()) for text in inputs} - {""}
     vocabulary = {word for sentence in sentences for word in _words(sentence)}
     for text in texts:
-        shown = " ".join(plain(text).split())
-        if all(word in vocabulary for word in _words(shown)):
+        remaining = " ".join(plain(text).split())
+        if all(word in vocabulary for word in _words(remaining)):
             continue
         for sentence in sorted(sentences, key=len, reverse=True):
-            shown = shown.replace(sentence, " ") if len(sentence) > 1 else shown
-        total += sum(any(letter.isalpha() for letter in word) for word in shown.split())
+            remaining = remaining.replace(sentence, " ") if len(sentence) > 1 else remaining
+        total += sum(any(letter.isalpha() for letter in word) for word in remaining.split())
     return total
 
 
@@ -69,8 +69,8 @@ def _texts(message: Any, fields: tuple[str, ...]) -> Iterator[str]:
     """Yield the texts of a message by the names of its fields, options one by one."""
     for field, value in message.ListFields():
         if field.name in fields:
-            for one in value if field.is_repeated else [value]:
-                yield from [one] if isinstance(one, str) else _texts(one, fields)
+            for item in value if field.is_repeated else [value]:
+                yield from [item] if isinstance(item, str) else _texts(item, fields)
 
 
 class Reader:
@@ -79,48 +79,54 @@ class Reader:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.texts: set[str] = set()
-        self.typed: set[str] = set()
+        self.inputs: set[str] = set()
 
     async def read_page(self) -> tuple[int, int, int]:
         """Return the words before anything is opened, the words in all and the number of tabs."""
-        drawn = self.session.drawn
-        n_tabs = sum(one.kind == "tab" for one in drawn.values())
-        closed = [place for place, one in drawn.items() if one.kind in SECTIONS and not _is_open(one)]
-        self._note(SHOWN, hidden=closed)
-        first = count_words(self.texts, self.typed)
+        elements = self.session.drawn
+        n_tabs = sum(element.kind == "tab" for element in elements.values())
+        closed = [path for path, element in elements.items() if element.kind in SECTIONS and not _is_open(element)]
+        self._note(VISIBLE, hidden=closed)
+        first = count_words(self.texts, self.inputs)
         self._note()
         await self._open_sections()
-        for key, label in [(one.key, label) for one in self._lazy("tab_container") for label in self.session.tabs(one)]:
-            found = [one for one in self._lazy("tab_container") if one.key == key]
-            if found and label in self.session.tabs(found[0]):
-                await self.session.use(found[0], "string_value", label, SECONDS)
+        for key, label in [
+            (tabs.key, label) for tabs in self._lazy("tab_container") for label in self.session.tabs(tabs)
+        ]:
+            containers = [tabs for tabs in self._lazy("tab_container") if tabs.key == key]
+            if containers and label in self.session.tabs(containers[0]):
+                await self.session.use(containers[0], "string_value", label, SECONDS)
                 self._note()
                 await self._open_sections()
-        return first, count_words(self.texts, self.typed), n_tabs
+        return first, count_words(self.texts, self.inputs), n_tabs
 
     async def _open_sections(self) -> None:
         """Open what is closed and drawn only when open; one may close another."""
         opened: set[str] = set()
-        while closed := [one for one in self._lazy(*SECTIONS) if one.id not in opened and not _is_open(one)]:
+        while closed := [
+            section for section in self._lazy(*SECTIONS) if section.id not in opened and not _is_open(section)
+        ]:
             opened.add(closed[0].id)
             await self.session.use(closed[0], "bool_value", True, SECONDS)
             self._note()
 
     def _lazy(self, *kinds: str) -> list[Drawn]:
-        return [one for kind in kinds for one in self.session.widgets(kind)]
+        return [element for kind in kinds for element in self.session.widgets(kind)]
 
-    def _note(self, fields: tuple[str, ...] = SHOWN + HOVERED, hidden: Sequence[tuple[int, ...]] = ()) -> None:
-        for place, one in self.session.drawn.items():
-            if one.kind in SILENT or one.message is None or any(_below(place, above) for above in hidden):
+    def _note(self, fields: tuple[str, ...] = VISIBLE + HOVERED, hidden: Sequence[tuple[int, ...]] = ()) -> None:
+        for path, element in self.session.drawn.items():
+            if element.kind in SILENT or element.message is None or any(_is_below(path, above) for above in hidden):
                 continue
-            self.texts.update(_texts(one.message, fields))
-            if one.kind in TYPED:
-                state = self.session.states.get(one.id)
-                self.typed.update((one.message.default, one.message.value, state.string_value if state else ""))
+            self.texts.update(_texts(element.message, fields))
+            if element.kind in TEXT_FIELDS:
+                state = self.session.states.get(element.id)
+                self.inputs.update(
+                    (element.message.default, element.message.value, state.string_value if state else "")
+                )
 
 
-def _below(place: tuple[int, ...], above: tuple[int, ...]) -> bool:
-    return len(place) > len(above) and place[: len(above)] == above
+def _is_below(path: tuple[int, ...], above: tuple[int, ...]) -> bool:
+    return len(path) > len(above) and path[: len(above)] == above
 
 
 def _is_open(section: Drawn) -> bool:
@@ -145,8 +151,8 @@ def main() -> None:
     """Print a line for every page, and the sum."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", help="a running server, of this commit or another one")
-    given = parser.parse_args().url
-    with nullcontext(given.rstrip("/")) if given else running("app.py") as address:
+    url = parser.parse_args().url
+    with nullcontext(url.rstrip("/")) if url else running("app.py") as address:
         counts = asyncio.run(read_app(address))
     print(f"{'page':12}  {'closed':>7}  {'in all':>7}  {'tabs':>4}")
     sums = [sum(column) for column in zip(*counts.values(), strict=True)]

@@ -37,13 +37,13 @@ def test_an_action_is_measured_to_the_end_of_its_run(floor: Server) -> None:
     tally = visited(floor)
     assert not tally.missing
     assert [done.kind for done in tally.done[:2]] == ["open", "act"]
-    found = summary(tally.done, 0, alone=True)
+    found = summary(tally.done, 0, is_single=True)
     assert found["n"] == sum(done.kind == "act" for done in tally.done) > 1
     assert 0 < found["s"][0] <= found["s"][1] <= found["s"][2] < 2
     assert 0.2 < found["kb"][0] < 5
     assert 0 < sum(done.cpu for done in tally.done) <= floor.seconds() - before
     assert floor.megabytes("VmHWM")[0] > 30
-    assert summary(tally.done[:1], 0, alone=True)["n"] == 0  # who only arrived
+    assert summary(tally.done[:1], 0, is_single=True)["n"] == 0  # who only arrived
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 5])
