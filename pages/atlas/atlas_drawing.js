@@ -1,7 +1,7 @@
 // What is drawn on the canvases: tiles, coarser ones in their stead, numbers, labels, the overview, the colour bar.
-import { clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
+import { asPercent, clamp, isNew, make, rampOf } from "../../attention_core/attention/view/prelude.js";
 import { FIRST, keyOf, MASKED, UNKNOWN, weightOf } from "./atlas_tiles.js";
-import { count, fitText, hatch, inPercent, outline, pictureOf, Scale, short, STRONGEST, ticks, turned } from "./atlas_paint.js";
+import { count, fitText, hatch, outline, pictureOf, Scale, STRONGEST, ticks, turned } from "./atlas_paint.js";
 import { MapView, SIDE } from "./atlas_view.js";
 
 const COARSEST = 4; // levels between what is to be seen and what stands in for it
@@ -20,19 +20,19 @@ export class MapDrawing extends MapView {
     this.hatch = null;
   }
 
-  // A tile that is only looked at, so that it is not kept for longer.
+  // A tile, without the cache noting a use of it.
   tile(level, row = 0, col = 0) { return this.cache.tiles.get(keyOf(level, row, col)); }
 
   useFont(pen, size, weight = "") { pen.font = `${weight}${this.large * size}px ${this.font}`; }
 
-  // A place on the canvas, on a whole pixel of the screen: what lies side by side then shows no seam.
+  // A coordinate on the canvas, on a whole pixel of the screen, so that neighbouring tiles show no seam.
   snap(at) { return Math.round(at * this.ratio) / this.ratio; }
 
   // What is hatched is not surveyed.
-  fillGround(pen, ...place) {
+  fillGround(pen, ...rectangle) {
     for (const style of this.data.surveyed < 1 ? [this.soft, this.hatch] : [this.paper]) {
       pen.fillStyle = style;
-      pen.fillRect(...place);
+      pen.fillRect(...rectangle);
     }
   }
 
@@ -53,29 +53,29 @@ export class MapDrawing extends MapView {
     const pen = this.canvas.getContext("2d"), { width, height } = this.size;
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
-    const part = this.seenPart(), level = this.level();
+    const range = this.viewRange(), level = this.level();
     pen.save();
     pen.beginPath();
     pen.rect(this.left, this.top, this.plot.width, this.plot.height);
     pen.clip();
-    const complete = this.paintTiles(pen, part, level);
-    if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, part);
+    const complete = this.paintTiles(pen, range, level);
+    if (this.cell >= NUMBERS_FROM) this.paintNumbers(pen, range);
     if (this.isLit && this.cell >= LABELS_FROM) this.light(pen, ...this.mark);
     this.paintFrames(pen, level);
     pen.restore();
-    this.paintEdges(pen, part);
+    this.paintEdges(pen, range);
     this.paintSmall();
     this.showTip();
     this.root.dataset.complete = String(complete);
     this.root.dataset.view = `${level}/${this.y.toFixed(2)}/${this.x.toFixed(2)}/${this.cell.toFixed(4)}`;
   }
 
-  paintTiles(pen, part, level) {
-    const [x0, y0, x1, y1] = [this.px(part.left), this.py(part.top), this.px(part.right), this.py(part.bottom)];
+  paintTiles(pen, range, level) {
+    const [x0, y0, x1, y1] = [this.px(range.left), this.py(range.top), this.px(range.right), this.py(range.bottom)];
     this.hatch ??= hatch(pen, this.isDark ? "rgba(230,234,240,0.22)" : "rgba(255,255,255,0.42)");
     this.fillGround(pen, x0, y0, x1 - x0, y1 - y0);
     let complete = true;
-    for (const [row, col] of this.places(level, part)) {
+    for (const [row, col] of this.tilesIn(level, range)) {
       const tile = this.cache.get(keyOf(level, row, col));
       if (!tile) complete = false;
       if (!tile?.whole) this.paintStandIn(pen, level, row, col);
@@ -119,17 +119,17 @@ export class MapDrawing extends MapView {
     return tile ? { tile, code: tile.codes[(r % side) * tile.width + (c % side)] } : null;
   }
 
-  paintNumbers(pen, part) {
+  paintNumbers(pen, range) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.fillStyle = this.text;
     this.useFont(pen, this.cell >= 58 ? 11.5 : 9.5);
-    for (let row = Math.floor(part.top); row < part.bottom; row++) {
-      for (let col = Math.floor(part.left); col < part.right; col++) {
-        const found = this.codeAt(row, col);
-        if (!found || found.code === UNKNOWN) continue;
-        const text = found.code === MASKED ? "masked" : short(weightOf(found.tile, found.code));
-        pen.fillText(text, this.px(col + 0.5), this.py(row + 0.5));
+    for (let row = Math.floor(range.top); row < range.bottom; row++) {
+      for (let col = Math.floor(range.left); col < range.right; col++) {
+        const point = this.codeAt(row, col);
+        if (!point || point.code === UNKNOWN) continue;
+        const text = point.code === MASKED ? "masked" : asPercent(weightOf(point.tile, point.code));
+        pen.fillText(text, this.px(col + 0.5), this.py(row + 0.5), this.cell - 4);
       }
     }
   }
@@ -150,7 +150,7 @@ export class MapDrawing extends MapView {
 
   // All is dimmed but the marked cell, which says its weight, and the way from it to its row's and its column's names.
   light(pen, row, col) {
-    const { left, top, cell } = this, x = this.px(col), y = this.py(row), found = this.codeAt(row, col);
+    const { left, top, cell } = this, x = this.px(col), y = this.py(row), point = this.codeAt(row, col);
     pen.fillStyle = this.paper;
     pen.globalAlpha = 0.6;
     pen.beginPath();
@@ -159,16 +159,16 @@ export class MapDrawing extends MapView {
     pen.rect(x, top, cell, y - top);
     pen.fill("evenodd");
     pen.globalAlpha = 1;
-    if (!found || found.code === UNKNOWN) return;
+    if (!point || point.code === UNKNOWN) return;
     this.useFont(pen, 18, "700 ");
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = this.text;
-    pen.fillText(short(weightOf(found.tile, found.code)), x + cell + 8, y + cell / 2);
+    pen.fillText(asPercent(weightOf(point.tile, point.code)), x + cell + 8, y + cell / 2);
   }
 
-  paintEdges(pen, part) {
-    const right = this.px(part.right), bottom = this.py(part.bottom), x0 = this.px(part.left), y0 = this.py(part.top);
+  paintEdges(pen, range) {
+    const right = this.px(range.right), bottom = this.py(range.bottom), x0 = this.px(range.left), y0 = this.py(range.top);
     const isLabelled = this.cell >= LABELS_FROM;
     pen.strokeStyle = this.isDark ? "rgba(230,234,240,0.35)" : "rgba(27,31,36,0.3)";
     pen.lineWidth = 1;
@@ -176,8 +176,8 @@ export class MapDrawing extends MapView {
     pen.fillStyle = this.text;
     pen.textBaseline = "middle";
     this.useFont(pen, 13);
-    if (isLabelled) this.writeLabels(pen, part, x0, y0);
-    else this.writeTicks(pen, part, x0, y0, bottom);
+    if (isLabelled) this.writeLabels(pen, range, x0, y0);
+    else this.writeTicks(pen, range, x0, y0, bottom);
     this.useFont(pen, 13);
     pen.textAlign = "left";
     pen.fillStyle = this.keyColour;
@@ -189,16 +189,16 @@ export class MapDrawing extends MapView {
     turned(pen, 10, y0, -1, () => pen.fillText(queries, 0, 0));
   }
 
-  writeTicks(pen, part, x0, y0, bottom) {
+  writeTicks(pen, range, x0, y0, bottom) {
     pen.textAlign = "right";
-    for (const row of ticks(part.top, part.bottom, this.high(), 46)) {
+    for (const row of ticks(range.top, range.bottom, this.high(), 46)) {
       const y = this.py(row - (this.high() > 4 ? 0.5 : 0)); // people count rows from 1
       if (y < y0) continue;
       pen.fillText(count(row), x0 - 9, clamp(y, y0 + 5, bottom - 5));
       pen.fillRect(x0 - 6, y, 5, 1);
     }
     pen.textAlign = "center";
-    for (const col of ticks(part.left, part.right, this.wide(), 76)) {
+    for (const col of ticks(range.left, range.right, this.wide(), 76)) {
       const x = this.px(col - (this.wide() > 4 ? 0.5 : 0));
       if (x < x0) continue;
       pen.fillText(count(col), clamp(x, x0 + 6, this.size.width - 20), y0 - 14);
@@ -206,20 +206,20 @@ export class MapDrawing extends MapView {
     }
   }
 
-  writeLabels(pen, part, x0, y0) {
+  writeLabels(pen, range, x0, y0) {
     const { hovered, cell } = this, size = clamp((cell * 0.62) / this.large, 9.5, 14), isFlat = cell >= 64 * this.large;
     const useWeight = (isHovered) => this.useFont(pen, size, isHovered ? "600 " : "");
     pen.textAlign = "right";
-    for (let row = Math.floor(part.top); row < part.bottom; row++) {
+    for (let row = Math.floor(range.top); row < range.bottom; row++) {
       const y = this.py(row + 0.5);
-      if (y < y0 - 2 || y > this.py(part.bottom) + 2) continue;
+      if (y < y0 - 2 || y > this.py(range.bottom) + 2) continue;
       useWeight((hovered && Math.floor(hovered.row) === row) || (this.isLit && this.mark[0] === row));
       pen.fillText(fitText(pen, this.labelOf("rows", row) || count(row + 1), this.left - 28), x0 - 6, y);
     }
     pen.textAlign = isFlat ? "center" : "left";
-    for (let col = Math.floor(part.left); col < part.right; col++) {
+    for (let col = Math.floor(range.left); col < range.right; col++) {
       const x = this.px(col + 0.5);
-      if (x < x0 - 2 || x > this.px(part.right) + 2) continue;
+      if (x < x0 - 2 || x > this.px(range.right) + 2) continue;
       useWeight((hovered && Math.floor(hovered.column) === col) || (this.isLit && this.mark[1] === col));
       const text = fitText(pen, this.labelOf("columns", col) || count(col + 1), isFlat ? cell - 4 : this.top - 22);
       if (isFlat) pen.fillText(text, x, y0 - 12);
@@ -241,7 +241,7 @@ export class MapDrawing extends MapView {
       pen.imageSmoothingEnabled = across > 0.5 * width * this.ratio;
       pen.drawImage(pictureOf(tile, this.scale), 0, 0, across, down, 0, 0, width, height);
     }
-    const { left, right, top, bottom } = this.seenPart();
+    const { left, right, top, bottom } = this.viewRange();
     const [wide, high] = [Math.max((right - left) * unit, 5), Math.max((bottom - top) * unit, 5)];
     const [x, y] = [((left + right) * unit - wide) / 2, ((top + bottom) * unit - high) / 2];
     outline(pen, [["rgba(0,0,0,0.75)", 3.5], [MARK, 1.75]], () => pen.strokeRect(x, y, wide, high));
@@ -256,13 +256,13 @@ export class MapDrawing extends MapView {
       pen.fillRect(x, 0, 1, this.legend.height);
     }
     this.marks.replaceChildren();
-    make(this.marks, "span", "low", `≤ ${inPercent(scale.low, 1, 1e-6)}`);
-    make(this.marks, "span", "high", short(scale.high));
+    make(this.marks, "span", "low", `≤ ${asPercent(scale.low)}`);
+    make(this.marks, "span", "high", asPercent(scale.high));
     const share = scale.shareOf(uniform);
     if (share > 0 && share < 1) {
       const mark = make(this.marks, "span", { class: "uniform", style: `left:${(100 * share).toFixed(1)}%` });
       make(mark, "i");
-      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `all alike: ${short(uniform)}`);
+      make(mark, "b", { style: `transform:translateX(${-100 * share}%)` }, `all alike: ${asPercent(uniform)}`);
     }
     this.keys.replaceChildren();
     const explain = (swatch, text) => make(make(this.keys, "span"), "i", swatch).after(text);
@@ -270,7 +270,7 @@ export class MapDrawing extends MapView {
     if (this.data.surveyed < 1) explain("hatched", "not surveyed yet");
   }
 
-  labelOf(axis, place) {
-    return (this[axis].kind === "text" && this.cache.label(axis, place)) || "";
+  labelOf(axis, position) {
+    return (this[axis].kind === "text" && this.cache.label(axis, position)) || "";
   }
 }

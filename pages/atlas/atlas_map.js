@@ -2,8 +2,8 @@
 // coarser ones stand in meanwhile. Queries are rows, keys are columns.
 import { arrowOf, boxOf, clamp, create, make, onceAFrame, pointIn, set } from "../../attention_core/attention/view/prelude.js";
 import { wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
-import { cacheOf, Desk, keyOf, LABELS_AT_ONCE, MASKED, MOST_ASKED, POLL, readMessage, UNKNOWN, unpack, weightOf, ZERO } from "./atlas_tiles.js";
-import { count, long } from "./atlas_paint.js";
+import { cacheOf, Desk, keyOf, LABELS_AT_ONCE, MASKED, MAX_ASKED, POLL, readMessage, UNKNOWN, unpack, weightOf, ZERO } from "./atlas_tiles.js";
+import { count, exactPercent } from "./atlas_paint.js";
 import { FLIGHT, GLIDE } from "./atlas_view.js";
 import { MapDrawing } from "./atlas_drawing.js";
 
@@ -41,7 +41,7 @@ class AtlasMap extends MapDrawing {
     this.marks = make(scale, "div", "marks");
     make(scale, "div", "", "Each step multiplies.");
     this.keys = make(legend, "div", "swatches");
-    this.said = make(this.root, "p", { class: "said", role: "status" });
+    this.status = make(this.root, "p", { class: "status", role: "status" });
     this.listen();
   }
 
@@ -53,18 +53,18 @@ class AtlasMap extends MapDrawing {
 
   async adopt(data, tell) {
     this.readTheme();
-    if (data === this.seen) return this.request();  // called again for another reason, such as a change of the theme
-    this.seen = data;
-    const header = readMessage(data), { view, answered, labels, later, tiles: came, ...about } = header;
-    const told = JSON.stringify(about);
+    if (data === this.lastData) return this.request();  // called again for another reason, such as a change of the theme
+    this.lastData = data;
+    const header = readMessage(data), { view, answered, labels, later, tiles: _, ...appearance } = header;
+    const newAppearance = JSON.stringify(appearance);
     this.desk ??= new Desk(() => this.settle(true));
     this.desk.tell = tell;
-    const isOther = header.atlas !== this.data?.atlas;
+    const isNewMatrix = header.atlas !== this.data?.atlas;
     const cache = cacheOf(header.atlas);
     this.data = header;
     this.small.style.visibility = header.guessing ? "hidden" : "";
-    if (isOther) this.open(header, cache);
-    if (!isOther && header.go && header.go.number !== this.gone) this.go(header.go);
+    if (isNewMatrix) this.open(header, cache);
+    if (!isNewMatrix && header.go && header.go.number !== this.journey) this.go(header.go);
     for (const { axis, start, texts } of labels) cache.labels[axis].set(Math.floor(start / LABELS_AT_ONCE), texts);
     this.desk.answered(answered);
     const tiles = await Promise.all(header.tiles.map(unpack));
@@ -74,16 +74,16 @@ class AtlasMap extends MapDrawing {
     }
     this.desk.leaveOut(new Set(tiles.map((tile) => tile.key)), later);
     if (this.cache !== cache) return;
-    this.settle(true, told !== this.told || labels.length || tiles.length);
-    this.told = told;
-    if (isOther && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
+    this.settle(true, newAppearance !== this.appearance || labels.length || tiles.length);
+    this.appearance = newAppearance;
+    if (isNewMatrix && this.awaits) setTimeout(() => { if (this.awaits && this.cache) this.go(this.awaits); }, BEFORE_FLIGHT);
   }
 
   // Go where Python sends the map.
   go({ number, mark, column, row, across, slowly }) {
     this.awaits = null;
-    this.said.textContent = slowly ? "Flying …" : "";
-    this.gone = number;
+    this.status.textContent = slowly ? "Flying …" : "";
+    this.journey = number;
     [this.mark, this.isLit] = [mark, slowly && mark];
     this.flyTo(column, row, across ? this.cellFor(across) : this.cell, slowly ? FLIGHT : GLIDE);
   }
@@ -94,7 +94,7 @@ class AtlasMap extends MapDrawing {
     this.columns = header.columns;
     this.hovered = null;
     // Where Python has sent the map last is where it opens, unless it was moved since.
-    this.gone = header.go?.number;
+    this.journey = header.go?.number;
     const stayed = header.go && header.go.row === header.view?.row && header.go.column === header.view?.column;
     this.mark = stayed ? header.go.mark : null;
     this.isLit = this.mark && header.go.slowly;
@@ -110,7 +110,7 @@ class AtlasMap extends MapDrawing {
     this.awaits = stayed && header.go.slowly && !flownIn.has(header.atlas) && !wantsLessMotion() ? header.go : null;
     flownIn.add(header.atlas);
     if (this.awaits) [this.across, this.mark] = [null, null];
-    this.said.textContent = this.awaits ? "The whole text. Flying in …" : "";
+    this.status.textContent = this.awaits ? "The whole text. Flying in …" : "";
     this.resize();
   }
 
@@ -140,10 +140,10 @@ class AtlasMap extends MapDrawing {
         if (event.pointerType === "mouse") this.hover(px, py);
         return;
       }
-      const other = [...this.pointers.keys()].find((id) => id !== event.pointerId);
+      const second = [...this.pointers.keys()].find((id) => id !== event.pointerId);
       this.pointers.set(event.pointerId, [px, py]);
-      if (other !== undefined) {
-        const [ox, oy] = this.pointers.get(other);
+      if (second !== undefined) {
+        const [ox, oy] = this.pointers.get(second);
         const apart = Math.hypot(px - ox, py - oy), was = Math.hypot(before[0] - ox, before[1] - oy);
         this.moveBy((before[0] - px) / 2, (before[1] - py) / 2, false);
         if (was > 8 && apart > 8) this.zoomAt(apart / was, (px + ox) / 2, (py + oy) / 2);
@@ -156,8 +156,8 @@ class AtlasMap extends MapDrawing {
       }
     };
     canvas.onpointerup = (event) => {
-      const known = this.pointers.delete(event.pointerId), [px, py] = at(event);
-      if (known && !this.dragging && !this.pointers.size) {
+      const wasPressed = this.pointers.delete(event.pointerId), [px, py] = at(event);
+      if (wasPressed && !this.dragging && !this.pointers.size) {
         this.hover(px, py);
         const { time = -Infinity, px: wasX, py: wasY } = this.tapped ?? {};
         const isAgain = event.timeStamp - time < 320 && Math.hypot(px - wasX, py - wasY) < 24;
@@ -220,36 +220,36 @@ class AtlasMap extends MapDrawing {
 
   ask(isQuiet = false) {
     if (!this.plot || !this.desk || !this.cache) return;
-    const part = this.seenPart(), level = this.level();
-    const seen = [...this.places(level, part).map(([row, col]) => keyOf(level, row, col)), keyOf(this.data.levels - 1, 0, 0)];
-    const labels = this.missingLabels(part);
-    let tiles = seen.filter((key) => !this.cache.tiles.has(key) && this.desk.mayAsk(key));
-    if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(seen);
+    const range = this.viewRange(), level = this.level();
+    const keys = [...this.tilesIn(level, range).map(([row, col]) => keyOf(level, row, col)), keyOf(this.data.levels - 1, 0, 0)];
+    const labels = this.missingLabels(range);
+    let tiles = keys.filter((key) => !this.cache.tiles.has(key) && this.desk.mayAsk(key));
+    if (isQuiet && !tiles.length && !labels.length) tiles = this.unfinished(keys);
     if (tiles.length || labels.length) {
-      this.desk.ask(this.data.atlas, tiles.slice(0, MOST_ASKED), labels, this.view());
+      this.desk.ask(this.data.atlas, tiles.slice(0, MAX_ASKED), labels, this.view());
     }
   }
 
   // Tiles that the survey had not filled when they came, while it goes on.
-  unfinished(seen) {
+  unfinished(keys) {
     const { running, surveyed } = this.data;
     clearTimeout(this.polling);
     if (running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
-    return [...new Set(seen)].filter((key) => {
+    return [...new Set(keys)].filter((key) => {
       const tile = this.cache.tiles.get(key);
       return tile && !tile.whole && (running ? performance.now() - tile.came > POLL : tile.surveyed < surveyed);
     });
   }
 
-  missingLabels(part) {
-    const found = [];
-    for (const [axis, from, to] of [["rows", part.top, part.bottom], ["columns", part.left, part.right]]) {
+  missingLabels(range) {
+    const missing = [];
+    for (const [axis, from, to] of [["rows", range.top, range.bottom], ["columns", range.left, range.right]]) {
       if (this[axis].kind !== "text" || to - from > 2048) continue;
       for (let chunk = Math.floor(from / LABELS_AT_ONCE); chunk * LABELS_AT_ONCE < to; chunk++) {
-        if (!this.cache.labels[axis].has(chunk)) found.push([axis, chunk * LABELS_AT_ONCE]);
+        if (!this.cache.labels[axis].has(chunk)) missing.push([axis, chunk * LABELS_AT_ONCE]);
       }
     }
-    return found;
+    return missing;
   }
 
   hover(px, py) {
@@ -268,44 +268,50 @@ class AtlasMap extends MapDrawing {
     at.row = this.rowAt(at.py);
     at.column = this.columnAt(at.px);
     this.tip.replaceChildren(...this.hoverLines(at).map(([className, textContent]) => create("div", { className, textContent })));
-    const own = boxOf(this.tip);
-    const beside = (from, length, whole, gap) => (from + length + 22 > whole ? Math.max(0, from - length - gap) : from + 16);
-    this.tip.style.left = `${beside(at.px, own.width, this.size.width, 14)}px`;
-    this.tip.style.top = `${beside(at.py, own.height, this.size.height, 12)}px`;
+    const tip = boxOf(this.tip);
+    const beside = (from, length, limit, gap) => (from + length + 22 > limit ? Math.max(0, from - length - gap) : from + 16);
+    this.tip.style.left = `${beside(at.px, tip.width, this.size.width, 14)}px`;
+    this.tip.style.top = `${beside(at.py, tip.height, this.size.height, 12)}px`;
   }
 
   named(axis, from, to) {
-    const one = (place) => {
-      const label = this.labelOf(axis, place);
-      return label ? `${count(place + 1)} “${label}”` : count(place + 1);
+    const name = (position) => {
+      const label = this.labelOf(axis, position);
+      return label ? `${count(position + 1)} “${label}”` : count(position + 1);
     };
-    return to - from <= 1 ? one(from) : `${one(from)} to ${one(to - 1)}`;
+    return to - from <= 1 ? name(from) : `${name(from)} to ${name(to - 1)}`;
   }
 
   hoverLines({ row, column }) {
-    const level = this.level(), span = 2 ** level, r = Math.floor(row / span) * span, c = Math.floor(column / span) * span;
-    const to = (from, n) => Math.min(from + span, n), told = ({ tile, code }) => long(weightOf(tile, code));
-    const shown = this.codeAt(row, column, level), lines = [];
-    if (!shown) lines.push(["value", "…"]);
-    else if (shown.code === MASKED) lines.push(["value", level ? "all masked" : "masked: 0"]);
-    else if (shown.code === UNKNOWN) lines.push(["value", "not surveyed yet"]);
-    else if (shown.code === ZERO) lines.push(["value", "below what float32 can hold"]);
-    else lines.push(["value", `${level ? "largest " : ""}${told(shown)}`]);
-    lines.push(["query", `${level ? "queries" : "query"} ${this.named("rows", r, to(r, this.rows.n))}`]);
-    lines.push(["key", `${level ? "keys" : "key"} ${this.named("columns", c, to(c, this.columns.n))}`]);
-    return lines;
+    const level = this.level(), span = 2 ** level;
+    const cells = (axis, from) => this.named(axis, from, Math.min(from + span, this[axis].n));
+    const [queries, keys] = level ? ["queries", "keys"] : ["query", "key"];
+    return [
+      ["value", this.valueText(row, column, level)],
+      ["query", `${queries} ${cells("rows", Math.floor(row / span) * span)}`],
+      ["key", `${keys} ${cells("columns", Math.floor(column / span) * span)}`],
+    ];
+  }
+
+  valueText(row, column, level) {
+    const point = this.codeAt(row, column, level);
+    if (!point) return "…";
+    if (point.code === MASKED) return level ? "all masked" : "masked: 0";
+    if (point.code === UNKNOWN) return "not surveyed yet";
+    if (point.code === ZERO) return "below what float32 can hold";
+    return `${level ? "largest " : ""}${exactPercent(weightOf(point.tile, point.code))}`;
   }
 
   say() {
     if (!this.plot || !this.cache) return;
-    const part = this.seenPart(), level = this.level();
-    const range = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
-    const one = level ? "Each point is the largest of many weights." : "Every cell is one weight.";
-    const rows = range(part.top, part.bottom), columns = range(part.left, part.right);
-    const places = rows === columns && this.rows.name === this.columns.name
+    const { left, right, top, bottom } = this.viewRange();
+    const numbers = (from, to) => `${count(Math.floor(from) + 1)} to ${count(Math.ceil(to))}`;
+    const unit = this.level() ? "Each point is the largest of many weights." : "Every cell is one weight.";
+    const rows = numbers(top, bottom), columns = numbers(left, right);
+    const area = rows === columns && this.rows.name === this.columns.name
       ? `${this.rows.name} ${rows}` : `queries ${rows}, keys ${columns}`;
-    const text = this.goal || this.root.dataset.complete !== "true" ? "" : `In view: ${places}. ${one}`;
-    if (this.said.textContent !== text) this.said.textContent = text;
+    const text = this.goal || this.root.dataset.complete !== "true" ? "" : `In view: ${area}. ${unit}`;
+    if (this.status.textContent !== text) this.status.textContent = text;
   }
 }
 

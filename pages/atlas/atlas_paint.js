@@ -1,18 +1,12 @@
-// How values become colours and words, and what is drawn on the atlas' canvas.
-import { arrayOf, clamp, create, pixelOf, putPixels } from "../../attention_core/attention/view/prelude.js";
+// How weights become colours and text, and what is drawn on the atlas' canvas.
+import { arrayOf, asPercent, clamp, create, pixelOf, putPixels } from "../../attention_core/attention/view/prelude.js";
 import { FIRST, MASKED, ZERO } from "./atlas_tiles.js";
 
 const SHADES = 1024, MASK_COLOUR = [154, 161, 170, 85];
 export const STRONGEST = 0.85; // as much of the colour as lets letters be read
 
-// Weights in per cent: two digits where there is little room, three in a hint.
-export const inPercent = (value, digits, least) => {
-  if (value === 0) return "0%";
-  if (value < least) return `<${Number((100 * least).toPrecision(1))}%`;
-  return `${(100 * value).toFixed(clamp(digits - 3 - Math.floor(Math.log10(value)), 0, 12))}%`;
-};
-export const short = (value) => inPercent(value, 2, 0.001);
-export const long = (value) => inPercent(value, 3, 1e-12);
+// A weight as a hint tells it: three digits.
+export const exactPercent = (weight) => (weight < 0.995 ? `${(100 * weight).toPrecision(3)}%` : asPercent(weight));
 export const count = (n) => Math.round(n).toLocaleString("en-GB");
 
 // A colour for every log2 of a value: a table over the domain, told apart by `name`.
@@ -52,10 +46,10 @@ export const pictureOf = (tile, scale) => {
 // Positions at which to write a number along an edge: whole, and not closer than `apart` pixels.
 export const ticks = (from, to, perUnit, apart) => {
   const rough = Math.max(apart / perUnit, 1), power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max(1, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999));
-  const found = [];
-  for (let at = Math.ceil(from / step - 1e-6) * step; at < to; at += step) found.push(at + 0);  // no -0
-  return found;
+  const step = Math.max(1, [1, 2, 5, 10].map((digit) => digit * power).find((width) => width >= rough * 0.999));
+  const positions = [];
+  for (let at = Math.ceil(from / step - 1e-6) * step; at < to; at += step) positions.push(at + 0);  // no -0
+  return positions;
 };
 
 export const fitText = (context, text, width) => {
@@ -87,7 +81,7 @@ export const outline = (pen, styles, draw) => {
   }
 };
 
-// Draw at a place with the axes turned by quarters of a circle.
+// Draw at a point with the axes turned by quarters of a circle.
 export const turned = (pen, x, y, quarters, draw) => {
   pen.save();
   pen.translate(x, y);

@@ -2,7 +2,7 @@
 import { inflate } from "../../attention_core/attention/view/prelude.js";
 
 const MASKED = 0, ZERO = 1, UNKNOWN = 2, FIRST = 3;
-const MOST_TILES = 160, MOST_CACHES = 2, MOST_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
+const MAX_TILES = 160, MAX_CACHES = 2, MAX_ASKED = 12, PATIENCE = 5000, POLL = 1500, LABELS_AT_ONCE = 512;
 
 export const keyOf = (level, row, col) => `${level}/${row}/${col}`;
 
@@ -22,11 +22,11 @@ class TileCache {
   put(key, tile) {
     this.tiles.delete(key);
     this.tiles.set(key, tile);
-    if (this.tiles.size > MOST_TILES) this.tiles.delete(this.tiles.keys().next().value);
+    if (this.tiles.size > MAX_TILES) this.tiles.delete(this.tiles.keys().next().value);
   }
 
-  label(axis, place) {
-    return this.labels[axis].get(Math.floor(place / LABELS_AT_ONCE))?.[place % LABELS_AT_ONCE];
+  label(axis, position) {
+    return this.labels[axis].get(Math.floor(position / LABELS_AT_ONCE))?.[position % LABELS_AT_ONCE];
   }
 }
 
@@ -35,19 +35,19 @@ export const cacheOf = (atlas) => {
   const cache = caches.get(atlas) ?? new TileCache();
   caches.delete(atlas);
   caches.set(atlas, cache);
-  if (caches.size > MOST_CACHES) caches.delete(caches.keys().next().value);
+  if (caches.size > MAX_CACHES) caches.delete(caches.keys().next().value);
   return cache;
 };
 
 // A tile's codes: 0 masked, 1 exactly zero, 2 not surveyed, else log2 of the value in equal steps from `low`.
-export const unpack = async ({ packed, ...about }) => {
-  const planes = await inflate(packed), n = about.height * about.width;
-  const codes = about.n_bytes === 2 ? new Uint16Array(n) : new Uint32Array(n);
-  for (let plane = 0; plane < about.n_bytes; plane++) {
+export const unpack = async ({ packed, ...header }) => {
+  const planes = await inflate(packed), n = header.height * header.width;
+  const codes = header.n_bytes === 2 ? new Uint16Array(n) : new Uint32Array(n);
+  for (let plane = 0; plane < header.n_bytes; plane++) {
     const from = plane * n, shift = 8 * plane;
     for (let i = 0; i < n; i++) codes[i] |= planes[from + i] << shift;
   }
-  return { ...about, codes, top: codes.reduce((most, code) => Math.max(most, code), 0) };
+  return { ...header, codes, top: codes.reduce((max, code) => Math.max(max, code), 0) };
 };
 export const weightOf = (tile, code) => (code < FIRST ? 0 : 2 ** (tile.low + tile.step * (code - FIRST)));
 
@@ -56,9 +56,9 @@ export const readMessage = (bytes) => {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   let at = 4 + length;
-  for (const about of header.tiles) {
-    about.packed = bytes.slice(at, at + about.length);
-    at += about.length;
+  for (const tile of header.tiles) {
+    tile.packed = bytes.slice(at, at + tile.length);
+    at += tile.length;
   }
   return header;
 };
@@ -88,8 +88,8 @@ export class Desk {
       else if (!later.includes(key)) this.refused.set(key, { times: (this.refused.get(key)?.times ?? 0) + 1, since: performance.now() });
     }
     this.last = null;
-    clearTimeout(this.again);
-    if (this.refused.size) this.again = setTimeout(() => this.onPatience(), PATIENCE + 50);
+    clearTimeout(this.retry);
+    if (this.refused.size) this.retry = setTimeout(() => this.onPatience(), PATIENCE + 50);
   }
 
   mayAsk(key) {
@@ -100,7 +100,7 @@ export class Desk {
   // Nothing is asked for any more.
   close() {
     clearTimeout(this.timer);
-    clearTimeout(this.again);
+    clearTimeout(this.retry);
   }
 
   ask(atlas, tiles, labels, view) {
@@ -113,4 +113,4 @@ export class Desk {
   }
 }
 
-export { FIRST, LABELS_AT_ONCE, MASKED, MOST_ASKED, POLL, UNKNOWN, ZERO };
+export { FIRST, LABELS_AT_ONCE, MASKED, MAX_ASKED, POLL, UNKNOWN, ZERO };

@@ -61,7 +61,7 @@ export class MapView {
   rowAt(py) { return this.y + (py - this.midY) / this.high(); }
 
   // The part of the matrix that is in view, in cells.
-  seenPart() {
+  viewRange() {
     return {
       left: Math.max(0, this.columnAt(this.left)), right: Math.min(this.columns.n, this.columnAt(this.left + this.plot.width)),
       top: Math.max(0, this.rowAt(this.top)), bottom: Math.min(this.rows.n, this.rowAt(this.top + this.plot.height)),
@@ -70,16 +70,16 @@ export class MapView {
 
   level() { return clamp(Math.ceil(Math.log2(FINEST / this.cell) - 1e-9), 0, this.data.levels - 1); }
 
-  places(level, part) {
-    const span = this.data.tile * 2 ** level, found = [];
+  tilesIn(level, range) {
+    const span = this.data.tile * 2 ** level, tiles = [];
     const first = (from) => Math.max(0, Math.floor(from / span));
     const end = (to, n) => Math.min(Math.ceil(n / span), Math.ceil(to / span));
-    for (let row = first(part.top); row < end(part.bottom, this.rows.n); row++) {
-      for (let col = first(part.left); col < end(part.right, this.columns.n); col++) found.push([row, col]);
+    for (let row = first(range.top); row < end(range.bottom, this.rows.n); row++) {
+      for (let col = first(range.left); col < end(range.right, this.columns.n); col++) tiles.push([row, col]);
     }
-    const midRow = (part.top + part.bottom) / 2 / span - 0.5, midColumn = (part.left + part.right) / 2 / span - 0.5;
+    const midRow = (range.top + range.bottom) / 2 / span - 0.5, midColumn = (range.left + range.right) / 2 / span - 0.5;
     const away = ([row, col]) => Math.hypot(row - midRow, col - midColumn);
-    return found.sort((a, b) => away(a) - away(b));
+    return tiles.sort((a, b) => away(a) - away(b));
   }
 
   // The view with cells of another size in which this place on the canvas shows what it shows now.
@@ -89,9 +89,9 @@ export class MapView {
   }
 
   // Around a place on the canvas, or the middle of where the map is gliding to, so that quick presses add up.
-  zoomBy(factor, place) {
+  zoomBy(factor, point) {
     const { x, y, cell } = this.goal ?? this;
-    this.flyTo(...(place ? this.zoomed(factor, ...place) : [x, y, cell * factor]));
+    this.flyTo(...(point ? this.zoomed(factor, ...point) : [x, y, cell * factor]));
   }
 
   showWhole() { this.flyTo(this.columns.n / 2, this.rows.n / 2, this.fit()); }
@@ -142,7 +142,7 @@ export class MapView {
 
   // What is in view, or will be once it has glided there.
   view() {
-    const { x, y, cell } = this.goal ?? this, round = (one) => Math.round(one * 100) / 100;
+    const { x, y, cell } = this.goal ?? this, round = (number) => Math.round(number * 100) / 100;
     const across = Math.min(this.plot.width, this.plot.height) / cell, isWhole = cell <= this.fit() * 1.001;
     if (this.awaits) return { row: this.awaits.row, column: this.awaits.column, across: this.awaits.across };
     return { row: round(y), column: round(x), across: isWhole ? null : round(across) };

@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.wording import percent
 from attention_core.inference.long_text import Echo, LongText, strongest_echo
-from pages.atlas.map import CLOSE, GO, REST, arrive_at, go_to, shows
+from pages.atlas.map import CLOSE_UP_CELLS, JOURNEY, RESTING_VIEW, is_map_at, move_map, open_map_at
 from pages.atlas.shared_atlas import NAME, MatrixSource, SharedAtlas
 from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
@@ -17,24 +17,24 @@ from ui.player import Player
 from ui.state import Field, whole_number
 from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
 
-RIBBON, PAGE = 1_500, 170  # cells along the map's shorter side at the two stops on the way
-FINDS = 0.2  # share of its attention from which a head is said to look for what followed
-THIN = 20  # of a text so many times as long as the window the map is a thin line
+RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # cells along the map's shorter side at the two stops on the way
+MIN_ECHO_WEIGHT = 0.2  # share of its attention from which a head is said to look for what followed
+THIN_RATIO = 20  # of a text so many times as long as the window the map is a thin line
 SHAPES = ("A full square", "A thin line", "Scattered points")
 LAST_STOP = 3
 STOP = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
 FLIGHT = Player(STOP, seconds=4.0)
 LANDED = Field(NAME, "landed", ("", 0))
 """The matrix and the stop to which the map was moved last."""
-TOLD: Field[Any] = Field(NAME, "told", None)
-"""The place that heading and story tell of."""
+DESCRIBED_STOP: Field[Any] = Field(NAME, "told", None)
+"""The stop of which heading and text tell."""
 
 
 class Stop(NamedTuple):
-    """A place of the flight: what is said there, the cell in the middle, the cells across, the cell to frame."""
+    """A stop of the flight: title and text, the cell in the middle, the cells across, the cell to frame."""
 
     title: str
-    words: str
+    text: str
     row: float
     column: float
     across: float | None
@@ -44,23 +44,23 @@ class Stop(NamedTuple):
 ELSEWHERE = Stop("A place of your own choice", "Rows are the pieces that look, columns those looked at.", 0, 0, None)
 
 
-def flight(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Say what the map shows at this stop, offer the next one, and move the map to a stop that was just chosen."""
+def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
+    """Draw title and text of this stop, and the buttons; move the map to a stop that was just chosen."""
     stops = stops_of(source, shared)
     STOP.clamp(0, len(stops) - 1)
-    here, before = (shared.key, STOP.value), LANDED.value
+    landing, landed_before = (shared.key, STOP.value), LANDED.value
     stop = stops[STOP.value]
-    if here != before:
-        LANDED.value = here
+    if landing != landed_before:
+        LANDED.value = landing
         if STOP.value and not LECTURE.value:
             TRIED[NAME].value = NOT_TRIED  # its answer is about the whole; a lecture asks once
-        if before[0]:
-            go_to(stop.row, stop.column, stop.across, stop.cell, slowly=True)
-        elif REST.value is None and stop.across:
-            arrive_at(stop.row, stop.column, stop.across, stop.cell)
-    TOLD.value = told = _told(source, shared)
-    if _found(source, shared) is None or told == stops[-1]:
-        st.markdown(f"**{error_markdown(told.title)}**  \n{told.words}")
+        if landed_before[0]:
+            move_map(stop.row, stop.column, stop.across, stop.cell, slowly=True)
+        elif RESTING_VIEW.value is None and stop.across:
+            open_map_at(stop.row, stop.column, stop.across, stop.cell)
+    DESCRIBED_STOP.value = described = _described_stop(source, shared)
+    if _find_echo(source, shared) is None or described == stops[-1]:
+        st.markdown(f"**{error_markdown(described.title)}**  \n{described.text}")
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
             FLIGHT.previous_button(range(len(stops)), "Fly out")
@@ -69,28 +69,29 @@ def flight(source: MatrixSource, shared: SharedAtlas) -> None:
 
 
 def follow_view(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Run the page again if the map was moved away from the place that it tells of, or back there."""
-    if _told(source, shared) != TOLD.value:
+    """Run the page again if the map was moved away from the stop that the page describes, or back to it."""
+    if _described_stop(source, shared) != DESCRIBED_STOP.value:
         st.rerun()
 
 
-def _told(source: MatrixSource, shared: SharedAtlas) -> Stop:
-    """Return what is to be said of the map: a word that was jumped to, or the flight's stop, if it is in view."""
-    stop, sent, (trace, head) = stops_of(source, shared)[STOP.value], GO.value, (shared.atlas.trace, shared.atlas.head)
+def _described_stop(source: MatrixSource, shared: SharedAtlas) -> Stop:
+    """Return what the map is to be described as: a word that was jumped to, or the flight's stop, if it is in view."""
+    stop, journey = stops_of(source, shared)[STOP.value], JOURNEY.value
+    trace, head = shared.atlas.trace, shared.atlas.head
     if source.text is None:
         return stop
-    if sent and sent["mark"] and not sent["slowly"]:
-        row, column = cell = tuple(sent["mark"])
-        at, found = (source.text.labels[place].strip() for place in cell)
+    if journey and journey["mark"] and not journey["slowly"]:
+        row, column = cell = tuple(journey["mark"])
+        query_label, key_label = (source.text.labels[position].strip() for position in cell)
         weights = trace.weights(head, [row])[0]
-        most = " most" * (int(weights.argmax()) == column)
-        title = f"At “{at}” it looks{most} at “{found}”, piece {column + 1:,}: {percent(float(weights[column]))}"
-        stop = Stop(title, "Every cell is one weight.", row + 0.5, column + 0.5, CLOSE, cell)
-    return stop if shows(*stop[2:]) else ELSEWHERE
+        looks, weight = f"looks{' most' * (int(weights.argmax()) == column)}", percent(float(weights[column]))
+        title = f"At “{query_label}” it {looks} at “{key_label}”, piece {column + 1:,}: {weight}"
+        stop = Stop(title, "Every cell is one weight.", row + 0.5, column + 0.5, CLOSE_UP_CELLS, cell)
+    return stop if is_map_at(*stop[2:]) else ELSEWHERE
 
 
-def most_looked_at(source: MatrixSource, shared: SharedAtlas) -> Callable[[int], int] | None:
-    """Return what tells where a piece of a text looks most; None where no text was read."""
+def heaviest_key_of(source: MatrixSource, shared: SharedAtlas) -> Callable[[int], int] | None:
+    """Return a function from a query to the key of its largest weight; None where no text was read."""
     trace, head = shared.atlas.trace, shared.atlas.head
     return (lambda row: int(trace.weights(head, [row])[0].argmax())) if source.text else None
 
@@ -104,66 +105,66 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
         pairs = f"{n:,} × {atlas.n_keys:,} weights. Zoom in anywhere: every one of them is exact."
         return [Stop(source.title, pairs, *middle, None)]
     sentences = text.sentence_of[-1] + 1
-    seen = f"the last {window} only: {'the thin line' if n >= THIN * window else 'the band'}"
-    whole = Stop(
+    reach = f"the last {window} only: {'the thin line' if n >= THIN_RATIO * window else 'the band'}"
+    overview = Stop(
         f"{sentences:,} sentence{'s' * (sentences > 1)}",
-        f"A language model reads; each piece sees {seen if n > window else 'all before it: the triangle'}.",
+        f"A language model reads; each piece sees {reach if n > window else 'all before it: the triangle'}.",
         *middle,
         None,
     )
     echo = _echo(shared.key, shared.atlas.head, text, trace)
     if echo is None:
-        return [whole]
-    return [whole, *_close(text, echo, n, window)]
+        return [overview]
+    return [overview, *_closer_stops(text, echo, n, window)]
 
 
-def framed_words(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Draw what the map is about: the last stop's sentence, with an arc for the framed cell, or what another shows."""
-    text, told = source.text, TOLD.value
-    if text is None or (echo := _found(source, shared)) is None:
+def draw_framed_text(source: MatrixSource, shared: SharedAtlas) -> None:
+    """Draw the last stop's sentences with an arc for the framed cell; at another stop, its title and text."""
+    text, described = source.text, DESCRIBED_STOP.value
+    if text is None or (echo := _find_echo(source, shared)) is None:
         return
-    if told.cell != (echo.query, echo.followed):
-        title, says = map(html.escape, told[:2])
-        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo told">{says}</div>')
+    if described.cell != (echo.query, echo.followed):
+        title, explanation = map(html.escape, described[:2])
+        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo caption">{explanation}</div>')
         return
     labels = text.labels
 
-    def words(start: int, end: int) -> str:
-        return html.escape("".join(labels[start:end]))
+    def escaped_text(start: int, stop: int) -> str:
+        return html.escape("".join(labels[start:stop]))
 
-    def marked(place: int, tag: str) -> str:
-        return " " * labels[place].startswith(" ") + f"<{tag}>{html.escape(labels[place].strip())}</{tag}>"
+    def tagged_label(position: int, tag: str) -> str:
+        return " " * labels[position].startswith(" ") + f"<{tag}>{html.escape(labels[position].strip())}</{tag}>"
 
-    asks, found = (html.escape(labels[place].strip()) for place in (echo.query, echo.followed))
+    query_label, key_label = (html.escape(labels[position].strip()) for position in (echo.query, echo.followed))
     pair = labels[echo.first.start : echo.second.stop]
-    at = f"the second “{asks}”" if pair.count(labels[echo.query]) == 2 else f"“{asks}”"
+    second_query = f"the second “{query_label}”" if pair.count(labels[echo.query]) == 2 else f"“{query_label}”"
     share = percent(float(shared.atlas.trace.weights(shared.atlas.head, [echo.query])[0, echo.followed]))
     st.html(
-        f'<p class="echo"><b>At {at} it looks back at “{found}”: what came next the first time</b></p>'
-        f'<div class="echo" tabindex="0">{words(echo.first.start, echo.followed)} '
-        f"<span data-share={share}>{marked(echo.followed, 'b')}{words(echo.followed + 1, echo.query)}"
-        f"{marked(echo.query, 'i')}</span>{words(echo.query + 1, echo.second.stop)}</div>"
+        f'<p class="echo"><b>At {second_query} it looks back at “{key_label}”: what came next the first time</b></p>'
+        f'<div class="echo" tabindex="0">{escaped_text(echo.first.start, echo.followed)} '
+        f"<span data-share={share}>{tagged_label(echo.followed, 'b')}{escaped_text(echo.followed + 1, echo.query)}"
+        f"{tagged_label(echo.query, 'i')}</span>{escaped_text(echo.query + 1, echo.second.stop)}</div>"
     )
 
 
-def _found(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
-    """Return the echo that a head finds in a text, if it looks for what came next the last time."""
+def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
+    """Return the echo of a text, if this head attends to what came next the last time; else None."""
     if source.text is None or shared.atlas.trace.window is None:
         return None
     echo = _echo(shared.key, shared.atlas.head, source.text, shared.atlas.trace)
-    return echo if echo is not None and echo.shares[1] >= FINDS else None
+    return echo if echo is not None and echo.shares[1] >= MIN_ECHO_WEIGHT else None
 
 
-def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
-    """Return the guess what the whole looks like; None where no text was read, or it is told elsewhere."""
+def shape_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
+    """Return the guess at the shape of the whole map; None where no text was read, or another stop is shown."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
     tried = TRIED[NAME].value
-    is_on_its_way = 0 < STOP.value < LAST_STOP
-    is_elsewhere = is_on_its_way or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, ASKED))
-    if source.text is None or window is None or n < THIN * window or is_elsewhere:
+    is_between_stops = 0 < STOP.value < LAST_STOP
+    is_elsewhere = is_between_stops or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, ASKED))
+    if source.text is None or window is None or n < THIN_RATIO * window or is_elsewhere:
         return None
 
-    def fly() -> None:
+    def fly_out() -> None:
         STOP.value = 0
 
     def outcome() -> tuple[int, str]:
@@ -171,39 +172,41 @@ def surprise(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
         return 1, f"Each piece sees the last {window} only. That is {percent(share)} of all {n:,} × {n:,} pairs."
 
     question = f"All {n:,} pieces at once: what will the map look like?"
-    return TryThis("fly out to the whole text", question, SHAPES, fly, outcome, "atlas_stage")
+    return TryThis("fly out to the whole text", question, SHAPES, fly_out, outcome, "atlas_stage")
 
 
-def _close(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
-    place, (_, followed, before) = (echo.first.start + echo.second.stop) / 2, echo.shares
-    finds = followed >= FINDS
+def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
+    middle, (_, echo_weight, neighbour_weight) = (echo.first.start + echo.second.stop) / 2, echo.shares
+    has_echo = echo_weight >= MIN_ECHO_WEIGHT
     slants = (
         "Short slanted strokes: words that return, and look back at what came next the last time. Upright lines: a "
         "piece that many look at."
     )
-    closest = (
-        f"On average, what came next gets {percent(followed)} of this head's attention here. Nobody told it to: it "
+    with_echo = (
+        f"On average, what came next gets {percent(echo_weight)} of this head's attention here. Nobody told it to: it "
         "helps to guess the next word."
     )
-    other = (
-        f"On average, what came next last time gets {percent(followed)} here, the piece just before {percent(before)}."
+    without_echo = (
+        f"On average, what came next last time gets {percent(echo_weight)} here, "
+        f"the piece just before {percent(neighbour_weight)}."
     )
     ribbon = "To the right of the diagonal: not read yet."
     if n > window:
         ribbon = f"The line is a ribbon, {window} pieces wide: out of reach to its left, not read yet to its right."
-    cells = slants if finds else "Rows are the pieces that look, columns those looked at."
-    told, across = closest if finds else other, echo.second.stop - echo.first.start
+    cells = slants if has_echo else "Rows are the pieces that look, columns those looked at."
+    explanation, across = with_echo if has_echo else without_echo, echo.second.stop - echo.first.start
     return [
-        Stop(f"{_sentences(text, place, RIBBON)} sentences", ribbon, place, place, min(RIBBON, n)),
-        Stop(f"{_sentences(text, place, PAGE)} sentences", cells, place, place, min(PAGE, n)),
-        Stop("Two sentences, piece by piece", told, place, place, across, (echo.query, echo.followed)),
+        Stop(f"{_sentences(text, middle, RIBBON_CELLS)} sentences", ribbon, middle, middle, min(RIBBON_CELLS, n)),
+        Stop(f"{_sentences(text, middle, PAGE_CELLS)} sentences", cells, middle, middle, min(PAGE_CELLS, n)),
+        Stop("Two sentences, piece by piece", explanation, middle, middle, across, (echo.query, echo.followed)),
     ]
 
 
-def _sentences(text: LongText, place: float, across: float) -> int:
-    last = len(text.ids) - 1
-    first, end = (min(max(int(place + by), 0), last) for by in (-across / 2, across / 2))
-    return text.sentence_of[end] - text.sentence_of[first] + 1
+def _sentences(text: LongText, middle: float, across: float) -> int:
+    first, last = (
+        text.sentence_of[min(max(int(middle + by), 0), len(text.ids) - 1)] for by in (-across / 2, across / 2)
+    )
+    return last - first + 1
 
 
 @st.cache_resource(max_entries=48, show_spinner=False)

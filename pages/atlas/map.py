@@ -12,9 +12,10 @@ import streamlit as st
 from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis, Role
 from attention_core.attention.view.colours import PINK
+from attention_core.attention.wording import percent
 from attention_core.charts import matrix_chart
 from attention_core.charts.chart import Drawn
-from pages.atlas.shared_atlas import NAME, Place, SharedAtlas, axis_of
+from pages.atlas.shared_atlas import NAME, SharedAtlas, TileIndex, axis_of
 from ui.chart import note_picture
 from ui.component import component
 from ui.hosting.bounds import SEARCH_LETTERS
@@ -31,7 +32,7 @@ TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 _component = component(MAP, folder="pages/atlas")
 
 
-def _rest_of(text: str) -> tuple[float, ...]:
+def _parse_resting_view(text: str) -> tuple[float, ...]:
     row, column, across = (round(float(number), 1) for number in text.split(","))
     if not (row >= 0 and column >= 0 and across > 0):
         raise ValueError(f"text must be a cell and a number of cells, got {text!r}")
@@ -40,27 +41,32 @@ def _rest_of(text: str) -> tuple[float, ...]:
 
 VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None})
 """What the map shows: the cell in its middle, the cells along its shorter side (None = the whole)."""
-REST: Field[tuple[float, ...] | None] = Field(
-    NAME, "rest", None, address="map", parse=_rest_of, text=lambda rest: ",".join(f"{number:.1f}" for number in rest)
+RESTING_VIEW: Field[tuple[float, ...] | None] = Field(
+    NAME,
+    "rest",
+    None,
+    address="map",
+    parse=_parse_resting_view,
+    text=lambda view: ",".join(f"{number:.1f}" for number in view),
 )
-"""Row, column and cells across where the map has come to rest, None = the whole; set when it asks for no tiles any
-more: the browser takes as long for a new address as for a tile."""
-FOLLOWED: Field[tuple[Any, Any]] = Field(NAME, "followed", (None, None))
-"""The shape of the matrix, and the rest at which the map is: another one comes from the address."""
-GO: Field[dict[str, Any] | None] = Field(NAME, "go", None)
-"""Where Python has sent the map last, and the number of that journey."""
-ANSWERED: Field[list[Any]] = Field(NAME, "answered", ["", 0])
+"""Row, column and cells across of the map at rest, None = the whole; set when it asks for no tiles any more, since
+the browser takes as long for a new address as for a tile."""
+SHAPE_AND_VIEW: Field[tuple[Any, Any]] = Field(NAME, "followed", (None, None))
+"""The shape of the matrix and the resting view of the map; RESTING_VIEW differs when it comes from the address."""
+JOURNEY: Field[dict[str, Any] | None] = Field(NAME, "go", None)
+"""The view to which Python has sent the map last, and the number of that journey."""
+ANSWERED_REQUEST: Field[list[Any]] = Field(NAME, "answered", ["", 0])
 OVERVIEW_OF = Field(NAME, "overview_of", "")
 
 
-def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
-    """Draw the map, which runs again whenever tiles are asked for: while a survey goes on, those that are not whole."""
+def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
+    """Draw the map, again whenever the browser asks for tiles: during a survey also for those that are incomplete."""
     atlas = shared.atlas
     follow_address(atlas)
     view = VIEW.value
     note_picture(lambda: _picture(shared, view), f"{title}: what is in view")
-    places, labels, answered = _question(shared)
-    tiles, contents, later = shared.answer(places)
+    tile_indices, labels, answered = _request(shared)
+    tiles, contents, later = shared.answer(tile_indices)
     header = {
         "atlas": shared.key,
         "title": title,
@@ -70,12 +76,12 @@ def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
         "tile": TILE,
         "masks": atlas.has_mask,
         "surveyed": atlas.surveyed,
-        "running": is_surveyed_now,
+        "running": is_surveying,
         "guessing": TRIED[NAME].value == ASKED,
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
         "colour": PINK,
         "view": view,
-        "go": GO.value,
+        "go": JOURNEY.value,
         "answered": answered,
         "tiles": tiles,
         "later": later,
@@ -86,104 +92,107 @@ def atlas_map(shared: SharedAtlas, title: str, is_surveyed_now: bool) -> None:
         key=MAP,
         data=b"".join((struct.pack("<I", len(head)), head, *contents)),
         default={"asked": None},
-        on_asked_change=lambda: _take_view(shared.key),
+        on_asked_change=lambda: _on_view(shared.key),
     )
-    ANSWERED.value = answered
+    ANSWERED_REQUEST.value = answered
 
 
 def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Drawn:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
-    atlas, sides, axes = shared.atlas, [], []
+    atlas, block_ranges, axes = shared.atlas, [], []
     across = view["across"] or max(atlas.n_queries, atlas.n_keys)
     level = max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)
     for name, middle, n in (("rows", view["row"], atlas.n_queries), ("columns", view["column"], atlas.n_keys)):
         first = min(max((middle if view["across"] else n / 2) - across / 2, 0), max(n - across, 0))
-        part = slice(int(first) >> level, math.ceil(min(first + across, n) / 2**level))
+        start, stop = int(first) >> level, math.ceil(min(first + across, n) / 2**level)
         axis = axis_of(atlas, name)
-        cells = f"{axis.name} from {(part.start << level) + 1:,}" + f", {2**level} a cell" * bool(level)
-        labels = [f"{(cell << level) + 1:,}" for cell in range(part.start, part.stop)] if level else axis.labels[part]
-        sides.append(part)
-        axes.append(Axis(cells, labels))
+        title = f"{axis.name} from {(start << level) + 1:,}" + f", {2**level} a cell" * bool(level)
+        labels = [f"{(cell << level) + 1:,}" for cell in range(start, stop)] if level else axis.labels[start:stop]
+        block_ranges.append(slice(start, stop))
+        axes.append(Axis(title, labels))
     (rows, columns), title = axes, "largest weight" if level else "weight"
-    return matrix_chart(shared.part(level, *sides), rows, columns, Role.WEIGHTS, title=title)
+    return matrix_chart(shared.blocks(level, *block_ranges), rows, columns, Role.WEIGHTS, title=title)
 
 
-def shows(row: float, column: float, across: float | None, cell: tuple[int, int] | None) -> bool:
+def is_map_at(row: float, column: float, across: float | None, cell: tuple[int, int] | None) -> bool:
     """Return whether the map shows a place about as large as go_to shows it; of a cell, at least so large."""
     view, (row, column) = VIEW.value, (row, column) if cell is None else (cell[0] + 0.5, cell[1] + 0.5)
-    seen, wanted = (one or max(FOLLOWED.value[0]) for one in (view["across"], across))
+    current_across, target_across = (cells or max(SHAPE_AND_VIEW.value[0]) for cells in (view["across"], across))
     far = 0 if view["across"] is None else max(abs(view["row"] - row), abs(view["column"] - column))
-    return far <= seen / 2 <= wanted and (cell is not None or wanted <= 2 * seen)
+    return far <= current_across / 2 <= target_across and (cell is not None or target_across <= 2 * current_across)
 
 
-def go_to(row: float, column: float, across: float | None, cell: tuple[int, int] | None, slowly: bool = False) -> None:
+def move_map(
+    row: float, column: float, across: float | None, cell: tuple[int, int] | None, slowly: bool = False
+) -> None:
     """Move the map and frame a cell of it; across: see VIEW; slowly = as a flight that the eye can follow."""
-    where = {"row": row, "column": column, "across": across}
-    _fly(where, cell, slowly)
-    _come_to_rest(where)
+    view = {"row": row, "column": column, "across": across}
+    _send_map(view, cell, slowly)
+    _set_resting_view(view)
 
 
-def arrive_at(row: float, column: float, across: float, cell: tuple[int, int] | None) -> None:
-    """Let the map fly to a place as it opens, which the address leaves out."""
-    REST.preset(rest_of({"row": row, "column": column, "across": across}))
-    go_to(row, column, across, cell, slowly=True)
+def open_map_at(row: float, column: float, across: float, cell: tuple[int, int] | None) -> None:
+    """Let the map fly to a view as it opens; the address leaves it out."""
+    RESTING_VIEW.preset(resting_view_of({"row": row, "column": column, "across": across}))
+    move_map(row, column, across, cell, slowly=True)
 
 
-def _fly(where: dict[str, Any], mark: tuple[int, int] | None = None, slowly: bool = False) -> None:
-    number = GO.value["number"] + 1 if GO.value else 1
-    across = where["across"] or max(FOLLOWED.value[0])
-    GO.value = where | {"across": across, "number": number, "mark": mark, "slowly": slowly}
-    VIEW.value = VIEW.value | where
+def _send_map(view: dict[str, Any], mark: tuple[int, int] | None = None, slowly: bool = False) -> None:
+    number = JOURNEY.value["number"] + 1 if JOURNEY.value else 1
+    across = view["across"] or max(SHAPE_AND_VIEW.value[0])
+    JOURNEY.value = view | {"across": across, "number": number, "mark": mark, "slowly": slowly}
+    VIEW.value = VIEW.value | view
 
 
-def rest_of(where: dict[str, Any]) -> tuple[float, ...] | None:
-    return None if where["across"] is None else tuple(round(number, 1) for number in where.values())
+def resting_view_of(view: dict[str, Any]) -> tuple[float, ...] | None:
+    return None if view["across"] is None else tuple(round(number, 1) for number in view.values())
 
 
-def _come_to_rest(where: dict[str, Any]) -> None:
-    REST.value = rest_of(where)
-    FOLLOWED.value = FOLLOWED.value[0], REST.value
+def _set_resting_view(view: dict[str, Any]) -> None:
+    RESTING_VIEW.value = resting_view_of(view)
+    SHAPE_AND_VIEW.value = SHAPE_AND_VIEW.value[0], RESTING_VIEW.value
 
 
 def follow_address(atlas: Atlas) -> None:
     """Go where the address says, on arrival and after Back, and to the whole of a matrix of another shape."""
-    shape, (shape_before, rest_before) = (atlas.n_queries, atlas.n_keys), FOLLOWED.value
+    shape, (shape_before, view_before) = (atlas.n_queries, atlas.n_keys), SHAPE_AND_VIEW.value
     bounds = (*shape, max(shape))
-    is_other = shape_before not in (None, shape) and REST.value == rest_before
-    if is_other or (REST.value and any(number > most for number, most in zip(REST.value, bounds, strict=True))):
-        REST.value = None
-    if FOLLOWED.value == (shape, REST.value):
+    is_new_shape = shape_before not in (None, shape) and RESTING_VIEW.value == view_before
+    is_outside = any(number > bound for number, bound in zip(RESTING_VIEW.value or (), bounds, strict=False))
+    if is_new_shape or is_outside:
+        RESTING_VIEW.value = None
+    if SHAPE_AND_VIEW.value == (shape, RESTING_VIEW.value):
         return
-    FOLLOWED.value = shape, REST.value
-    row, column, across = REST.value or (shape[0] / 2, shape[1] / 2, None)
-    _fly({"row": row, "column": column, "across": across})
+    SHAPE_AND_VIEW.value = shape, RESTING_VIEW.value
+    row, column, across = RESTING_VIEW.value or (shape[0] / 2, shape[1] / 2, None)
+    _send_map({"row": row, "column": column, "across": across})
     if shape != shape_before:  # the map opens there
-        GO.value = None
+        JOURNEY.value = None
 
 
 def _message() -> dict[str, Any]:
-    asked = component_message(MAP, "asked")
-    return asked if isinstance(asked, dict) else {}
+    message = component_message(MAP, "asked")
+    return message if isinstance(message, dict) else {}
 
 
-def _take_view(key: str) -> None:
-    """Keep the view that came with the browser's message, if it was about the matrix of this key."""
+def _on_view(key: str) -> None:
+    """Keep the view of the browser's message, if it is a view of the matrix of this key."""
     message = _message()
     view = message.get("view")
     if message.get("atlas") != key or not isinstance(view, dict):
         return
-    where = {name: view.get(name) for name in ("row", "column", "across")}
-    numbers = [number for name, number in where.items() if name != "across" or number is not None]
+    new_view = {name: view.get(name) for name in ("row", "column", "across")}
+    numbers = [number for name, number in new_view.items() if name != "across" or number is not None]
     if not all(isinstance(number, int | float) for number in numbers):
         return
-    VIEW.value = where
+    VIEW.value = new_view
     if not message.get("tiles"):
-        _come_to_rest(where)
+        _set_resting_view(new_view)
 
 
-def _question(shared: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], list[Any]]:
-    """Return the tiles that the browser asks for, the axes and first positions of labels, and which question it was."""
-    message, before = _message(), ANSWERED.value
+def _request(shared: SharedAtlas) -> tuple[list[TileIndex], list[tuple[str, int]], list[Any]]:
+    """Return what the browser requests: tiles, axes and first positions of labels, the request's name and number."""
+    message, before = _message(), ANSWERED_REQUEST.value
     if not message or OVERVIEW_OF.value != shared.key:  # the overview comes unasked
         OVERVIEW_OF.value = shared.key
         return [(shared.atlas.n_levels - 1, 0, 0)], [], before
@@ -192,19 +201,19 @@ def _question(shared: SharedAtlas) -> tuple[list[Place], list[tuple[str, int]], 
         return [], [], before
     if message.get("atlas") != shared.key:
         return [], [], answered
-    found = [TILE_NAME.fullmatch(str(name)) for name in _list(message, "tiles", MAX_TILES)]
-    tiles = [(int(match[1]), int(match[2]), int(match[3])) for match in found if match]
+    matches = [TILE_NAME.fullmatch(str(name)) for name in _list_in(message, "tiles", MAX_TILES)]
+    tiles = [(int(match[1]), int(match[2]), int(match[3])) for match in matches if match]
     labels = []
-    for piece in _list(message, "labels", MAX_LABELS):
+    for piece in _list_in(message, "labels", MAX_LABELS):
         match piece:
             case ["rows" | "columns" as axis, int(start)] if start >= 0:
                 labels.append((axis, start))
     return tiles, labels, answered
 
 
-def _list(message: dict[str, Any], name: str, most: int) -> list[Any]:
-    found = message.get(name)
-    return found[:most] if isinstance(found, list) else []
+def _list_in(message: dict[str, Any], name: str, max_items: int) -> list[Any]:
+    items = message.get(name)
+    return items[:max_items] if isinstance(items, list) else []
 
 
 def _axis_entry(axis: Axis) -> dict[str, Any]:
@@ -217,62 +226,62 @@ def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
     return {"axis": name, "start": start, "texts": [str(label).strip()[:LONGEST_LABEL] for label in labels]}
 
 
-CLOSE = 30  # cells along the map's shorter side where a token was found
-TICK = 0.5  # seconds between two looks at how far the survey is: every look of every visitor is a run on the server
+CLOSE_UP_CELLS = 30  # cells along the map's shorter side where a token was found
+TICK = 0.5  # seconds between two updates of a survey's progress: each is a run on the server, for every visitor
 
-WANTED = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.most])
+SEARCH_TEXT = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.most])
 HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 
 
-def search_part(shared: SharedAtlas, looks: Callable[[int], int] | None) -> None:
-    """Draw the search, which moves the map: to where a word that is found looks most, if `looks` tells that."""
-    WANTED.widget(
+def draw_search(shared: SharedAtlas, heaviest_key: Callable[[int], int] | None) -> None:
+    """Draw the search, which moves the map to a matching row: to its heaviest key, if a function for that is given."""
+    SEARCH_TEXT.widget(
         st.text_input,
         "Jump to a word",
         placeholder="Jump to a word",
         label_visibility="collapsed",
         max_chars=SEARCH_LETTERS.most,
-        on_change=_go_to_hit,
-        args=(shared, 0, looks),
+        on_change=_on_jump,
+        args=(shared, 0, heaviest_key),
         width=250,
     )
-    if not WANTED.value.strip():
+    if not SEARCH_TEXT.value.strip():
         return
-    wanted, (hits, n_whole) = literal(WANTED.value.strip()), _hits(shared)
+    quoted, (hits, n_exact) = literal(SEARCH_TEXT.value.strip()), _hits(shared)
     if not hits:
-        st.caption(f"No word here is {wanted} or begins with it.", width="content")
+        st.caption(f"No word here is {quoted} or begins with it.", width="content")
         return
     at = HIT.clamp(0, len(hits) - 1)
     for name, icon, by in (("Previous", "chevron_left", -1), ("Next", "chevron_right", 1)):
         key = f"atlas_hit_{name.lower()}"
-        st.button(name, key=key, icon=f":material/{icon}:", on_click=_go_to_hit, args=(shared, at + by, looks))
-    longer = ", where a longer word begins" * (at >= n_whole)
-    st.caption(f"{wanted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}{longer}", width="content")
+        st.button(name, key=key, icon=f":material/{icon}:", on_click=_on_jump, args=(shared, at + by, heaviest_key))
+    longer = ", where a longer word begins" * (at >= n_exact)
+    st.caption(f"{quoted}: {at + 1:,} of {len(hits):,}, at {hits[at] + 1:,}{longer}", width="content")
 
 
 def _hits(shared: SharedAtlas) -> tuple[list[int], int]:
-    """Return where the wanted words are, those behind that only begin with them, and how many are whole."""
-    whole, begun = (shared.find("columns", WANTED.value.strip(), is_whole) for is_whole in (True, False))
-    return [*whole, *sorted({*begun} - {*whole})], len(whole)
+    """Return the positions of the searched words, then of longer ones that begin so, and the number of the former."""
+    exact, prefixed = (shared.find("columns", SEARCH_TEXT.value.strip(), is_exact) for is_exact in (True, False))
+    return [*exact, *sorted({*prefixed} - {*exact})], len(exact)
 
 
-def _go_to_hit(shared: SharedAtlas, number: int, looks: Callable[[int], int] | None) -> None:
+def _on_jump(shared: SharedAtlas, number: int, heaviest_key: Callable[[int], int] | None) -> None:
     hits, _ = _hits(shared)
     if hits:
         HIT.value = number % len(hits)
-        found = hits[HIT.value]
-        row, column = min(found, shared.atlas.n_queries - 1), looks(found) if looks else found
-        go_to(row + 0.5, column + 0.5, CLOSE, (row, column))
+        position = hits[HIT.value]
+        row, column = min(position, shared.atlas.n_queries - 1), heaviest_key(position) if heaviest_key else position
+        move_map(row + 0.5, column + 0.5, CLOSE_UP_CELLS, (row, column))
 
 
-def survey_part(shared: SharedAtlas) -> None:
-    """Go on with the survey and draw how far it is, until it is complete."""
+def draw_survey(shared: SharedAtlas) -> None:
+    """Carry the survey on and draw its progress, until it is complete."""
     if shared.atlas.is_surveyed:
         st.rerun()  # the whole page, without this clock
     with heavy_run():
         shared.survey()
     share = shared.atlas.surveyed
-    words = f"Surveyed: {share:.0%}"
+    progress_text = f"Surveyed: {percent(share)}"
     if shared.seconds and share:
-        words += f", about {shared.seconds * (1 - share) / share:,.0f} s to go"
-    st.progress(share, text=words)
+        progress_text += f", about {shared.seconds * (1 - share) / share:,.0f} s to go"
+    st.progress(share, text=progress_text)

@@ -23,7 +23,7 @@ AT_ONCE = 2**22  # pairs up to which a matrix is surveyed when it is opened: a f
 PATIENCE = 0.3
 """Seconds after which an answer goes out without the tiles that are not there yet; the browser asks for them again."""
 
-Place = tuple[int, int, int]  # of a tile: level, row, column; see Atlas.tile
+TileIndex = tuple[int, int, int]  # level, row, column; see Atlas.tile
 
 
 class MatrixSource(NamedTuple):
@@ -42,51 +42,53 @@ class SharedAtlas:
 
     Attributes:
         seconds: spent on the survey so far.
-        find: returns the positions of a text on the "rows" or the "columns", see search.
+        find: returns the positions of a text on the "rows" or the "columns"; exact = whole words only, see search.
     """
 
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
-        self.find = lru_cache(64)(lambda axis, text, whole: search(axis_of(atlas, axis).labels, text, whole=whole))
-        self._whole_tile = lru_cache(MAX_PACKED)(self._packed)
+        self.find = lru_cache(64)(lambda axis, text, exact: search(axis_of(atlas, axis).labels, text, whole=exact))
+        self._complete_tile = lru_cache(MAX_PACKED)(self._packed)
         self._lock = Lock("atlas", again=True)
 
-    def answer(self, places: list[Place]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
+    def answer(self, indices: list[TileIndex]) -> tuple[list[dict[str, Any]], list[bytes], list[str]]:
         """Return headers of tiles, their contents, and the keys of those for which the time was too short."""
         headers: list[dict[str, Any]] = []
         contents, later, until = [], [], time.monotonic() + PATIENCE
-        for place in places:
-            key = "/".join(map(str, place))
-            if (headers and time.monotonic() > until) or not self._is_ready(place, until):
+        for index in indices:
+            key = "/".join(map(str, index))
+            if (headers and time.monotonic() > until) or not self._is_ready(index, until):
                 later.append(key)
                 continue
             surveyed = self.atlas.surveyed  # before the tile is made: it may show more, never less
             try:
-                packed, n_seen = self._tile(place)
+                packed, n_rows_surveyed = self._tile(index)
             except IndexError:  # no such tile
                 continue
-            about = packed._asdict()
-            contents.append(about.pop("content"))
-            about |= {"key": key, "length": len(packed.content), "surveyed": surveyed}
-            headers.append(about | {"whole": n_seen is None, "seen": n_seen})
+            header = packed._asdict()
+            contents.append(header.pop("content"))
+            header |= {"key": key, "length": len(packed.content), "surveyed": surveyed}
+            headers.append(header | {"whole": n_rows_surveyed is None, "seen": n_rows_surveyed})
         return headers, contents, later
 
-    def part(self, level: int, rows: slice, cols: slice) -> np.ndarray:
-        """Return blocks of a level, (n_rows, n_cols), by their largest weight; NaN = hidden, or not surveyed."""
-        (top, bottom), (left, right) = ((some.start // TILE, (some.stop - 1) // TILE + 1) for some in (rows, cols))
+    def blocks(self, level: int, rows: slice, cols: slice) -> np.ndarray:
+        """Return blocks of a level by their largest weights, (n_rows, n_cols); NaN = masked, or not surveyed."""
+        (top, bottom), (left, right) = ((side.start // TILE, (side.stop - 1) // TILE + 1) for side in (rows, cols))
 
-        def shown(row: int, col: int) -> np.ndarray:
+        def masked_tile(row: int, col: int) -> np.ndarray:
             with self._computing():
                 tile = self.atlas.tile(level, row, col)
             hidden = hidden_cells(self.atlas, level, row, col, tile)
             return tile if hidden is None else np.where(hidden, np.nan, tile)
 
-        whole = np.block([[shown(row, col) for col in range(left, right)] for row in range(top, bottom)])
-        return whole[tuple(slice(some.start % TILE, some.stop - some.start // TILE * TILE) for some in (rows, cols))]
+        tiles = np.block([[masked_tile(row, col) for col in range(left, right)] for row in range(top, bottom)])
+        return tiles[
+            rows.start - top * TILE : rows.stop - top * TILE, cols.start - left * TILE : cols.stop - left * TILE
+        ]
 
-    def _is_ready(self, place: Place, until: float) -> bool:
-        """Compute what a row of tiles needs, until the clock says so; others have their turn between two steps."""
-        bands = self.atlas.prepare(*place[:2])
+    def _is_ready(self, index: TileIndex, until: float) -> bool:
+        """Compute what a row of tiles needs, at most until then; other visitors have their turn between two steps."""
+        bands = self.atlas.prepare(*index[:2])
         while True:
             with self._computing():
                 if next(bands, self) is self:
@@ -94,16 +96,16 @@ class SharedAtlas:
             if time.monotonic() > until:
                 return False
 
-    def _tile(self, place: Place) -> tuple[PackedTile, int | None]:
+    def _tile(self, index: TileIndex) -> tuple[PackedTile, int | None]:
         """Return a tile as it is sent, and how many of its rows are surveyed, None if all are."""
-        if place[0] < self.atlas.base_level or self.atlas.is_surveyed:
-            return self._whole_tile(place), None
+        if index[0] < self.atlas.base_level or self.atlas.is_surveyed:
+            return self._complete_tile(index), None
         with self._computing():
-            tile = self.atlas.tile(*place)
-            return self._packed(place, tile), int((~np.isnan(tile[:, 0])).sum())
+            tile = self.atlas.tile(*index)
+            return self._packed(index, tile), int((~np.isnan(tile[:, 0])).sum())
 
     def survey(self, seconds: float | None = None) -> float:
-        """Carry the survey on for about so long, a PORTION if None; return the share that is done."""
+        """Carry the survey on for about so many seconds, a PORTION if None; return the share that is done."""
         began = time.monotonic()
         with self._computing():
             for _ in self.atlas.survey():
@@ -118,10 +120,10 @@ class SharedAtlas:
         with self._lock, torch.inference_mode():
             yield
 
-    def _packed(self, place: Place, tile: np.ndarray | None = None) -> PackedTile:
+    def _packed(self, index: TileIndex, tile: np.ndarray | None = None) -> PackedTile:
         with self._computing():
-            tile = self.atlas.tile(*place) if tile is None else tile
-            return pack(tile, hidden_cells(self.atlas, *place, tile))
+            tile = self.atlas.tile(*index) if tile is None else tile
+            return pack(tile, hidden_cells(self.atlas, *index, tile))
 
 
 def axis_of(atlas: Atlas, axis: str) -> Axis:

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -33,9 +34,9 @@ RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
 """A key for each opened recording, which is one object for all visitors."""
 NUMBERS = itertools.count()
 _TRACES = BoundedCache(max_items=4)
-SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
+SENTENCE_BREAK = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
 
-OWN_TEXT = Field(NAME, "text", THE_LIGHTHOUSE, address="text")
+VISITOR_TEXT = Field(NAME, "text", THE_LIGHTHOUSE, address="text")
 WHICH_RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FROM_FILE))
 ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
@@ -47,11 +48,11 @@ def book_source() -> MatrixSource:
 
 def text_source() -> MatrixSource | None:
     """Take a text and return it as the small language model reads it; None where there is nothing to read."""
-    OWN_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
-    text = OWN_TEXT.value[: LONG_TEXT_LETTERS.most]
-    if len(text) < len(OWN_TEXT.value):
-        st.caption(f"The first {LONG_TEXT_LETTERS} of {len(OWN_TEXT.value):,} characters are read.")
-    cut = in_pieces(filter(None, map(str.strip, SENTENCE_END.split(text))))
+    VISITOR_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
+    text = VISITOR_TEXT.value[: LONG_TEXT_LETTERS.most]
+    if len(text) < len(VISITOR_TEXT.value):
+        st.caption(f"The first {LONG_TEXT_LETTERS} of {len(VISITOR_TEXT.value):,} characters are read.")
+    cut = in_pieces(filter(None, map(str.strip, SENTENCE_BREAK.split(text))))
     if cut.is_cut:
         st.caption(f"The first {WINDOWED_PIECES} pieces of words are read.")
     if len(cut.ids) == 1:
@@ -65,7 +66,7 @@ def _read_source(key: str, text: LongText) -> MatrixSource:
     LAYER.widget(st.selectbox, "Layer", range(N_LAYERS), format_func=lambda layer: f"{layer + 1}")
     layer = LAYER.value
     trace = run_once(_TRACES, (key, layer), lambda: read_in_windows(text, layer), "Reading the text")
-    title = f"{SOURCES[SOURCE.value]}, layer {layer + 1}"
+    title = f"{SOURCES[SOURCE.value][0]}, layer {layer + 1}"
     return MatrixSource(f"{key}/{layer}", title, trace.n_heads, lambda: trace, text, ECHO[1])
 
 
@@ -75,19 +76,19 @@ def _book() -> LongText:
 
 
 def run_source() -> MatrixSource | None:
-    shown = latest()
-    if shown is not None:
+    page_run = latest()
+    if page_run is not None:
         WHICH_RUN.clamp_to_options([LATEST, FROM_FILE])
         WHICH_RUN.widget(st.radio, "Run", [LATEST, FROM_FILE], label_visibility="collapsed")
-    if shown is None or WHICH_RUN.value == FROM_FILE:
+    if page_run is None or WHICH_RUN.value == FROM_FILE:
         run = uploaded_run(NAME) or opened_run()
         return None if run is None else _attention_of(run, f"run/{RECORDINGS.setdefault(run, f'file-{next(NUMBERS)}')}")
     try:
-        run = run_of(*shown)
+        run = run_of(*page_run)
     except ModelError as error:
         st.error(f"**The run cannot be shown.** {error_markdown(error)}", icon=":material/error:")
         return None
-    return _attention_of(run, f"run/{hashlib.sha256(repr(shown).encode()).hexdigest()[:16]}")
+    return _attention_of(run, f"run/{hashlib.sha256(repr(page_run).encode()).hexdigest()[:16]}")
 
 
 def _attention_of(run: ModelRun, key: str) -> MatrixSource:
@@ -95,10 +96,10 @@ def _attention_of(run: ModelRun, key: str) -> MatrixSource:
         if note:
             st.caption(error_markdown(note))
     traces = run.recording.traces
-    places = range(len(traces))
-    ATTENTION.clamp_to_options(places)
+    indices = range(len(traces))
+    ATTENTION.clamp_to_options(indices)
     ATTENTION.widget(
-        st.selectbox, "Attention", places, format_func=lambda place: traces[place].story.name or f"number {place}"
+        st.selectbox, "Attention", indices, format_func=lambda index: traces[index].story.name or f"number {index}"
     )
     trace = traces[ATTENTION.value]
     if trace.story.note:
@@ -178,47 +179,60 @@ def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
     return read_tensors(_content, name)
 
 
-BOOK, TEXT, MADE, TENSORS, RUN = "book", "text", "made", "tensors", "run"
-SOURCES = {
-    BOOK: "A phrase book",
-    TEXT: "My own text",
-    TENSORS: "My queries and keys",
-    RUN: "A run of a model",
-    MADE: "A made-up test chart",
-}
 LENGTHS = (2_048, 16_384, 65_536, 131_072)  # words of the test chart; a link may name another than the first one shown
 FIRST_LENGTH = 16_384
+LENGTH = Field(NAME, "length", FIRST_LENGTH)
 
 
-def _shown_first() -> str:
+def synthetic_source() -> MatrixSource:
+    n = LENGTH.value
+    first, again, length = passage(n)
+    st.caption(
+        f"Words and vectors by a formula, to test the map: the {length:,} words from {first + 1:,} on return at "
+        f"{again + 1:,} and make a line."
+    )
+    return MatrixSource(f"{SYNTHETIC}/{n}", f"A test chart of {n:,} words", 1, lambda: synthetic_trace(n))
+
+
+BOOK, TEXT, TENSORS, RUN, SYNTHETIC = "book", "text", "tensors", "run", "made"
+SOURCES: dict[str, tuple[str, Callable[[], MatrixSource | None]]] = {
+    BOOK: ("A phrase book", book_source),
+    TEXT: ("My own text", text_source),
+    TENSORS: ("My queries and keys", tensor_source),
+    RUN: ("A run of a model", run_source),
+    SYNTHETIC: ("A made-up test chart", synthetic_source),
+}
+"""What can be chosen: its name, and what draws its own input and returns its matrix, None where there is none yet."""
+
+
+def _default_source() -> str:
     if opened_file() is None:
         return BOOK
     return RUN if opened_recording() else TENSORS
 
 
-def _known(text: str) -> str:
+def _parse_choice(text: str) -> str:
     return text if text.split("-")[0] in SOURCES else BOOK  # older links name sources that are no more
 
 
-SHOWN = Field(NAME, "show", _shown_first, address="show", parse=_known)
+CHOICE = Field(NAME, "show", _default_source, address="show", parse=_parse_choice)
 """The source with what is chosen of it, as in "made-echo-16384"."""
-FOLLOWED = Field(NAME, "followed_show", "")
-"""What the choices below are set to; SHOWN differs when it comes from the address."""
-SOURCE, LENGTH = Field(NAME, "source", BOOK), Field(NAME, "length", FIRST_LENGTH)
+APPLIED_CHOICE = Field(NAME, "followed_show", "")
+"""What the choices below are set to; CHOICE differs when it comes from the address."""
+SOURCE = Field(NAME, "source", BOOK)
 HEAD = Field[int | None](NAME, "head", None, address="head", parse=whole_number)
 
 
 def choose_source() -> MatrixSource | None:
     """Draw the choice and the chosen source's own input; return None where there is nothing to show yet."""
-    if SHOWN.value != FOLLOWED.value:
-        SOURCE.value, _, chosen = SHOWN.value.partition("-")
+    if CHOICE.value != APPLIED_CHOICE.value:
+        SOURCE.value, _, chosen = CHOICE.value.partition("-")
         length = chosen.rpartition("-")[2]  # older links name one of several heads before it
         LENGTH.value = int(length) if length in map(str, LENGTHS) else FIRST_LENGTH
-    SOURCE.widget(st.selectbox, "Map", list(SOURCES), format_func=SOURCES.__getitem__)
-    draws = {BOOK: book_source, TEXT: text_source, MADE: _made_source, TENSORS: tensor_source, RUN: run_source}
-    source = draws[SOURCE.value]()
-    SHOWN.value = SOURCE.value + (f"-echo-{LENGTH.value}" if SOURCE.value == MADE else "")
-    FOLLOWED.value = SHOWN.value
+    SOURCE.widget(st.selectbox, "Map", list(SOURCES), format_func=lambda key: SOURCES[key][0])
+    source = SOURCES[SOURCE.value][1]()
+    CHOICE.value = SOURCE.value + (f"-echo-{LENGTH.value}" if SOURCE.value == SYNTHETIC else "")
+    APPLIED_CHOICE.value = CHOICE.value
     return source
 
 
@@ -229,13 +243,3 @@ def choose_head(source: MatrixSource) -> int:
     if len(heads) > 1:
         HEAD.widget(st.selectbox, "Head", heads, format_func=lambda head: f"{head + 1:,}")
     return head
-
-
-def _made_source() -> MatrixSource:
-    n = LENGTH.value
-    first, again, length = passage(n)
-    st.caption(
-        f"Words and vectors by a formula, to test the map: the {length:,} words from {first + 1:,} on return at "
-        f"{again + 1:,} and make a line."
-    )
-    return MatrixSource(f"{MADE}/{n}", f"A test chart of {n:,} words", 1, lambda: synthetic_trace(n))

@@ -19,7 +19,7 @@ from attention_core.attention.wording import percent
 from attention_core.bounds.limits import Bound
 from attention_core.data.phrase_book import phrase_book
 from attention_core.inference.long_text import Echo, in_pieces, read_in_windows, strongest_echo
-from pages.atlas.flight import _close
+from pages.atlas.flight import _closer_stops
 from tests.support.app import bodies, open_tab, opened, said, settled
 from tests.support.bombs import npz
 
@@ -315,7 +315,7 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
 @pytest.mark.parametrize("share", [0.0, 0.9])
 def test_no_stop_of_many_cells_calls_every_cell_one_weight(share):
     echo = Echo(range(5), range(5, 10), 6, 2, (0.0, share, 0.0))
-    *far, _ = stops = _close(in_pieces(phrase_book()), echo, 20_000, 128)
+    *far, _ = stops = _closer_stops(in_pieces(phrase_book()), echo, 20_000, 128)
     assert [stop.across for stop in stops] == [1500, 170, 10]
     assert not any("one weight" in str(stop) for stop in far)
 

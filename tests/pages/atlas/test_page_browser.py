@@ -164,7 +164,7 @@ def test_flight_ends_on_words_that_can_be_read(page, app_url):
     assert row == pytest.approx(column)
     assert page.evaluate(f"{MAP}.labelOf('rows', {MAP}.mark[0])")
     page.wait_for_timeout(400)
-    first, last = map(int, re.findall(r"[\d,]+", page.evaluate(f"{MAP}.said.textContent").replace(",", ""))[:2])
+    first, last = map(int, re.findall(r"[\d,]+", page.evaluate(f"{MAP}.status.textContent").replace(",", ""))[:2])
     assert first <= row + 1 <= last < first + 25, "what is said to be in view is"
 
 
@@ -199,7 +199,7 @@ def test_the_framed_cell_stays_in_view_when_the_lecture_is_switched_on(page, app
     page.get_by_test_id("stCheckbox").get_by_text("Lecture mode").click()
     page.wait_for_function(f"window.lecture?.on && {MAP}.large > 1 && {FITTED}")
     painted(page)
-    part, (row, column) = page.evaluate(f"[{MAP}.seenPart(), {MAP}.mark]")
+    part, (row, column) = page.evaluate(f"[{MAP}.viewRange(), {MAP}.mark]")
     assert part["top"] <= row <= part["bottom"] - 1
     assert part["left"] <= column <= part["right"] - 1
 
