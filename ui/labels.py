@@ -18,11 +18,11 @@ INVISIBLE = "\u200b"
 
 def distinct(labels: Sequence[str]) -> list[str]:
     """Return the labels, the second and later ones of equal text with invisible characters at their end."""
-    seen: Counter[str] = Counter()
+    n_earlier: Counter[str] = Counter()
     result = []
     for label in labels:
-        result.append(label + INVISIBLE * seen[label])
-        seen[label] += 1
+        result.append(label + INVISIBLE * n_earlier[label])
+        n_earlier[label] += 1
     return result
 
 
@@ -63,11 +63,11 @@ TERMS = {
 
 def terms_in(*texts: str) -> list[str]:
     """Return which of the terms some texts use."""
-    whole = " ".join(texts).replace("gated recurrent unit", "GRU")
+    text = " ".join(texts).replace("gated recurrent unit", "GRU")
     return [
         term
         for term in TERMS
-        if re.search(rf"\b{term}(?:s|al)?\b(?! and sines)", whole, 0 if term.isupper() else re.IGNORECASE)
+        if re.search(rf"\b{term}(?:s|al)?\b(?! and sines)", text, 0 if term.isupper() else re.IGNORECASE)
     ]
 
 

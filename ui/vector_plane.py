@@ -17,15 +17,15 @@ class VectorPlane:
     """
 
     def __init__(self, page: str, name: str, pause: int) -> None:
-        self.key, self.place_key = f"{page}_plane", f"{page}_place"
+        self.key, self.container_key = f"{page}_plane", f"{page}_place"
         self._pause = pause
         self._component = component(name, folder=f"pages/{page}")
         self._revision = Field(page, "revision", 0)
         self._answered = Field(page, "answered", 0)
 
-    def place(self) -> DeltaGenerator:
-        """Return the place where it will be drawn, which has its height from the beginning, see vectors.css."""
-        return st.container(key=self.place_key)
+    def container(self) -> DeltaGenerator:
+        """Return the container that it will be drawn in, which has its height from the beginning, see vectors.css."""
+        return st.container(key=self.container_key)
 
     def refresh(self) -> None:
         """Let it take over the arrows at its next drawing, because Python has changed them."""
@@ -48,6 +48,6 @@ class VectorPlane:
         The arrows' tips are (n, 2), the active one was touched last; the data are their names and kinds ("query", "key"
         or "input"), the extent of the plane, and what NAME.js reads. After a message on_move is called.
         """
-        counted = {"revision": self._revision.value, "answered": self._answered.value, "pause": self._pause}
-        whole = {"arrows": arrows, "active": active, **data, **counted}
-        self._component(key=self.key, data=whole, default={"moved": None}, on_moved_change=on_move)
+        counters = {"revision": self._revision.value, "answered": self._answered.value, "pause": self._pause}
+        all_data = {"arrows": arrows, "active": active, **data, **counters}
+        self._component(key=self.key, data=all_data, default={"moved": None}, on_moved_change=on_move)

@@ -33,52 +33,52 @@ def sentence_box(
     name: str,
     examples: Mapping[str, str],
     *,
-    most_words: int = MAX_WORDS,
+    max_words: int = MAX_WORDS,
     label: str = "An English sentence",
     on_change: Callable[[], None] | None = None,
 ) -> str | None:
-    """Let a person type a sentence, and return it cut after most_words words; None when there is nothing to read.
+    """Let a person type a sentence, and return it cut after max_words words; None when there is nothing to read.
 
-    The first of the examples, each the label of a button -> sentence, is there on arrival. on_change is called when
-    another text was typed or chosen, before the page runs again. Remarks are drawn below the box.
+    The examples are sentences by the labels of their buttons; the first one is there on arrival. on_change is called
+    when another text was typed or chosen, before the page runs again. Remarks are drawn below the box.
     """
-    typed = text_field(name)
+    sentence_field = text_field(name)
 
-    def changed() -> None:
+    def on_changed() -> None:
         TRIED[name].reset()  # what came of a guess was about another sentence
         if on_change is not None:
             on_change()
 
-    def take(sentence: str) -> None:
-        typed.value = sentence
-        changed()
+    def on_example(sentence: str) -> None:
+        sentence_field.value = sentence
+        on_changed()
 
-    typed.suggest(next(iter(examples.values())))
-    look = {"max_chars": SENTENCE_LETTERS.most, "help": f"Up to {most_words} words."}
-    typed.widget(st.text_input, label, on_change=changed, **look)
+    sentence_field.suggest(next(iter(examples.values())))
+    options = {"max_chars": SENTENCE_LETTERS.most, "help": f"Up to {max_words} words."}
+    sentence_field.widget(st.text_input, label, on_change=on_changed, **options)
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
-        for place, (short, sentence) in enumerate(examples.items()):
-            st.button(short, key=f"{name}_example_{place}", on_click=take, args=(sentence,))
-    if not english_words(typed.value):
+        for number, (short, sentence) in enumerate(examples.items()):
+            st.button(short, key=f"{name}_example_{number}", on_click=on_example, args=(sentence,))
+    if not english_words(sentence_field.value):
         st.info(EMPTY)
         return None
-    return cut_sentence(typed.value, most_words)
+    return cut_sentence(sentence_field.value, max_words)
 
 
-def cut_sentence(text: str, most_words: int = MAX_WORDS) -> str:
-    """Return a sentence without what comes after most_words words, and say so where something does."""
+def cut_sentence(text: str, max_words: int = MAX_WORDS) -> str:
+    """Return a sentence without what comes after max_words words, and say so where something does."""
     words = english_words(text)
-    if len(words) <= most_words:
+    if len(words) <= max_words:
         return text.strip()
-    last = literal(strip_space_mark(words[most_words - 1]))
-    st.info(f"The first {most_words} of {len(words):,} words are read, up to {last}. The rest stays in the box.")
-    return "".join(words[:most_words]).replace(SPACE, " ").strip()
+    last = literal(strip_space_mark(words[max_words - 1]))
+    st.info(f"The first {max_words} of {len(words):,} words are read, up to {last}. The rest stays in the box.")
+    return "".join(words[:max_words]).replace(SPACE, " ").strip()
 
 
 def readable_sentence(name: str, text: str | None, first: str, *answers: str) -> str:
-    """Return a page's sentence, or the last one that could be read, whose answers stay, in grey; else the first one.
+    """Return a page's sentence from sentence_box; where there is none the last one, its answers in grey, or the first.
 
-    The text is from sentence_box, the answers are keys of containers.
+    The answers are keys of containers.
     """
     last = _last_sentence(name)
     last.value = text or last.value or first
@@ -92,20 +92,22 @@ def _last_sentence(name: str) -> Field[str]:
     return Field(name, "last_text", "")
 
 
-def report_unknown_words(words: Sequence[str], known: Sequence[bool]) -> bool:
+def report_unknown_words(words: Sequence[str], in_vocabulary: Sequence[bool]) -> bool:
     """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
-    n = sum(any(map(str.isalnum, word)) for word in words)
-    unknown = [
-        word for word, is_known in zip(words, known, strict=True) if not is_known and any(map(str.isalnum, word))
-    ]
-    n_known = n - len(unknown)
+    n = sum(map(_is_word, words))
+    unknown = [word for word, is_read in zip(words, in_vocabulary, strict=True) if not is_read and _is_word(word)]
+    n_known_words = n - len(unknown)
     if unknown:
         names = ", ".join(literal(word, 24) for word in unknown[:4]) + (" …" if len(unknown) > 4 else "")
-        guess = "" if n_known else " Other words it sees in pieces, if at all."
-        tell = st.caption if n_known > n / 2 else st.info
-        how_many = f"{len(unknown)} of {n} word{'s' * (n > 1)}"
-        tell(f"Unknown to the model: {names} ({how_many}). It knows common English alone.{guess}")
-    return n_known > 0 and n_known >= n / 2
+        guess = "" if n_known_words else " Other words it sees in pieces, if at all."
+        write = st.caption if n_known_words > n / 2 else st.info
+        count = f"{len(unknown)} of {n} word{'s' * (n > 1)}"
+        write(f"Unknown to the model: {names} ({count}). It knows common English alone.{guess}")
+    return n_known_words > 0 and n_known_words >= n / 2
+
+
+def _is_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def reading_remarks(source: SourceSentence) -> None:
@@ -115,9 +117,9 @@ def reading_remarks(source: SourceSentence) -> None:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
     if cut:
-        shown = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
-        more = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
-        remarks.append(f"Read in pieces: {shown}{more}.")
+        examples = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
+        remainder = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
+        remarks.append(f"Read in pieces: {examples}{remainder}.")
     if source.unknown:
         names = ", ".join(literal(word, 24) for word in source.unknown[:4])
         remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")
@@ -129,8 +131,8 @@ def reading_remarks(source: SourceSentence) -> None:
 
 @cache
 def text_field(name: str) -> Field[str]:
-    """Return what is typed on a page."""
-    return Field(name, "text", "", address="text", parse=lambda asked: plain_text(asked)[: SENTENCE_LETTERS.most])
+    """Return the field of the sentence that is typed on a page."""
+    return Field(name, "text", "", address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.most])
 
 
 _arcs = component("aligned_words")
@@ -164,31 +166,32 @@ def aligned_words(
     plain: bool = False,
     axes: tuple[str, str] | None = None,
     cuts: bool = False,
-    alone: Sequence[int] = (),
+    highlighted: Sequence[int] = (),
 ) -> None:
-    """Draw the two lines of words.
+    """Draw source words above target words, with arcs between them.
 
-    The active target word counts from 0, None = all are alike; the first n_forced ones a person chose. A translator
-    without attention has what is `single` on its one vector. Plain lower words are not said one after the other, and
-    have no probabilities. The axes' names are those of the trace that the page goes through, None = it is of another:
-    what is pointed at in one view of a trace is lit in all. Alone are the target words that another translation has
-    not, marked with what they look at most. The note is a line below; on_choose is called after a click
-    on a target word, see chosen_row, and with cuts when the arc between a source word and the active one is changed,
-    see chosen_arc.
+    Args:
+        name: begins the key of the component.
+        view: the words and weights.
+        model: what people call the model.
+        active: the target word whose arcs are strong, from 0; None = all are alike.
+        on_choose: called after a click on a target word, see chosen_row, and after a change of an arc, see chosen_arc.
+        n_forced: how many of the first target words a person chose.
+        single: the label of the one vector of a translator without attention.
+        note: a line below the words.
+        plain: whether target words are not said one after the other, and have no probabilities.
+        axes: names of the axes of the trace that the page steps through, so that what is pointed at in one view of it
+            is lit in all; None = the words are those of another trace.
+        cuts: whether arcs of the active word can be changed.
+        highlighted: target words that the translation beside it lacks, marked with what they look at most.
     """
     row = -1 if active is None else min(active, len(view.target) - 1)
     title = model if active is None else f"{model}: where “{view.target[row]}” looks"
     single = single if view.is_single else ""
-    drawn = view.source, view.target, to_array(view.weights), row, single
-    note_picture(partial(word_weights, *drawn), title)
-    given = {"active": row, "note": note, "plain": plain, "cuts": cuts, "alone": alone}
-    given |= {"single": single, "forced": n_forced, "axes": axes}
-    _arcs(
-        key=f"{name}_words",
-        data=word_data(view, model) | given,
-        default={"chosen": None},
-        on_chosen_change=on_choose,
-    )
+    note_picture(partial(word_weights, view.source, view.target, to_array(view.weights), row, single), title)
+    data = word_data(view, model) | {"active": row, "note": note, "plain": plain, "cuts": cuts, "alone": highlighted}
+    data |= {"single": single, "forced": n_forced, "axes": axes}
+    _arcs(key=f"{name}_words", data=data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def word_data(view: WordView, model: str) -> dict[str, Any]:
@@ -216,26 +219,18 @@ def word_bars(
     name: str,
     bars: Sequence[tuple[int, str, float]],
     after: Sequence[int],
-    said: int | None,
+    chosen: int | None,
     on_choose: Callable[[], None],
 ) -> None:
-    """Draw a bar that is a button for the number, text and probability of each piece, best first; mark what is said.
+    """Draw a bar that is a button for the number, text and probability of each piece, best first; mark the chosen one.
 
-    What a click chose is told by chosen_piece with the pieces before, or whatever it is to be understood with.
+    After a click, chosen_piece returns the piece and `after`: the pieces before it, or what else it belongs to.
     """
     _, texts, shares = zip(*bars, strict=True)
-    drawn = partial(bar_table, texts, {"probability": shares}, [ROLE_COLOURS[Role.OUTPUT]])
-    note_picture(drawn, "The likeliest next words")
-    _bars(
-        key=f"{name}_choice",
-        data={
-            "words": [{"piece": piece, "text": text, "share": share} for piece, text, share in bars],
-            "said": said,
-            "after": list(after),
-        },
-        default={"chosen": None},
-        on_chosen_change=on_choose,
-    )
+    drawing = partial(bar_table, texts, {"probability": shares}, [ROLE_COLOURS[Role.OUTPUT]])
+    note_picture(drawing, "The likeliest next words")
+    rows = [{"piece": piece, "text": text, "share": share} for piece, text, share in bars]
+    _draw_bars(name, on_choose, words=rows, said=chosen, after=list(after))
 
 
 def number_bars(
@@ -245,33 +240,36 @@ def number_bars(
     colour: str,
     title: str,
     does: str,
-    take: Callable[[int], object],
-    said: int | None = None,
+    on_choose: Callable[[int], object],
+    chosen: int | None = None,
 ) -> None:
-    """Draw a bar that is a button for each number, to the left of 0 where it is below; `said` is marked.
+    """Draw a bar that is a button for each number, to the left of 0 where it is below; mark the chosen one.
 
-    What a click `does` is told; `take` gets the place of the bar.
+    The label says what a click `does`; on_choose gets the index of the bar.
     """
     low = min(0.0, *values)
     span = max(0.0, *values) - low or 1.0
     note_picture(partial(bars, values, names, title=title, colour=colour, height=28 * len(names) + 40), title)
 
     def on_chosen() -> None:
-        chosen = component_message(f"{name}_choice", "chosen") or {}
-        if chosen.get("after") == names and (place := int(chosen["piece"])) in range(len(names)):
-            take(place)  # else it is of bars that stood here before
+        message = component_message(f"{name}_choice", "chosen") or {}
+        if message.get("after") == names and (bar := int(message["piece"])) in range(len(names)):
+            on_choose(bar)  # else it is of bars that stood here before
 
-    shown = [
-        {"piece": place, "text": text, "share": abs(value) / span, "from": (min(0, value) - low) / span, "value": value}
-        for place, (text, value) in enumerate(zip(names, values, strict=True))
+    rows = [
+        {"piece": bar, "text": text, "share": abs(value) / span, "from": (min(0, value) - low) / span, "value": value}
+        for bar, (text, value) in enumerate(zip(names, values, strict=True))
     ]
-    look, about = {"--output": colour, "--room": "55%"}, f"{title}; click one to {does}"
-    data = {"words": shown, "said": said, "after": names, "about": about, "look": look}
-    _bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_chosen)
+    style, label = {"--output": colour, "--room": "55%"}, f"{title}; click one to {does}"
+    _draw_bars(name, on_chosen, words=rows, said=chosen, after=names, about=label, look=style)
+
+
+def _draw_bars(name: str, on_choose: Callable[[], None], **data: Any) -> None:
+    _bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def piece_label(text: str, after_apostrophe: bool = False) -> str:
-    """Return a piece for people: words as they are, the rest of a word with a hyphen before it.
+    """Return a piece for people: what begins a word as it is, what continues one with a hyphen before it.
 
     After an apostrophe (l', qu') words follow without a space; a piece that brings one is marked.
     """

@@ -21,7 +21,7 @@ def judged_sentence() -> None:
     with st.container(key="matter_first"):
         say, judgement = st.columns([1.15, 1], gap="medium")
         with say:
-            typed = sentence_box(judge.NAME, PRESETS, most_words=MAX_WORDS, label="A sentence about a film")
+            typed = sentence_box(judge.NAME, PRESETS, max_words=MAX_WORDS, label="A sentence about a film")
             text = readable_sentence(judge.NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
             sentence = read_sentence(text)
             is_read = report_unknown_words(sentence.words, sentence.known)

@@ -227,7 +227,7 @@ def another_question(drawing: ReadDrawing) -> None:
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
         title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
-        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.take, said=look)
+        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.take, chosen=look)
 
 
 def read_steps(drawing: ReadDrawing) -> None:

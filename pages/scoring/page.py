@@ -23,7 +23,7 @@ LAY_ON_QUERY = TryThis(
     ("k₁", "k₂", "k₃"),
     parts.lay_on_query,
     parts.what_dot_chose,
-    controls.PLANE.place_key,
+    controls.PLANE.container_key,
 )
 
 
@@ -38,7 +38,7 @@ def export(traces: dict) -> None:
 def comparison() -> None:
     """Draw everything that follows a drag; the plane last, which tells the browser that Python has followed."""
     vectors = controls.arranged_vectors()
-    place = controls.PLANE.place()
+    place = controls.PLANE.container()
     query, key = controls.query_and_keys(vectors)
     trained = controls.trained_parameters(model, vectors.d)
     functions = all_scores(trained)

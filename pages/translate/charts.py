@@ -19,7 +19,7 @@ ROW = 16  # screen pixels of one vector
 
 
 def alignment_chart(
-    weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, **more: Any
+    weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, **options: Any
 ) -> LayerChart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
@@ -29,33 +29,32 @@ def alignment_chart(
     """
     ramp = weights_ramp(len(keys))
     axes = Axis(QUERY_TITLE, list(target)), Axis(KEY_TITLE, list(keys))
-    return matrix_chart(weights, *axes, Role.WEIGHTS, title="weight", size=size, ramp=ramp, hover_rows=True, **more)
+    return matrix_chart(weights, *axes, Role.WEIGHTS, title="weight", size=size, ramp=ramp, hover_rows=True, **options)
 
 
 def collapse_chart(
-    words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int
+    labels: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int
 ) -> LayerChart:
-    """Draw n vectors (n, d) as rows, the weight of each beside it, and below them the one vector that became of them.
+    """Draw n vectors (n, d) as rows, the weight (n,) of each beside it, and below them their weighted sum (d,).
 
-    The weights (n,) sum to 1, the context is (d,), and there is a word per vector; vectors are so wide on the screen.
-    They are states, or states that are multiplied by their weights already.
+    Each vector has a label and is `width` pixels wide. Vectors are states, or states times their weights.
     """
-    n, ramp = len(words), signed_ramp(vectors)
+    n, ramp = len(labels), signed_ramp(vectors)
     below = n + 2
     urls = [matrix_png(rows, ramp) for rows in (vectors, context[None])]
     bar_room = 0.22 * width
     tops, long = np.arange(n) + 0.15, np.maximum(1.0, bar_room * weights)
     colours = [ROLE_COLOURS[Role.KEY]] * n
-    named_rows = {"text": [*words, "context"], "fill": [*colours, ROLE_COLOURS[Role.CONTEXT]]}
+    named_rows = {"text": [*labels, "context"], "fill": [*colours, ROLE_COLOURS[Role.CONTEXT]]}
     data = {
         "vectors": rectangles(0.0, [0.0, below], width, [n, 1], url=urls),
-        "bars": rectangles(width + 8.0, tops, long, 0.7, word=list(words), weight=weights),
+        "bars": rectangles(width + 8.0, tops, long, 0.7, word=list(labels), weight=weights),
         "names": rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], **named_rows),
         "sum": {"left": [width / 2], "top": [n + 1.0], "text": [f"weighted sum of {n}  ↓"]},
     }
-    ends = exact_scale(-86, width + 16 + bar_room)
+    x_scale = exact_scale(-86, width + 16 + bar_room)
     size = {"width": round(width + 102 + bar_room), "height": ROW * (below + 1)}
-    return _collapse_chart(data, across=ends, rows=below + 1, **size)
+    return _collapse_chart(data, across=x_scale, rows=below + 1, **size)
 
 
 @per_structure
@@ -63,10 +62,10 @@ def _collapse_chart(across: alt.Scale, rows: int, width: int, height: int) -> al
     space = corners(0, rows, x=alt.X("left:Q", axis=None, scale=across))
     style: dict[str, Any] = {"fontSize": 13, "baseline": "middle"}
     bars = named("bars").mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
-    told = [alt.Tooltip("word:N", title="state at"), alt.Tooltip("weight:Q", format=".1%")]
+    tooltip = [alt.Tooltip("word:N", title="state at"), alt.Tooltip("weight:Q", format=".1%")]
     layers = [
         images("vectors", space),
-        bars.encode(**space, tooltip=told),
+        bars.encode(**space, tooltip=tooltip),
         texts("names", space, align="right", limit=78, **style).encode(color=FILL),
         texts("sum", space, color=ROLE_COLOURS[Role.CONTEXT], **style),
     ]
@@ -74,28 +73,28 @@ def _collapse_chart(across: alt.Scale, rows: int, width: int, height: int) -> al
 
 
 LINE, HEAD, SIZE, WIDE = 20, 40, 12, 376
-"""Screen pixels: of a line at least, of what stands above, of the letters, of the whole, as wide as a telephone."""
-WORD, STATE, SCORE, WEIGHT, ASKS, MIXED, LAYER, SAID = 74, 80, 106, 160, 220, 256, 291, 314
-"""Where columns begin: English words end at the first, French ones begin at the last."""
+"""Screen pixels: the least height of a line, the height of the heading, the size of letters, the width of a phone."""
+SOURCE, STATE, SCORE, WEIGHT, QUERY, CONTEXT, LAYER, TARGET = 74, 80, 106, 160, 220, 256, 291, 314
+"""Screen pixels at which columns begin; English words end at the first, French ones begin at the last."""
 ACROSS, BOX = 42, 14  # screen pixels of the longest bar, and of a state's box
 HEADS = (
-    ("English", "input", WORD - 30, Role.INPUT),
+    ("English", "input", SOURCE - 30, Role.INPUT),
     ("states", "key", STATE + 7, Role.KEY),
     ("scores", "scores", SCORE + 22, Role.SCORES),
     ("softmax", "weights", WEIGHT + 20, Role.WEIGHTS),
-    ("state", "query", ASKS + 7, Role.QUERY),
-    ("context", "context", MIXED + 7, Role.CONTEXT),
+    ("state", "query", QUERY + 7, Role.QUERY),
+    ("context", "context", CONTEXT + 7, Role.CONTEXT),
     ("layer", "layer", LAYER + 8, Role.OUTPUT),
-    ("French", "word", SAID + 26, Role.OUTPUT),
+    ("French", "word", TARGET + 26, Role.OUTPUT),
 )
-"""What stands above each column, the step that lights it, where, and its role."""
+"""Each column's heading, the step that lights it, its middle in screen pixels, its role."""
 STEPS = tuple(step for _, step, _, _ in HEADS)
 LIT, NEAR, FAR = "ff", "77", "3c"
-"""How strong a colour is: of the present step, of the rest of the present word, of other words."""
+"""Opacity: of the present step, of other steps of the present word, of other words."""
 Shape = tuple[float, float, float, float, Role, str]
-"""A rectangle: left, top, width, height, whose colour, how strong."""
+"""A rectangle: left, top, width, height, the role whose colour it has, opacity."""
 Line = tuple[float, float, float, float, Role, str, float]
-"""From x and y to x and y, whose colour, how strong, how thick."""
+"""From x and y to x and y, the role whose colour it has, opacity, thickness."""
 
 
 def unrolled_chart(
@@ -112,36 +111,41 @@ def unrolled_chart(
     drawn from the lowest one upwards; None where the last states alone are handed over.
     """
     high = LINE * max(len(source), len(target))
-    reads, says = (HEAD + high * (np.arange(n) + 0.5) / n for n in (len(source), len(target)))
-    now = float(says[present])
+    source_ys, target_ys = (HEAD + high * (np.arange(n) + 0.5) / n for n in (len(source), len(target)))
+    present_y = float(target_ys[present])
     strength = {step: LIT if step == lit else NEAR for step in STEPS}
-    encoder = [(STATE + at, reads[0], STATE + at, reads[-1], Role.KEY, strength["key"], 1.0) for at in (4, 10)]
-    lines = [*encoder, *_decoder(says, present, lit, strength)]
-    shapes = [_box(STATE, y, Role.KEY, strength["key"]) for y in reads.tolist()]
-    for row, y in enumerate(says.tolist()):
+    encoder = [(STATE + at, source_ys[0], STATE + at, source_ys[-1], Role.KEY, strength["key"], 1.0) for at in (4, 10)]
+    lines = [*encoder, *_decoder(target_ys, present, lit, strength)]
+    shapes = [_box(STATE, y, Role.KEY, strength["key"]) for y in source_ys.tolist()]
+    for row, y in enumerate(target_ys.tolist()):
         near = [strength[step] if row == present else FAR for step in ("query", "context", "layer")]
-        places = zip((ASKS, MIXED, LAYER), (Role.QUERY, Role.CONTEXT, Role.OUTPUT), near, strict=True)
-        shapes += [_box(left, y, role, shade) for left, role, shade in places]
+        columns = zip((QUERY, CONTEXT, LAYER), (Role.QUERY, Role.CONTEXT, Role.OUTPUT), near, strict=True)
+        shapes += [_box(left, y, role, shade) for left, role, shade in columns]
     if scores is None or weights is None:
-        ends = {0, len(source) - 1}
-        lines += [(STATE + BOX, reads[end], MIXED, now, Role.CONTEXT, strength["context"], 2.0) for end in ends]
+        first_and_last = {source_ys[0], source_ys[-1]}
+        lines += [(STATE + BOX, y, CONTEXT, present_y, Role.CONTEXT, strength["context"], 2.0) for y in first_and_last]
     else:
         above = scores - scores.min()  # what the softmax sees of them
         lengths = (ACROSS * above / max(1e-9, float(above.max()))).tolist()
-        for y, length, weight in zip(reads.tolist(), lengths, weights.tolist(), strict=True):
+        for y, length, weight in zip(source_ys.tolist(), lengths, weights.tolist(), strict=True):
             shapes.append((SCORE, y - 5, max(1.0, length), 10, Role.SCORES, strength["scores"]))
             shapes.append((WEIGHT, y - 5, ACROSS * weight, 10, Role.WEIGHTS, strength["weights"]))
             if weight >= 0.01:
                 start = WEIGHT + ACROSS * weight + 2
-                lines.append((start, y, MIXED, now, Role.CONTEXT, strength["context"], 0.6 + 4 * weight))
-        score, asked, top = SCORE - 4.0, ASKS + BOX + 4.0, HEAD - 8.0
-        bus = [(score, top, score, float(reads[-1])), (score, top, asked, top), (asked, top, asked, now)]
-        bus.append((ASKS + BOX, now, asked, now))
-        lines += [(*place, Role.QUERY, strength["query"], 1.2) for place in bus]
+                lines.append((start, y, CONTEXT, present_y, Role.CONTEXT, strength["context"], 0.6 + 4 * weight))
+        score, query_right, top = SCORE - 4.0, QUERY + BOX + 4.0, HEAD - 8.0
+        segments = [
+            (score, top, score, float(source_ys[-1])),
+            (score, top, query_right, top),
+            (query_right, top, query_right, present_y),
+            (QUERY + BOX, present_y, query_right, present_y),
+        ]
+        lines += [(*segment, Role.QUERY, strength["query"], 1.2) for segment in segments]
     data = _marks(shapes, lines)
     strong = [lit == "input"] * len(source), [row == present for row in range(len(target))]
-    data |= _words("source", source, strong[0], reads, WORD) | _words("target", target, strong[1], says, SAID)
-    data |= {step: {"left": [left], "top": [(8, 22)[place % 2]]} for place, (_, step, left, _) in enumerate(HEADS)}
+    data |= _column_labels("source", source, strong[0], source_ys, SOURCE)
+    data |= _column_labels("target", target, strong[1], target_ys, TARGET)
+    data |= {step: {"left": [left], "top": [(8, 22)[column % 2]]} for column, (_, step, left, _) in enumerate(HEADS)}
     return _unrolled_chart(data, lit=(lit,), height=HEAD + high)
 
 
@@ -157,10 +161,10 @@ def _unrolled_chart(lit: tuple[str], height: int) -> alt.LayerChart:
         weight = "bold" if (step,) == lit else "normal"
         style = {**QUIET, "baseline": "middle", "fontSize": 11, "fontWeight": weight, "color": ROLE_COLOURS[role]}
         layers.append(named(step).mark_text(**style).encode(space["x"], space["y"], text=alt.value(head)))
-    words: dict[str, Any] = {"baseline": "middle", "fontSize": SIZE, "color": LABEL_COLOUR}
+    text_style: dict[str, Any] = {"baseline": "middle", "fontSize": SIZE, "color": LABEL_COLOUR}
     for side, align, limit in (("source", "right", 72), ("target", "left", 62)):
         for weight in ("bold", "normal"):
-            layers.append(texts(f"{side}_{weight}", space, align=align, limit=limit, fontWeight=weight, **words))
+            layers.append(texts(f"{side}_{weight}", space, align=align, limit=limit, fontWeight=weight, **text_style))
     return fixed_size(layers, WIDE, height)
 
 
@@ -168,33 +172,35 @@ def _box(left: float, middle: float, role: Role, shade: str) -> Shape:
     return left, middle - BOX / 2, BOX, BOX, role, shade
 
 
-def _decoder(says: np.ndarray, present: int, lit: str, strength: dict[str, str]) -> Iterator[Line]:
+def _decoder(ys: np.ndarray, present: int, lit: str, strength: dict[str, str]) -> Iterator[Line]:
     """Yield how the decoder's states follow one another, what goes into the next layer, and the words fed back."""
-    yield ASKS + 7, says[0], ASKS + 7, says[-1], Role.QUERY, FAR, 1.0
-    for row, y in enumerate(says):
-        here = strength if row == present else dict.fromkeys(STEPS, FAR)
-        yield ASKS + BOX, y - 6, LAYER, y - 6, Role.QUERY, here["layer"], 1.2
-        yield MIXED + BOX, y, LAYER, y, Role.CONTEXT, here["layer"], 1.2
-        yield LAYER + BOX, y, SAID - 2, y, Role.OUTPUT, here["word"], 1.2
-        if row + 1 < len(says):
+    yield QUERY + 7, ys[0], QUERY + 7, ys[-1], Role.QUERY, FAR, 1.0
+    for row, y in enumerate(ys):
+        shades = strength if row == present else dict.fromkeys(STEPS, FAR)
+        yield QUERY + BOX, y - 6, LAYER, y - 6, Role.QUERY, shades["layer"], 1.2
+        yield CONTEXT + BOX, y, LAYER, y, Role.CONTEXT, shades["layer"], 1.2
+        yield LAYER + BOX, y, TARGET - 2, y, Role.OUTPUT, shades["word"], 1.2
+        if row + 1 < len(ys):
             fed_in = row + 1 == present and lit == "query"
-            fed = LIT if fed_in else here["word"]
-            yield SAID - 3, y + 5, ASKS + BOX, says[row + 1] - 3, Role.OUTPUT, fed, 1.2
+            fed = LIT if fed_in else shades["word"]
+            yield TARGET - 3, y + 5, QUERY + BOX, ys[row + 1] - 3, Role.OUTPUT, fed, 1.2
 
 
 def _marks(shapes: Sequence[Shape], lines: Sequence[Line]) -> dict[str, Columns]:
-    *ends, roles, shades, widths = map(list, zip(*lines, strict=True))
-    wires = dict(zip(("left", "top", "right", "bottom"), ends, strict=True))
+    *coordinates, roles, shades, widths = map(list, zip(*lines, strict=True))
+    wires = dict(zip(("left", "top", "right", "bottom"), coordinates, strict=True))
     wires |= {"width": widths, "fill": _colours(roles, shades)}
     left, top, wide, high, roles, shades = map(list, zip(*shapes, strict=True))
     return {"wires": wires, "boxes": rectangles(left, top, wide, high, fill=_colours(roles, shades))}
 
 
-def _words(side: str, words: Sequence[str], strong: Sequence[bool], at: np.ndarray, left: float) -> dict[str, Columns]:
-    """Return the data of a side's words, those that are bold and those that are not."""
-    bold, whole = np.array(strong), np.array(words, object)
+def _column_labels(
+    side: str, labels: Sequence[str], strong: Sequence[bool], at: np.ndarray, left: float
+) -> dict[str, Columns]:
+    """Return the labels of the source or target for the chart, the bold ones and the others."""
+    bold, label_array = np.array(strong), np.array(labels, object)
     return {
-        f"{side}_{weight}": {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": whole[chosen]}
+        f"{side}_{weight}": {"left": [left] * int(chosen.sum()), "top": at[chosen], "text": label_array[chosen]}
         for weight, chosen in (("bold", bold), ("normal", ~bold))
     }
 

@@ -17,15 +17,15 @@ def translations() -> None:
     """Draw the translations, and what stands below them."""
     last_on_phone("translate_screen", "translate_text", "translate_examples", "desk_translate_all", "translate_list")
     with st.container(key="translate_screen"):
-        typed, answer = screen.first_screen()
-        with typed:
+        input_column, output_column = screen.first_screen()
+        with input_column:
             text = screen.sentence_input()
             try_this(NAME, screen.longer_sentence())
-        with answer, st.container(key="translate_pair"):
+        with output_column, st.container(key="translate_pair"):
             models = screen.compare_two_models(text)
             if models:
                 forced_french_note(text, screen.stepped_model(models))
-        with typed:
+        with input_column:
             with st.container(key="desk_translate_all"):
                 screen.ALL.widget(st.toggle, "All six models")
                 st.caption(
@@ -33,21 +33,21 @@ def translations() -> None:
                 )
             screen.list_translations(text)
 
-    tabs, more = [Tab("length", "Any length", lambda: any_length(text))], []
+    tabs, sections = [Tab("length", "Any length", lambda: any_length(text))], []
     if models:
-        shown, row = screen.stepped_model(models), WORD.value
+        traced, row = screen.stepped_model(models), WORD.value
         tabs = [
-            Tab("steps", "Step by step", lambda: translate_steps(shown, row)),
+            Tab("steps", "Step by step", lambda: translate_steps(traced, row)),
             Tab(
                 "try",
                 "Try",
-                lambda: change_arcs(shown, row, text),
-                below=Tab("force", "What the French begins with", lambda: force_french(shown, row, text)),
+                lambda: change_arcs(traced, row, text),
+                below=Tab("force", "What the French begins with", lambda: force_french(traced, row, text)),
             ),
             *tabs,
         ]
-        more = [
-            Tab("unrolled", "Unrolled", lambda: unrolled(shown, row)),
+        sections = [
+            Tab("unrolled", "Unrolled", lambda: unrolled(traced, row)),
             Tab(
                 "alignment",
                 "Who looks where",
@@ -55,11 +55,11 @@ def translations() -> None:
                 formerly=("meaning", "errors"),
                 below=Tab("grammar", "Is grammar caught?", lambda: grammar(models, text)),
             ),
-            *([translation_doubts(NAME, text, shown)] if shown.view.source == shown.view.keys else []),
+            *([translation_doubts(NAME, text, traced)] if traced.view.source == traced.view.keys else []),
         ]
-        take_along(lambda: export_bar(shown.trace, NAME, query=shown.view.first_piece[row]))
+        take_along(lambda: export_bar(traced.trace, NAME, query=traced.view.first_piece[row]))
     learned = Tab("learned", "How it was learned", training_tab)
-    page_tabs(NAME, *tabs, more=(*more, learned), players=(screen.STEPS,))
+    page_tabs(NAME, *tabs, more=(*sections, learned), players=(screen.STEPS,))
 
 
 page_frame(

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core import Role, Step
+from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.charts import signed_ramp
 from attention_core.charts.heatmap import matrix_png
@@ -26,7 +27,7 @@ from attention_core.inference.translation import NEXT_LABEL, ShownTranslation, r
 from attention_core.weights import WeightsError
 from pages.translate.charts import alignment_chart, collapse_chart, unrolled_chart
 from pages.translate.first_screen import STEPS
-from pages.translate.forcing import WORD, given_words, n_given
+from pages.translate.forcing import WORD, forced_words_note, n_forced_words
 from ui.chart import draw_chart, note_picture, picture_address
 from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown, note, paragraph
@@ -42,163 +43,171 @@ FIXED = "One key gets all the weight, and the context never changes: this one ve
 NO_WEIGHTS = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
 
 
-def translate_steps(shown: ShownTranslation, row: int) -> None:
+def translate_steps(traced: ShownTranslation, row: int) -> None:
     """Draw the stepper over the trace, and the present step at the present word."""
-    trace, view = shown.trace, shown.view
+    trace, view = traced.trace, traced.view
     query = view.first_piece[row]
-    asks, pieces = view.target[row] == NEXT_LABEL, view.pieces_of[row]
+    is_unfinished, pieces = view.target[row] == NEXT_LABEL, view.pieces_of[row]
     st.markdown(
-        f"**{TRANSLATORS[shown.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
+        f"**{TRANSLATORS[traced.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
         + (
             "what comes next?"
-            if asks
-            else f"the decoder is {_about(shown, row)} to say **{as_markdown(view.target[row])}**."
+            if is_unfinished
+            else f"the decoder is {_verb(traced, row)} to say **{as_markdown(view.target[row])}**."
         )
         + (f" Here: its first piece, {as_markdown(pieces[0])}." if len(pieces) > 1 else "")
     )
     head = min(HEAD.value, trace.n_heads - 1)
     if not (step := STEPS.draw(trace, query, head)):
         return
-    words, matrix = st.columns([1, 1.3], gap="large")
-    with words:
+    text_column, matrix_column = st.columns([1, 1.3], gap="large")
+    with text_column:
         if trace.n_heads > 1:
             head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
         show_words(trace, step, head, query, NAME)
         if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
             note(FIXED)
-        if shown.translator == "dot" and step.role is Role.SCORES:
+        if traced.translator == "dot" and step.role is Role.SCORES:
             note(NO_WEIGHTS)
-    with matrix:
+    with matrix_column:
 
         def shows_sum(step: Step) -> bool:
             return step.name == "context" and trace.n_keys > 1
 
-        def look(step: Step) -> StepLook:
+        def step_look(step: Step) -> StepLook:
             marked = query if step.row_axis is trace.story.query_axis else told_key(trace, head, query, NAME)
             return StepLook(marked, size=240 if shows_sum(step) else 330)
 
-        def take(piece: int, _: int) -> None:
+        def on_cell(piece: int, _: int) -> None:
             WORD.value = bisect(view.first_piece, piece) - 1
             run_parts(BODY)
 
-        chooses = take if step.row_axis is trace.story.query_axis else None
-        show_step_chart(trace, step, head, look, NAME, stepper=STEPS, on_choose=chooses)
+        chooses = on_cell if step.row_axis is trace.story.query_axis else None
+        show_step_chart(trace, step, head, step_look, NAME, stepper=STEPS, on_choose=chooses)
         if shows_sum(step):
             section("Multiplied vectors: each state times its weight", Role.VALUE)
             weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
             vectors = weights[:, None] * trace.value_of(head)
-            about = f"{len(labels)} states, each times its weight, and the context that they add up to"
-            _collapse(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), about)
+            description = f"{len(labels)} states, each times its weight, and the context that they add up to"
+            _collapse(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), description)
 
 
-def _about(shown: ShownTranslation, row: int) -> str:
-    return "made" if row < n_given(shown) else "about"
+def _verb(traced: ShownTranslation, row: int) -> str:
+    return "made" if row < n_forced_words(traced) else "about"
 
 
-def _collapse(words: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, about: str) -> None:
-    """Draw vectors, the weight of each, and the one vector that became of them, see collapse_chart."""
-    note_picture(lambda: collapse_chart(words, vectors, weights, context, width=430), about)
-    ramp, n = signed_ramp(vectors), len(words)
-    states, below = (f"--rows:url({picture_address(matrix_png(one, ramp))})" for one in (vectors, context[None]))
+def _collapse(
+    labels: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, description: str
+) -> None:
+    """Draw vectors, the weight of each, and their weighted sum, see collapse_chart."""
+    note_picture(lambda: collapse_chart(labels, vectors, weights, context, width=430), description)
+    ramp, n = signed_ramp(vectors), len(labels)
+    states, sum_image = (
+        f"--rows:url({picture_address(matrix_png(matrix, ramp))})" for matrix in (vectors, context[None])
+    )
     rows = "".join(
-        f'<span>{html.escape(word)}</span><em style="--at:{place / max(1, n - 1)}"></em>'
-        f'<i style="--share:{weight}" title="{weight:.1%}"></i>'
-        for place, (word, weight) in enumerate(zip(words, weights.tolist(), strict=True))
+        f'<span>{html.escape(word)}</span><em style="--at:{row / max(1, n - 1)}"></em>'
+        f'<i style="--share:{weight}" title="{percent(weight)}"></i>'
+        for row, (word, weight) in enumerate(zip(labels, weights.tolist(), strict=True))
     )
     st.html(
-        f'<div class="collapse" role="img" aria-label="{about}" style="{states}; --n:{n}">{rows}'
-        f'<b>weighted sum of {n} ↓</b><span class="sum">context</span><em style="{below}; --n:1; --at:0"></em></div>'
+        f'<div class="collapse" role="img" aria-label="{description}" style="{states}; --n:{n}">{rows}'
+        f'<b>weighted sum of {n} ↓</b><span class="sum">context</span>'
+        f'<em style="{sum_image}; --n:1; --at:0"></em></div>'
     )
 
 
 def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
-    """Draw the alignments of the models as heatmaps on one colour scale; say whether words alike are looked at."""
-    places = st.columns([4 if shown.view.is_single else 9 for shown in models.values()], gap="large")
-    longest = max(max(len(shown.view.target), len(shown.view.source)) for shown in models.values())
+    """Draw the alignments of the models as heatmaps on one colour scale; say whether attention follows likeness."""
+    columns = st.columns([4 if traced.view.is_single else 9 for traced in models.values()], gap="large")
+    longest = max(max(len(traced.view.target), len(traced.view.source)) for traced in models.values())
     cell = min(38, 400 / longest)
-    for (slot, shown), place in zip(models.items(), places, strict=True):
-        view = shown.view
-        with place:
-            st.markdown(f"**{TRANSLATORS[shown.translator].capitalize()}**{_what_it_is(shown)} {given_words(shown)}")
+    for (slot, traced), column in zip(models.items(), columns, strict=True):
+        view = traced.view
+        with column:
+            name = TRANSLATORS[traced.translator].capitalize()
+            st.markdown(f"**{name}**{_describe_alignment(traced)} {forced_words_note(traced)}")
             if view.is_single:
                 continue
-            alike = _most_alike(shown, text)
+            closest = _closest_words(traced, text)
             chart = alignment_chart(
                 to_array(view.weights),
                 view.target,
                 view.keys,
                 size=round(cell * max(len(view.target), len(view.keys))),
                 marked_row=min(WORD.value, len(view.target) - 1),
-                framed=list(alike.items()),
+                framed=list(closest.items()),
             )
-            words = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {shown.translator}"
-            draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=words)
-            if alike and shown.translator != "mean":
-                _what_it_caught(shown, alike)
+            description = f"Weights of {len(view.target)} target words over {len(view.keys)} keys, {traced.translator}"
+            draw_chart(chart, width="content", key=f"translate_alignment_{slot}", alt=description)
+            if closest and traced.translator != "mean":
+                _draw_meaning_and_order(traced, closest)
 
 
-def _what_it_is(shown: ShownTranslation) -> str:
-    if shown.view.is_single:
+def _describe_alignment(traced: ShownTranslation) -> str:
+    if traced.view.is_single:
         return ": nothing to align."
-    if shown.translator == "mean" and not shown.trace.edits:
-        return f": every word always gets 1/{len(shown.view.keys)}."
-    if shown.translator == "transformer":
-        return f": cross-attention of the last layer, mean of {shown.trace.n_heads} heads."
+    if traced.translator == "mean" and not traced.trace.edits:
+        return f": every word always gets 1/{len(traced.view.keys)}."
+    if traced.translator == "transformer":
+        return f": cross-attention of the last layer, mean of {traced.trace.n_heads} heads."
     return ""
 
 
-def _most_alike(shown: ShownTranslation, text: str) -> dict[int, int]:
-    """Return for each row with a French word the English word whose vector is most similar."""
-    alike = _word_likeness(model_of(shown.translator), read_source(text), shown.translation, shown.view)
-    said = [row for row, label in enumerate(shown.view.target[:-1]) if any(map(str.isalnum, label))]
-    return {row: int(alike[row].argmax()) for row in said}
+def _closest_words(traced: ShownTranslation, text: str) -> dict[int, int]:
+    """Return, for each row with a French word, the index of the English word whose vector is most similar."""
+    likeness = _word_likeness(model_of(traced.translator), read_source(text), traced.translation, traced.view)
+    spoken_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
+    return {row: int(likeness[row].argmax()) for row in spoken_rows}
 
 
-def _what_it_caught(shown: ShownTranslation, alike: Mapping[int, int]) -> None:
+def _draw_meaning_and_order(traced: ShownTranslation, closest: Mapping[int, int]) -> None:
     """Say of which words the vectors are alike, and whether the order of words turns round in this sentence."""
-    view, looked = shown.view, shown.view.weights.argmax(1).tolist()
-    n = sum(looked[row] == word for row, word in alike.items())
-    so = "" if n == len(alike) else ": closeness alone does not say where it looks"
+    view, heaviest = traced.view, traced.view.weights.argmax(1).tolist()
+    n = sum(heaviest[row] == english_word for row, english_word in closest.items())
+    exception = "" if n == len(closest) else ": closeness alone does not say where it looks"
     grammar = "No two French neighbours look at two English neighbours the other way round here."
-    turns = (row for row in list(alike)[:-1] if row + 1 in alike and looked[row + 1] == looked[row] - 1)
-    if (row := next(turns, None)) is not None:
-        french, english = (" ".join(words) for words in (view.target[row : row + 2], view.keys[looked[row + 1] :][:2]))
+    rows = (row for row in list(closest)[:-1] if row + 1 in closest)
+    row = next((row for row in rows if heaviest[row + 1] == heaviest[row] - 1), None)
+    if row is not None:
+        neighbours = view.target[row : row + 2], view.keys[heaviest[row + 1] :][:2]
+        french, english = map(" ".join, neighbours)
         grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
     st.caption(
         "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
-        f"heaviest for {n} of {len(alike)}{so}.\n\n**Grammar?** {grammar}"
+        f"heaviest for {n} of {len(closest)}{exception}.\n\n**Grammar?** {grammar}"
     )
 
 
 OUTPUTS = {"read_out": "layer", "output": "word"}
 
 
-def unrolled(shown: ShownTranslation, row: int) -> None:
+def unrolled(traced: ShownTranslation, row: int) -> None:
     """Draw the network at the present word, with the present step lit, beside what that step does."""
-    if shown.translator == "transformer":
+    if traced.translator == "transformer":
         st.info("The transformer has no recurrent network to unroll. Take another model above.")
         return
-    trace, query = shown.trace, shown.view.first_piece[row]
+    trace, query = traced.trace, traced.view.first_piece[row]
     paragraph("The encoder reads downwards and upwards, the decoder speaks downwards.")
     if not (step := STEPS.draw(trace, query)):
         return
-    picture, words = st.columns([1, 1.1], gap="large")
+    picture, text_column = st.columns([1, 1.1], gap="large")
     scores = weights = None
-    if not shown.view.is_single:
-        scores, weights = (to_array(one(0, [query])[0]) for one in (trace.scores, trace.weights))
+    if not traced.view.is_single:
+        scores, weights = (to_array(matrix_of(0, [query])[0]) for matrix_of in (trace.scores, trace.weights))
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
     chart = unrolled_chart(source, target, query, lit, scores, weights)
     draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", on=picture)
-    with words:
+    with text_column:
         show_step_heading(step)
         fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
-        says = "is made to say" if row < n_given(shown) else "says"
-        n, what = len(shown.view.target), as_markdown(target[query])
-        said = f"Word {row + 1} of {n}: {fed}, the decoder {says} **{what}**."
+        verb = "is made to say" if row < n_forced_words(traced) else "says"
+        n, french = len(traced.view.target), as_markdown(target[query])
+        text = f"Word {row + 1} of {n}: {fed}, the decoder {verb} **{french}**."
         if row + 1 < n:
-            said += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
-        st.markdown(said)
+            text += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
+        st.markdown(text)
         if scores is None:
             note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")
 
@@ -218,10 +227,10 @@ def any_length(text: str) -> None:
     picture, numbers = st.columns([1.35, 1], gap="large")
     with picture:
         n = N_STATES.widget(st.slider, "Words of the source, n", 1, MAX_WORDS)
-        found = _collapsed(model, text, n)
-        states, weights, context = map(to_array, (found.states, found.weights, found.context))
-        words = f"{len(found.words)} encoder states and their weighted sum"
-        _collapse(found.words, states, weights, context, words)
+        collapsed = _collapsed(model, text, n)
+        states, weights, context = map(to_array, (collapsed.states, collapsed.weights, collapsed.context))
+        description = f"{len(collapsed.words)} encoder states and their weighted sum"
+        _collapse(collapsed.words, states, weights, context, description)
         again = " Where the sentence ends, it begins again." * (n > len(english_words(text)))
         st.caption(f"Bars: the weights of dot attention before the first French word.{again}")
     with numbers:
@@ -247,23 +256,19 @@ def training_tab() -> None:
         return
     moments = learned[0].moments
     MOMENT.clamp(0, len(moments) - 1)
-    words, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
+    text_column, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
     with slider:
-        number = MOMENT.widget(
-            st.select_slider,
-            "Updates so far",
-            range(len(moments)),
-            format_func=lambda place: f"{moments[place].step:,}",
-        )
-    mean = sum(pair.moments[number].sharpness for pair in learned) / len(learned)
-    words.markdown(
+        labels = [f"{moment.step:,}" for moment in moments]
+        moment = MOMENT.widget(st.select_slider, "Updates so far", range(len(moments)), format_func=labels.__getitem__)
+    mean = sum(pair.moments[moment].sharpness for pair in learned) / len(learned)
+    text_column.markdown(
         "Nobody tells the model which words belong together. Here it has additive attention, and the French is given. "
-        f"Sharpness: **{mean:.0%}** (0% looks everywhere alike, 100% at one word)."
+        f"Sharpness: **{percent(mean)}** (0% looks everywhere alike, 100% at one word)."
     )
-    for place, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
-        chart = alignment_chart(to_array(pair.moments[number].weights), pair.target, pair.source, size=270)
-        alt = f"Alignment after {pair.moments[number].step:,} updates: {' '.join(pair.source[:-1])}"
-        draw_chart(chart, width="content", key=f"translate_learning_{place}", alt=alt, on=column)
+    for number, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
+        chart = alignment_chart(to_array(pair.moments[moment].weights), pair.target, pair.source, size=270)
+        alt = f"Alignment after {pair.moments[moment].step:,} updates: {' '.join(pair.source[:-1])}"
+        draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, on=column)
 
 
 @cached_computation()
@@ -277,26 +282,28 @@ _gender_probability = cached_computation(by_model=True)(gender_probability)
 
 def grammar(models: Mapping[str, ShownTranslation], text: str) -> None:
     """Draw how likely both genders of an article are with English words barred, and figures of held-out sentences."""
-    shown = next((one for one in models.values() if one.translator in SCORES), None)
-    if shown is None:
+    traced = next((model for model in models.values() if model.translator in SCORES), None)
+    if traced is None:
         st.info("Choose additive, dot or general attention above: their articles are tried here.")
         return
-    word = next(gendered_words(shown.view), None)
-    if word is None:
-        st.info(f"{_no_article(shown.view.target)} Try *The red car is here.*")
+    article = next(gendered_words(traced.view), None)
+    if article is None:
+        st.info(f"{_no_article(traced.view.target)} Try *The red car is here.*")
     else:
-        view = shown.view
-        likely = _gender_probability(model_of(shown.translator), read_source(text), shown.translation, view, word)
-        noun, heaviest = (as_markdown(view.source[place]) for place in (word.noun, word.heaviest))
-        weights = view.weights[word.row]
-        paragraph(
-            f"**{word.form} or {word.other}?** Before *{as_markdown(view.target[word.row + 1])}*, {word.form} looks at "
-            f"*{heaviest}* ({weights[word.heaviest]:.0%}) and at the noun, *{noun}* ({weights[word.noun]:.0%})."
+        view = traced.view
+        likely = _gender_probability(model_of(traced.translator), read_source(text), traced.translation, view, article)
+        noun, heaviest = (as_markdown(view.source[column]) for column in (article.noun, article.heaviest))
+        noun_share, heaviest_share = (
+            percent(float(view.weights[article.row, column])) for column in (article.noun, article.heaviest)
         )
-        ways = "as learned", f"{noun} barred", f"{heaviest} barred", "each English word read alone"
-        rows = [(way, f"{share:.0%}", f"{1 - share:.0%}") for way, share in zip(ways, likely, strict=True)]
-        figures_table(("", word.form, word.other), *rows)
-    _measured(shown.translator)
+        paragraph(
+            f"**{article.form} or {article.other}?** Before *{as_markdown(view.target[article.row + 1])}*, "
+            f"{article.form} looks at *{heaviest}* ({heaviest_share}) and at the noun, *{noun}* ({noun_share})."
+        )
+        variants = "as learned", f"{noun} barred", f"{heaviest} barred", "each English word read alone"
+        rows = [(name, percent(share), percent(1 - share)) for name, share in zip(variants, likely, strict=True)]
+        figures_table(("", article.form, article.other), *rows)
+    _draw_grammar_figures(traced.translator)
 
 
 def _no_article(target: Sequence[str]) -> str:
@@ -309,20 +316,20 @@ def _no_article(target: Sequence[str]) -> str:
     return f"This French has no {', '.join(' or '.join(pair) for pair in GENDERS)}."
 
 
-def _measured(translator: str) -> None:
-    found = committed_grammar(translator)
-    if not found:
+def _draw_grammar_figures(translator: str) -> None:
+    figures = committed_grammar(translator)
+    if not figures:
         return
-    learned, noun, heaviest, alone = found["right"].values()
+    learned, noun, heaviest, word_by_word = figures["right"].values()
     st.markdown(
         "**Gender is caught by the states, not by a look at the noun. Attention catches the order of words**: it "
-        f"follows {found['turned']} of {found['n_turned']} neighbours that French turns round."
+        f"follows {figures['turned']} of {figures['n_turned']} neighbours that French turns round."
     )
     figures_table(
-        (TRANSLATORS[translator].capitalize(), f"right gender of {found['n']} articles in test sentences"),
-        ("as it is", f"{learned:.0%}"),
-        (f"the noun barred, {found['noun_weight']:.0%} of the weight", f"{noun:.0%}"),
-        ("the heaviest other word barred", f"{heaviest:.0%}"),
-        ("each English word read alone", f"{alone:.0%}"),
-        ("always masculine", f"{found['masculine']:.0%}"),
+        (TRANSLATORS[translator].capitalize(), f"right gender of {figures['n']} articles in test sentences"),
+        ("as it is", percent(learned)),
+        (f"the noun barred, {percent(figures['noun_weight'])} of the weight", percent(noun)),
+        ("the heaviest other word barred", percent(heaviest)),
+        ("each English word read alone", percent(word_by_word)),
+        ("always masculine", percent(figures["masculine"])),
     )

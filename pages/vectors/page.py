@@ -16,14 +16,14 @@ NOTHING = TryThis(
     ("Nothing", "A third from each", "All from itself"),
     tabs.shrink_to_nothing,
     tabs.shares_of_nothing,
-    tabs.PLANE.place_key,
+    tabs.PLANE.container_key,
 )
 
 
 def workbench() -> None:
     """Draw the whole page below its heading; the pairs last, which tells the browser that Python has followed."""
     follow_preset()
-    place = tabs.PLANE.place()
+    place = tabs.PLANE.container()
     tabs.example_choice()
     problem = typed_problem()
     if TRIED[NAME].value not in (NOT_TRIED, ASKED) and not tabs.is_nothing(problem):

@@ -20,14 +20,14 @@ BLEU = ByLength(["1-5", "18+"], {"translator-none": [40.0, 30.0], "translator-ad
 CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
 
 
-def states(**more):
+def states(**options):
     memory = MemoryOverview(WORDS, {"forward": np.random.default_rng(0).random((30, 4))}, {})
     settings = {"title": "state", "read": [True] * 4, "now": 2, "size": (480, 192)}
-    return over_time(memory, "forward", signed_ramp(np.ones(1)), **settings | more)
+    return over_time(memory, "forward", signed_ramp(np.ones(1)), **settings | options)
 
 
-def lengths(**more):
-    return length_chart(BLEU, **{"width": 560, "height": 320, "called": CALLED, "marked": {}} | more)
+def lengths(**options):
+    return length_chart(BLEU, **{"width": 560, "height": 320, "called": CALLED, "marked": {}} | options)
 
 
 MEMORY_CHARTS = {
@@ -45,19 +45,19 @@ def dataset(chart, layer):
 
 
 def test_mouse_finds_only_columns_that_were_read():
-    found = dataset(states(read=[False, False, True, True]), 1)
-    assert [row["left"] for row in found] == [2, 3]
-    assert found[0]["word"] == "red"
+    rows = dataset(states(read=[False, False, True, True]), 1)
+    assert [row["left"] for row in rows] == [2, 3]
+    assert rows[0]["word"] == "red"
 
 
-def test_names_at_lines_ends_keep_apart_and_stay_inside():
+def test_line_names_keep_apart_and_stay_inside():
     assert spread_out([30.5, 30.0, 10.0], 4.0, 0.0) == [30.5, 26.5, 10.0]
     assert spread_out([2.0, 1.0], 4.0, 0.0) == [4.0, 0.0]
     assert spread_out([], 1.0, 0.0) == []
     names = dataset(lengths(), 3)
     assert {row["label"] for row in names} == set(CALLED.values())
-    places = sorted(row["place"] for row in names)
-    assert min(b - a for a, b in pairwise(places)) >= NAME_HEIGHT * 45 / 320 - 1e-9
+    heights = sorted(row["place"] for row in names)
+    assert min(b - a for a, b in pairwise(heights)) >= NAME_HEIGHT * 45 / 320 - 1e-9
 
 
 GENERATOR = np.random.default_rng(0)
@@ -92,7 +92,7 @@ def test_spec_follows_the_schema(name):
     valid(CHARTS[name]())
 
 
-def test_all_alignments_share_one_scale_and_mark_the_uniform_weight():
+def test_all_alignments_share_a_scale_and_mark_the_uniform_weight():
     spec = str(CHARTS["alignment"]().to_dict())
     assert "'domain': [0.0, 1.0]" in spec
     assert "1/4" in spec
@@ -100,23 +100,25 @@ def test_all_alignments_share_one_scale_and_mark_the_uniform_weight():
 
 def test_rows_of_an_alignment_answer_the_mouse():
     spec = CHARTS["alignment"]().to_dict()
-    assert any(one["name"] == "looked" and one["select"]["on"] == "pointerover" for one in spec["params"])
+    assert any(
+        parameter["name"] == "looked" and parameter["select"]["on"] == "pointerover" for parameter in spec["params"]
+    )
 
 
-def test_collapse_is_drawn_to_scale():
+def test_collapse_is_to_scale():
     small, large = (collapse(n).to_dict() for n in (2, 12))
     assert large["height"] - small["height"] == 10 * (small["height"] / 5)
 
 
 @pytest.mark.parametrize("lit", STEPS)
-def test_each_step_of_the_unrolled_network_lights_other_marks(lit):
+def test_each_step_of_the_unrolled_network_lights_different_marks(lit):
     def lights(step: str) -> dict[str, int]:
         spec = unrolled(step).to_dict()
         colours = [row["fill"] for rows in spec["datasets"].values() for row in rows if "fill" in row]
         bold = str(spec).count("'bold'")
-        return {one: colours.count(one) for one in colours if one.endswith(LIT)} | {"bold": bold}
+        return {colour: colours.count(colour) for colour in colours if colour.endswith(LIT)} | {"bold": bold}
 
-    assert all(lights(lit) != lights(other) for other in STEPS if other != lit)
+    assert all(lights(lit) != lights(step) for step in STEPS if step != lit)
 
 
 def test_scores_of_the_unrolled_network_begin_at_the_lowest():
@@ -124,7 +126,7 @@ def test_scores_of_the_unrolled_network_begin_at_the_lowest():
     rows = [row for rows in frames for row in rows if row.get("bottom", 0) - row["top"] == pytest.approx(10)]
     long = [row["right"] - row["left"] for row in rows]
     assert long[::2] == pytest.approx([1, ACROSS, ACROSS / 2])
-    assert long[1::2] == pytest.approx([ACROSS * one for one in (0.1, 0.66, 0.24)])
+    assert long[1::2] == pytest.approx([ACROSS * weight for weight in (0.1, 0.66, 0.24)])
 
 
 RANDOM = np.random.default_rng(2)
@@ -145,7 +147,7 @@ def test_cells_are_framed_and_those_without_a_number_grey(framed):
     assert sum(bool(row.get("masked")) for row in rows_of(chart)) == 4
 
 
-def test_what_is_told_of_a_curve_is_drawn_over_the_steps_that_were_asked():
+def test_a_curve_of_a_model_spans_the_predicted_steps():
     spec = valid(series_chart(np.linspace(-1, 1, 5), {"attention": np.array([0.4, 0.9])}, range(3, 5)))
     shaded, lines = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
     assert shaded == [{"step": 2.5, "until": 4}]

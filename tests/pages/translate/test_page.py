@@ -6,6 +6,7 @@ import re
 import pytest
 import streamlit as st
 
+from attention_core.attention.wording import percent
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LOST, OPENING, READ_BACK, REMEMBERED, TRANSLATE
 from attention_core.inference.grammar import OTHER, committed_grammar, gendered_words
@@ -53,7 +54,7 @@ def all_six(page):
     return page
 
 
-def test_page_opens_translated_by_two_models_and_all_six_in_one_list_a_click_away(page):
+def test_page_opens_with_two_models_and_a_click_lists_all_six(page):
     assert page.segmented_control(key="translate_model_upper").value == "none"
     assert page.segmented_control(key="translate_model_lower").value == "dot"
     assert "said-by-all" not in bodies(page)
@@ -74,21 +75,21 @@ def test_every_preset_is_translated(page):
     assert "Read in pieces" in said(page)
 
 
-def test_the_classic_figure_comes_with_its_french_and_says_what_the_models_do(page):
+def test_the_classic_figure_brings_its_french_and_the_models_own_translation(page):
     press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
     assert page.session_state["translate_forced"] == [*french_prefix(GIVEN[CLASSIC]), END]
     all_six(page)
     assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
-    told = said(page)
-    assert "All six fail here" in told
+    text = said(page)
+    assert "All six fail here" in text
     itself = {models.translation(name, CLASSIC).text for name in models.TRANSLATORS}
     assert GIVEN[CLASSIC] not in itself
     view = models.shown_translation("dot", CLASSIC, (*french_prefix(GIVEN[CLASSIC]), END)).view
     for french, english in CLASSIC_PAIRS:
         weights = view.weights[view.target.index(french)]
-        best, wanted = int(weights.argmax()), view.source.index(english)
-        assert f"*{french}* looks most at *{view.source[best]}* ({weights[best]:.0%})" in told
-        assert (f"not at *{english}* ({weights[wanted]:.0%})" in told) == (best != wanted)
+        heaviest, expected = int(weights.argmax()), view.source.index(english)
+        assert f"*{french}* looks most at *{view.source[heaviest]}* ({percent(weights[heaviest].item())})" in text
+        assert (f"not at *{english}* ({percent(weights[expected].item())})" in text) == (heaviest != expected)
     press(open_tab(page, "try"), "translate_free")
     assert "All six fail here" not in said(page)
     assert models.translation("dot", CLASSIC).text in html.unescape(listed(page))
@@ -123,27 +124,27 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     assert "no recurrent network to unroll" in said(page)
 
 
-def test_whether_attention_follows_the_likeness_of_words_is_told_where_it_is_drawn(app):
+def test_the_alignment_states_whether_attention_follows_the_likeness_of_words(app):
     app.query_params["tab"], app.query_params["models"] = "meaning", "none,additive"
-    told = said(opened(app, PAGE))
-    assert "It is the heaviest for 4 of 7: closeness alone does not say where it looks." in told
-    assert "*voiture rouge* looks at *red car* the other way round" in told
+    text = said(opened(app, PAGE))
+    assert "It is the heaviest for 4 of 7: closeness alone does not say where it looks." in text
+    assert "*voiture rouge* looks at *red car* the other way round" in text
     assert "car the other" not in said(write(app, "I am tired."))
 
 
-def test_words_are_stepped_through_to_both_ends(page):
+def test_words_are_stepped_through_in_both_directions(page):
     write(page, "Hello.")
     assert "word 1 of" in said(page)
     assert page.button(key="translate_at_previous").disabled
-    seen = 1
-    while not page.button(key="translate_at_next").disabled and seen < 60:
+    n_words = 1
+    while not page.button(key="translate_at_next").disabled and n_words < 60:
         press(page, "translate_at_next")
-        seen += 1
-    assert seen >= 2
-    assert f"word {seen} of {seen}" in said(page)
+        n_words += 1
+    assert n_words >= 2
+    assert f"word {n_words} of {n_words}" in said(page)
 
 
-def test_a_lecture_stops_at_the_words_that_tell_something_and_the_headline_follows(visit):
+def test_a_lecture_stops_at_informative_words_and_the_headline_follows(visit):
     page = visit("translate", lecture="1")
     assert "**rouge** looks most at **red**" in said(page)
     press(page, "translate_at_next")
@@ -154,21 +155,21 @@ def test_a_lecture_stops_at_the_words_that_tell_something_and_the_headline_follo
 
 
 @pytest.mark.parametrize("model", ["additive", "transformer"])
-def test_every_step_can_be_shown(page, model):
+def test_every_step_can_be_drawn(page, model):
     page.segmented_control(key="translate_model_lower").set_value(model).run()
     page.session_state["translate_step"] = page.segmented_control(key="translate_step").options[0]
-    seen = steps_to_the_end(page)
-    assert seen[-1] in ("output", "merge")
-    assert {"query", "key", "weights", "context"} <= set(seen)
+    steps = steps_to_the_end(page)
+    assert steps[-1] in ("output", "merge")
+    assert {"query", "key", "weights", "context"} <= set(steps)
 
 
-def test_without_attention_the_one_vector_is_explained(page):
+def test_without_attention_the_single_vector_is_explained(page):
     page.session_state["translate_focus"], page.session_state["translate_step"] = "upper", "weights"
     page.run()
     assert "this one vector has to hold the whole sentence" in said(page)
 
 
-def test_a_beginning_is_forced_and_taken_back(page):
+def test_a_prefix_is_forced_and_freed(page):
     open_tab(page, "try")
     page.text_input(key="translate_prefix").set_value("Une auto").run()
     assert page.session_state["translate_forced"] == french_prefix("Une auto")
@@ -192,18 +193,18 @@ def test_heads_of_the_transformer_can_be_chosen(page):
     assert "cross-attention of the last layer" in said(open_tab(page, "alignment"))
 
 
-def test_a_noun_is_barred_where_the_gender_of_its_article_is_chosen(page):
+def test_a_noun_is_barred_and_the_gender_of_its_article_is_compared(page):
     write(page, "The red car is here.")
-    shares = re.findall(r"<td>([^<]+)</td><td>(\d+)%</td><td>\d+%</td>", bodies(open_tab(page, "alignment")))
-    ways, la = zip(*shares, strict=True)
-    assert ways == ("as learned", "car barred", "The barred", "each English word read alone")
-    assert int(la[3]) < min(int(la[0]), int(la[1]))
+    shares = re.findall(r"<td>([^<]+)</td><td>([\d.]+)%</td><td>[\d.]+%</td>", bodies(open_tab(page, "alignment")))
+    variants, la = zip(*shares, strict=True)
+    assert variants == ("as learned", "car barred", "The barred", "each English word read alone")
+    assert float(la[3]) < min(float(la[0]), float(la[1]))
     assert re.search(r"right gender of \d+ articles", body_with(page, "the noun barred"))
     write(page, "Hello.")
     assert any("has no le or la" in info.value for info in page.info)
 
 
-def test_the_words_play_until_they_end(page):
+def test_the_words_play_until_the_last(page):
     write(page, "Hello.")
     press(page, "translate_at_play")
     assert page.session_state["playing"] == "translate_at"
@@ -214,7 +215,7 @@ def test_the_words_play_until_they_end(page):
     assert page.button(key="translate_at_next").disabled
 
 
-def test_words_and_steps_have_one_clock(page):
+def test_words_and_steps_share_a_clock(page):
     press(page, "translate_at_play")
     press(page, "translate_step_play")
     assert page.session_state["playing"] == "translate_step"
@@ -252,17 +253,17 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
     assert app.segmented_control(key="translate_model_lower").value == "dot"
 
 
-def test_a_model_that_nobody_looks_at_is_not_asked(page, monkeypatch):
-    asked = []
+def test_a_model_that_is_not_on_the_page_does_not_run(page, monkeypatch):
+    names = []
     plain = models.translation
-    monkeypatch.setattr(models, "translation", lambda name, *given: asked.append(name) or plain(name, *given))
+    monkeypatch.setattr(models, "translation", lambda name, *args: names.append(name) or plain(name, *args))
     write(page, "The red dog is in the garden.")
-    assert set(asked) == {"none", "dot"}
+    assert set(names) == {"none", "dot"}
     given(page, models={"upper": "none", "lower": "additive"})
-    assert set(asked) == {"none", "additive", "dot"}
+    assert set(names) == {"none", "additive", "dot"}
 
 
-def test_nothing_typed_says_what_to_do_and_leaves_the_last_answer_in_grey(page):
+def test_an_empty_box_explains_itself_and_greys_the_last_translation(page):
     for text in ("", " \n\t "):
         write(page, text)
         assert "Type an English sentence" in said(page)
@@ -274,7 +275,7 @@ def test_nothing_typed_says_what_to_do_and_leaves_the_last_answer_in_grey(page):
     assert "opacity: 0.35" not in bodies(page)
 
 
-def test_a_sentence_that_is_too_long_is_bounded_and_kept_in_the_box(page):
+def test_a_sentence_that_is_too_long_is_cut_but_stays_in_the_box(page):
     text = " ".join(["the red car and"] * 50)
     write(page, text)
     assert "The first 40 of 200 words are read" in said(page)
@@ -301,23 +302,25 @@ def test_a_longer_sentence_is_guessed_and_breaks_without_attention(page):
     press(page, "translate_try")
     page.segmented_control(key="translate_try_guess").set_value(1).run()
     assert page.text_input(key="translate_text").value == TRANSLATE["Two animals"]
-    told = [box.value for box in page.success]
-    assert len(told) == 1
-    assert "“The dog is under the table and the bed.”" in told[0]
-    assert "Le chien est sous la table et le chat est sur le lit." in told[0]
+    verdicts = [box.value for box in page.success]
+    assert len(verdicts) == 1
+    assert "“The dog is under the table and the bed.”" in verdicts[0]
+    assert "Le chien est sous la table et le chat est sur le lit." in verdicts[0]
 
 
-def test_what_is_said_in_english_of_a_translation_is_of_what_the_model_says(page):
+def test_english_glosses_belong_to_the_models_translations(page):
     for sentence in TRANSLATE.values():
         write(page, sentence)
         given(page, forced=[])
         french = models.translation("none", sentence).text
         assert (READ_BACK.get(french, "") in listed(page)) or french not in READ_BACK
-    says = {models.translation("none", text).text for text in (*TRANSLATE.values(), *REMEMBERED.values(), *OPENING)}
-    assert says >= set(READ_BACK)
+    translations = {
+        models.translation("none", text).text for text in (*TRANSLATE.values(), *REMEMBERED.values(), *OPENING)
+    }
+    assert translations >= set(READ_BACK)
 
 
-def test_what_is_lost_without_attention_is_said_in_english_and_the_word_that_has_it_is_pointed_at(page):
+def test_the_words_lost_without_attention_are_named_in_english(page):
     assert "**red** is lost." in said(page)
     assert "The <mark><s>red</s></mark> car is <mark>on the way</mark> of the house." in bodies(page)
     assert '<p class="read-back">The red car is in front of the house.</p>' in bodies(page)
@@ -331,7 +334,7 @@ def test_what_is_lost_without_attention_is_said_in_english_and_the_word_that_has
         assert lost not in READ_BACK[french]
 
 
-def test_odd_input_is_read_and_kept(page):
+def test_odd_input_is_read_and_stays_in_the_box(page):
     for kind, text in ODD.items():
         write(page, text)
         assert not page.error, kind
@@ -340,20 +343,20 @@ def test_odd_input_is_read_and_kept(page):
         assert "<script" not in listed(page)
 
 
-def test_unknown_words_are_shown_as_pieces_and_unknown_signs_are_told(page):
+def test_unknown_words_are_listed_as_pieces_and_unknown_signs_are_named(page):
     write(page, "My chihuahua eats 🍕.")
     assert "`chihuahua` = `" in said(page)
     assert "signs that the models never saw" in said(page)
 
 
-def test_words_that_the_models_do_not_know_are_counted(page):
-    for text, told in (
+def test_unknown_words_are_counted(page):
+    for text, message in (
         ("Ein Hund läuft im Park", "(3 of 5 words). It knows"),
         ("blorf snarg", "Other words it sees in pieces, if at all"),
     ):
         write(page, text)
         assert "Unknown to the model: " in said(page)
-        assert told in said(page)
+        assert message in said(page)
     write(page, "The black cat is old.")
     assert "Unknown to the model" not in said(page)
 
@@ -366,17 +369,17 @@ def test_learning_and_collapse_follow_their_sliders(page):
     assert "then no word counts more" in said(page)
     open_tab(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
-    assert "Sharpness: **0%**" in said(page)
+    assert re.search(r"Sharpness: \*\*0\.\d+%\*\*", said(page))
 
 
-def test_scores_of_dot_attention_are_one_dot_product_each_without_weights_of_their_own(visit):
+def test_scores_of_dot_attention_are_dot_products_without_parameters(visit):
     page = visit("translate", step="scores")
     assert "one dot product per cell" in said(page)
     assert "no weights of its own" in said(page)
     assert "no weights of its own" not in said(visit("translate", models="none,additive", step="scores"))
 
 
-def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp_path, root):
+def test_a_missing_model_is_reported_and_five_models_work(start_app, monkeypatch, tmp_path, root):
     for path in [*(root / "weights").glob("translator-dot.*"), root / "weights" / "translator-pieces.json"]:
         (tmp_path / path.name).symlink_to(path)
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
@@ -390,7 +393,7 @@ def test_a_missing_model_is_told_and_the_others_work(start_app, monkeypatch, tmp
     assert "Dot attention, word 3 of" in said(page)
 
 
-def test_a_cut_arc_says_the_words_after_it_anew_and_they_are_those_of_a_recomputation(page):
+def test_a_cut_arc_recomputes_the_words_after_it(page):
     open_tab(page, "try")
     learned, (before, after) = listed(page), outcome(page)
     assert before == after, "nothing edited, nothing changed"
@@ -399,10 +402,10 @@ def test_a_cut_arc_says_the_words_after_it_anew_and_they_are_those_of_a_recomput
     assert "no longer looks at" in label
     assert label.endswith("; the others share the rest")
     edit = page.session_state["translate_edits"][0].edit
-    shown = data_of(page, "translate_lower_words")
+    data = data_of(page, "translate_lower_words")
     assert listed(page) == learned, "the others are as learned"
     (key, weight), row = edit.weights[0], page.session_state["translate_at"]
-    assert weight == shown["weights"][row][key] == 0
+    assert weight == data["weights"][row][key] == 0
     page.number_input(key="translate_weight").set_value(25.0).run()
     assert outcome(page)[0] != outcome(page)[1]
     page.button(key="translate_edits_restart_alt").click().run()
@@ -410,11 +413,11 @@ def test_a_cut_arc_says_the_words_after_it_anew_and_they_are_those_of_a_recomput
     assert outcome(page) == [before, before]
 
 
-def test_a_french_word_looks_where_another_does(page):
+def test_a_french_word_copies_the_row_of_another(page):
     open_tab(page, "try")
     page.selectbox(key="translate_row_of").set_value(0).run()
-    shown, row = data_of(page, "translate_lower_words"), page.session_state["translate_at"]
-    assert shown["weights"][row] == pytest.approx(shown["weights"][0], abs=1e-3)
+    data, row = data_of(page, "translate_lower_words"), page.session_state["translate_at"]
+    assert data["weights"][row] == pytest.approx(data["weights"][0], abs=1e-3)
     assert "looks where" in page.checkbox(key="translate_edit_0").label
     write(page, "A red car is there.")
     assert "Not applied: it was made for another input." in said(page)
@@ -433,41 +436,41 @@ def test_both_networks_of_the_first_screens_learned_equally_long(page):
     assert "It learned" not in said(page)
 
 
-@pytest.mark.parametrize("other", ["additive", "transformer", "general"])
-def test_networks_that_learned_unequally_long_say_so_in_their_headlines(page, other):
-    given(page, models={"upper": "none", "lower": other})
-    told = [re.search(r"It learned for ([\d.]+) passes", line) for line in headlines(page)]
-    epochs = [read_card(f"translator-{name}")["epochs"] for name in ("none", other)]
+@pytest.mark.parametrize("rival", ["additive", "transformer", "general"])
+def test_headlines_name_unequal_training(page, rival):
+    given(page, models={"upper": "none", "lower": rival})
+    matches = [re.search(r"It learned for ([\d.]+) passes", line) for line in headlines(page)]
+    epochs = [read_card(f"translator-{name}")["epochs"] for name in ("none", rival)]
     if epochs[0] == epochs[1]:
-        assert told == [None, None]
+        assert matches == [None, None]
     else:
-        assert [float(one[1]) for one in told] == epochs
+        assert [float(match[1]) for match in matches] == epochs
 
 
 @pytest.mark.parametrize(
-    ("french", "says"),
+    ("french", "note"),
     [
         ("La", "Its first word is given."),
         ("La voiture", "Its first 2 words are given."),
         ("La voiture est en route de la maison.", "This French is given."),
     ],
 )
-def test_french_that_is_given_is_marked_wherever_it_stands(page, french, says):
-    ends = [END] * french.endswith(".")
-    given(page, forced=[*french_prefix(french), *ends], at=0)
-    assert all(line.startswith(says) for line in headlines(page))
+def test_forced_french_is_marked_in_every_view(page, french, note):
+    end_pieces = [END] * french.endswith(".")
+    given(page, forced=[*french_prefix(french), *end_pieces], at=0)
+    assert all(line.startswith(note) for line in headlines(page))
     assert "is lost" not in " ".join(headlines(page))
     for slot in ("upper", "lower"):
         data = data_of(page, f"translate_{slot}_words")
-        assert data["note"].startswith(says)
-        assert data["forced"] == (len(data["target"]) if ends else len(french.split()))
+        assert data["note"].startswith(note)
+        assert data["forced"] == (len(data["target"]) if end_pieces else len(french.split()))
     assert listed(page).count("French given") == 6
     assert "the decoder is made to say **La**" in said(page)
     assert "the decoder is made to say **la**" in said(open_tab(page, "unrolled"))
-    assert said(open_tab(page, "alignment")).count(says) == 4
+    assert said(open_tab(page, "alignment")).count(note) == 4
     given(page, focus="lower")
     open_tab(page, "try").button(key="translate_cut").click().run()
-    assert f"{says} No weight changes what is given" in said(page)
+    assert f"{note} No weight changes what is given" in said(page)
     given(page, forced=[])
     assert "given" not in " ".join(headlines(page))
     assert "Only what comes from the first changed word on is said anew" in said(page)
@@ -478,7 +481,7 @@ def test_a_plain_average_looks_at_all_words_alike(page):
     assert "looks at all words alike" in headlines(page)[1]
 
 
-def test_what_is_lost_is_said_of_its_own_sentence_alone(page):
+def test_lost_words_are_named_only_for_their_sentence(page):
     write(page, "A red bird sings. ")
     assert "is lost" not in " ".join(headlines(page))
 
@@ -487,44 +490,46 @@ def test_what_is_lost_is_said_of_its_own_sentence_alone(page):
 @pytest.mark.parametrize("text", [CLASSIC, "Hello.", "I am tired.", "The red car is here.", "My sister is here."])
 def test_why_no_article_is_tried_is_true(visit, name, text):
     page = visit("translate", text=text, models=f"none,{name}", tab="alignment")
-    shown = models.shown_translation(name, text, tuple(page.session_state["translate_forced"]))
-    has = any(word.lower() in OTHER for word in shown.view.target)
-    is_tried = next(gendered_words(shown.view), None) is not None
-    told = said(page)
-    assert ("This French has no le or la, un or une" in told) == (not has)
-    assert ("cannot be tried here" in told) == (has and not is_tried)
+    traced = models.shown_translation(name, text, tuple(page.session_state["translate_forced"]))
+    has_article = any(word.lower() in OTHER for word in traced.view.target)
+    is_tried = next(gendered_words(traced.view), None) is not None
+    sentences = said(page)
+    assert ("This French has no le or la, un or une" in sentences) == (not has_article)
+    assert ("cannot be tried here" in sentences) == (has_article and not is_tried)
     assert text != "The red car is here." or is_tried, "the sentence that the page proposes"
 
 
 @pytest.mark.parametrize("text", [*TRANSLATE.values(), "I am tired."])
-def test_neighbours_that_look_the_other_way_round_are_told_as_the_weights_have_them(visit, text):
+def test_neighbours_that_turn_round_are_those_of_the_weights(visit, text):
     page = visit("translate", text=text, tab="alignment")
     view = models.shown_translation("dot", text, tuple(page.session_state["translate_forced"])).view
-    looked = view.weights.argmax(1).tolist()
+    heaviest = view.weights.argmax(1).tolist()
     is_word = [any(map(str.isalnum, word)) for word in view.target[:-1]]
-    turned = any(is_word[at] and is_word[at + 1] and looked[at + 1] == looked[at] - 1 for at in range(len(is_word) - 1))
+    turned = any(
+        is_word[at] and is_word[at + 1] and heaviest[at + 1] == heaviest[at] - 1 for at in range(len(is_word) - 1)
+    )
     assert ("the other way round." in said(page)) == turned
     assert ("No two French neighbours look at two English neighbours" in said(page)) == (not turned)
 
 
 def test_the_verdict_on_grammar_is_that_of_the_figures():
     for name in ("additive", "dot", "general"):
-        found = committed_grammar(name)
-        right = found["right"]
+        figures = committed_grammar(name)
+        right = figures["right"]
         assert right["learned"] - right["without_noun"] < 0.02, "not by a look at the noun"
         assert right["learned"] - right["alone"] > 0.2, "by the states"
-        assert found["turned"] > 0.8 * found["n_turned"]
+        assert figures["turned"] > 0.8 * figures["n_turned"]
 
 
 def test_the_number_of_pairs_is_that_of_the_cards(page):
-    whole, *held_out = (
+    total, *held_out = (
         int(n.replace(",", ""))
         for n in re.findall(r"([\d,]+) (?:English|pairs|for test)", read_card("translator-dot")["data"])
     )
-    assert f"{whole - sum(held_out):,} pairs" in said(page)
+    assert f"{total - sum(held_out):,} pairs" in said(page)
 
 
-def test_try_this_takes_given_french_and_changed_weights_back(page):
+def test_try_this_resets_forced_french_and_edits(page):
     press(page, "translate_example_1")
     open_tab(page, "try").button(key="translate_cut").click().run()
     press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
@@ -537,16 +542,16 @@ def test_try_this_takes_given_french_and_changed_weights_back(page):
     assert not page.success, "the verdict is about other networks"
 
 
-def test_the_unrolled_network_feeds_nothing_after_the_end(page):
+def test_the_unrolled_network_feeds_nothing_after_the_end_piece(page):
     open_tab(page, "unrolled")
     given(page, at=8)
     assert "the decoder says **end**." in said(page)
     assert "The next state is fed" not in said(page)
 
 
-def test_the_network_whose_learning_is_shown_is_named(page):
-    told = said(open_tab(page, "learned"))
-    assert "additive attention, and the French is given" in told
+def test_the_trained_network_is_named(page):
+    text = said(open_tab(page, "learned"))
+    assert "additive attention, and the French is given" in text
     assert "the weights of dot attention" in said(open_tab(page, "length"))
     for n in (10, 11):  # the sentence has ten words, its stop among them
         page.slider(key="translate_n").set_value(n).run()

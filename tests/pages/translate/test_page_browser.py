@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.support.on_page import IDLE, assert_fits, open_tab, settle, submit
 
 
-def test_a_sentence_is_typed_stepped_through_and_said_otherwise(visit, app_url):
+def test_a_sentence_is_typed_and_stepped_through_and_its_translation_changed(visit, app_url):
     page = visit(f"{app_url}/translate")
     lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
     words = lower.get_by_role("button")
@@ -29,10 +29,10 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(visit, app_url):
     page.wait_for_function(IDLE)
 
     open_tab(page, "Try")
-    other = page.locator(".root ol button[aria-pressed=false]").first
-    said = words.nth(3).inner_text()
-    expect(other.locator(".word")).not_to_have_text(said, use_inner_text=True)
-    other.click()
+    alternative = page.locator(".root ol button[aria-pressed=false]").first
+    word = words.nth(3).inner_text()
+    expect(alternative.locator(".word")).not_to_have_text(word, use_inner_text=True)
+    alternative.click()
     lower.locator(".forced").first.wait_for()
     page.wait_for_function(IDLE)
     prefix = page.get_by_role("textbox", name="The French must begin with")
@@ -43,10 +43,10 @@ def test_a_sentence_is_typed_stepped_through_and_said_otherwise(visit, app_url):
     page.get_by_role("button", name="The model's own choice").click()
     lower.locator(".forced").first.wait_for(state="detached")
     expect(prefix).to_have_value("")
-    expect(words.nth(3)).to_have_text(said, use_inner_text=True)
+    expect(words.nth(3)).to_have_text(word, use_inner_text=True)
 
 
-def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(visit, app_url):
+def test_an_arc_is_cut_and_restored_by_a_click_or_by_keys(visit, app_url):
     page = visit(f"{app_url}/translate?models=none,additive&tab=try")
     lower, source = page.locator(".root .target").nth(1), page.locator(".root .source").nth(1)
     red, rouge = source.get_by_role("button", name="red"), lower.get_by_role("button", name="rouge")
@@ -62,13 +62,13 @@ def test_an_arc_is_cut_by_a_click_or_by_keys_and_given_back(visit, app_url):
 
 def test_an_arc_is_dragged_to_another_weight_by_mouse_by_touch_and_by_keys(visit, app_url):
     page = visit(f"{app_url}/translate?models=none,additive&tab=try")
-    says, arcs = page.locator(".st-key-translate_edit_0"), page.locator(".root path.grip.now")
+    edit_label, arcs = page.locator(".st-key-translate_edit_0"), page.locator(".root path.grip.now")
     red = page.locator(".root .source").nth(1).get_by_role("button", name="red")
     touch = page.context.new_cdp_session(page)
     red.scroll_into_view_if_needed()
     settle(page)
 
-    def ends() -> list[dict[str, float]]:
+    def grip_and_goal() -> list[dict[str, float]]:
         """Return where the arc from *red* can be held, and a place 60 pixels below."""
         box = red.bounding_box()
         held = """(paths, x) => {
@@ -83,31 +83,31 @@ def test_an_arc_is_dragged_to_another_weight_by_mouse_by_touch_and_by_keys(visit
 
     def weight() -> int:
         settle(page)
-        return int(re.search(r"takes (\d+)% from red", says.inner_text())[1])
+        return int(re.search(r"takes (\d+)% from red", edit_label.inner_text())[1])
 
-    start, end = ends()
+    start, goal = grip_and_goal()
     page.mouse.move(*start.values())
     page.mouse.down()
-    page.mouse.move(*end.values(), steps=6)
+    page.mouse.move(*goal.values(), steps=6)
     page.mouse.up()
-    expect(says).to_contain_text("from red")
+    expect(edit_label).to_contain_text("from red")
     by_mouse = weight()
     assert by_mouse == pytest.approx(95 - 40, abs=2)  # 150 pixels are the whole
     red.press("ArrowUp")
-    expect(says).not_to_contain_text(f"{by_mouse}%")
+    expect(edit_label).not_to_contain_text(f"{by_mouse}%")
     assert weight() == pytest.approx(by_mouse + 5, abs=1)
     page.keyboard.press("ArrowUp")  # the word is still in focus
-    expect(says).not_to_contain_text(f"{by_mouse + 5}%")
+    expect(edit_label).not_to_contain_text(f"{by_mouse + 5}%")
     by_keys = weight()
     assert by_keys == pytest.approx(by_mouse + 10, abs=1)
-    start, end = ends()
-    for kind, points in (("Start", [start]), ("Move", [end]), ("End", [])):
+    start, goal = grip_and_goal()
+    for kind, points in (("Start", [start]), ("Move", [goal]), ("End", [])):
         touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
-    expect(says).not_to_contain_text(f"{by_keys}%")
+    expect(edit_label).not_to_contain_text(f"{by_keys}%")
     assert weight() == pytest.approx(by_keys - 40, abs=2)
-    start, _ = ends()
+    start, _ = grip_and_goal()
     page.mouse.click(*start.values())
-    expect(says).to_contain_text("no longer looks at red")
+    expect(edit_label).to_contain_text("no longer looks at red")
 
 
 def test_forty_words_fit_a_phone(visit, app_url):
@@ -140,7 +140,7 @@ def test_the_words_play_by_themselves_and_take_the_steps_along(visit, app_url):
     assert f"about to say {present.inner_text()}." in paused
 
 
-def test_on_a_phone_every_arc_leaves_from_its_own_word(visit, app_url):
+def test_on_a_phone_every_arc_begins_at_its_word(visit, app_url):
     page = visit(f"{app_url}/translate")
     page.set_viewport_size({"width": 390, "height": 844})
     words = page.locator(".root .target").nth(1).get_by_role("button")
