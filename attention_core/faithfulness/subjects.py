@@ -188,7 +188,7 @@ def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]
 
     def reason(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
         asked = tuple(part.expand(len(both), *part.shape[1:]) for part in question)
-        return softmax(model.reason(both.split(width, -1), asked, "dot", mask=mask, given=given).logits)  # type: ignore[arg-type]
+        return softmax(model.reason(both.split(width, -1), asked, "dot", mask=mask, fixed_weights=given).logits)  # type: ignore[arg-type]
 
     weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
     return _by_keys(reason, inputs, _all_but_the_last(inputs), weights, _kept)

@@ -66,7 +66,7 @@ def gender_probability(
 
     def asked(barred: Sequence[int] = (), *, alone: bool = False) -> float:
         edits = tuple(BlockEdge(query, key) for key, of in enumerate(source.word_of) if of in barred)
-        changed = EditedTranslator(model, edits, reads_alone=alone)
+        changed = EditedTranslator(model, edits, reads_single_pieces=alone)
         said, other = (
             piece_probabilities(changed, source, [*made.ids[:query], *load_vocabulary().cut([SPACE + form]).ids])[query]
             for form in (word.form, word.other)

@@ -73,7 +73,7 @@ class DigitReaderConfig:
     layers: tuple[Layer, ...] = LAYERS  # of the convolutional network
     d_state: int = 128  # width of the decoder's state
     d_additive: int = 64  # hidden units of the additive score
-    most_looks: int = MAX_DIGITS + 2  # the decoder stops here if it has not said "end"
+    max_looks: int = MAX_DIGITS + 2  # the decoder stops here if it has not said "end"
     dropout: float = 0.1  # share of the glimpse left out while training
 
 
@@ -143,8 +143,8 @@ class DigitReader(RegionEncoder):
         return VisionOutput(logits, weights)
 
     def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> VisionOutput:
-        """Read pictures, (batch, 48, 192), with n_looks looks each (most_looks if None): logits after every look."""
-        return self.looks(self.encode(pictures), n_looks or self.config.most_looks, edits)
+        """Read pictures, (batch, 48, 192), with n_looks looks each (max_looks if None): logits after every look."""
+        return self.looks(self.encode(pictures), n_looks or self.config.max_looks, edits)
 
     @torch.inference_mode()
     def read(
@@ -153,7 +153,7 @@ class DigitReader(RegionEncoder):
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
         The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out. A reader
-        that goes on looks most_looks times, also after the end.
+        that goes on looks max_looks times, also after the end.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
@@ -163,7 +163,7 @@ class DigitReader(RegionEncoder):
             raise ValueError(f"start must be ({len(self.start)},), got {tuple(state.shape[1:])}")
         states, glimpses = [state], list[Tensor]()
         logits = list[Tensor]()
-        while len(logits) < self.config.most_looks:
+        while len(logits) < self.config.max_looks:
             answer, state, glimpse, _ = self.glimpse(regions, state, for_queries(edits, len(logits), 1))
             states.append(state)
             glimpses.append(glimpse)
@@ -183,12 +183,12 @@ class DigitReader(RegionEncoder):
     def _story(self, picture: Tensor, regions: Tensor, states: Tensor, probabilities: Tensor) -> Story:
         """Return the story of one picture; the states are the start, then that after each look."""
         looks = Axis("looks", [f"look {number + 1}" for number in range(len(probabilities))])
-        where, features = Axis.picture("regions", *self.grid), Axis.numbered("features", regions.shape[-1])
+        regions_axis, features = Axis.picture("regions", *self.grid), Axis.numbered("features", regions.shape[-1])
         units = Axis.numbered("units", states.shape[-1])
         return Story(
             mechanism="additive attention of a recurrent reader",
             query_axis=looks,
-            key_axis=where,
+            key_axis=regions_axis,
             value_axis=features,
             steps_before=(
                 picture_step(
@@ -197,7 +197,9 @@ class DigitReader(RegionEncoder):
                     "ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
                     "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where.",
                 ),
-                FEATURES.step(regions, where, features, picture=picture, cnn=self.features, place=self.positions),
+                FEATURES.step(
+                    regions, regions_axis, features, picture=picture, cnn=self.features, place=self.positions
+                ),
                 QUERY.step(states[:-1], looks, units, states=states),
             ),
             steps_after=(

@@ -72,7 +72,7 @@ class DigitVit(nn.Module):
         by_layer = edits if isinstance(edits, Mapping) else dict.fromkeys(range(N_LAYERS), edits)
         recording, output = run_model(self.vit, {"pixel_values": pixels}, edits=by_layer)
         patches = Axis("patches", ["class", *Axis.picture("patches", *GRID).labels])
-        traces = (one.with_story(query_axis=patches, key_axis=patches) for one in recording.traces)
+        traces = (trace.with_story(query_axis=patches, key_axis=patches) for trace in recording.traces)
         return Prediction(output.logits, tuple(traces))
 
     @torch.inference_mode()

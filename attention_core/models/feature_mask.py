@@ -103,14 +103,14 @@ class FeatureMask(TracedModel):
 
     def _story(self, picture: Tensor, features: Tensor, logits: Tensor) -> Story:
         (rows, columns), n = self.grid, features.shape[-1]
-        where, channels = Axis.picture("regions", rows, columns), Axis.numbered("channels", n)
+        regions_axis, channels = Axis.picture("regions", rows, columns), Axis.numbered("channels", n)
         constant = Axis("queries", ["learned constant"])
         digits = Axis("digits", [str(digit) for digit in range(10)])
-        seen, asks = FEATURES.filled(n=n, rows=rows, columns=columns), QUERY.filled(n=n)
+        of_features, of_query = FEATURES.filled(n=n, rows=rows, columns=columns), QUERY.filled(n=n)
         return Story(
             mechanism="soft mask over the features of a convolutional network",
             query_axis=constant,
-            key_axis=where,
+            key_axis=regions_axis,
             value_axis=channels,
             shows_masked=True,
             steps_before=(
@@ -120,8 +120,8 @@ class FeatureMask(TracedModel):
                     "ink = picture.reshape(-1, 1)  # 60 x 60, 0 = paper, 1 = ink",
                     "The canvas, shrunk to 60 x 60 pixels. The digit keeps its place and size.",
                 ),
-                seen.step(features, where, channels, picture=picture, cnn=self.features),
-                asks.step(self.query[None], constant, channels, q=self.query),
+                of_features.step(features, regions_axis, channels, picture=picture, cnn=self.features),
+                of_query.step(self.query[None], constant, channels, q=self.query),
             ),
             steps_after=(
                 OUTPUT.step(

@@ -83,7 +83,7 @@ def _without_copy(module: nn.Module, state: dict[str, Any], prefix: str, metadat
     state.pop(f"{prefix}lm_head.weight", None)
 
 
-def _with_copy(module: nn.Module, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+def _with_copy(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
     if f"{prefix}model.embed_tokens.weight" in state:
         state.setdefault(f"{prefix}lm_head.weight", state[f"{prefix}model.embed_tokens.weight"])
 
@@ -145,7 +145,7 @@ class RecurrentLanguage(nn.Module):
         query, key = self.query(states), self.key(states)
         context = self._contexts(states[None], edits)[0][0]
         merged = self.merge(torch.cat((states, context), -1))
-        W_Q, W_K, asked = self.query.weight.T, self.key.weight.T, (states, Role.VALUE, "V")
+        W_Q, W_K, x = self.query.weight.T, self.key.weight.T, (states, Role.VALUE, "V")
         at, units = Axis("pieces", list(labels)), Axis.numbered("units", states.shape[-1])
         story = Story(
             mechanism="attention of a recurrent network over its own earlier states",
@@ -154,8 +154,8 @@ class RecurrentLanguage(nn.Module):
             value_axis=units,
             steps_before=(
                 STATES.step(states, at, units, gru=self.gru, embedding=embedded),
-                QUERY.step(query, at, W_Q=W_Q).with_origin(product(asked, (W_Q, Role.QUERY, "W_Q"))),
-                KEY.step(key, at, W_K=W_K).with_origin(product(asked, (W_K, Role.KEY, "W_K"))),
+                QUERY.step(query, at, W_Q=W_Q).with_origin(product(x, (W_Q, Role.QUERY, "W_Q"))),
+                KEY.step(key, at, W_K=W_K).with_origin(product(x, (W_K, Role.KEY, "W_K"))),
             ),
             steps_after=(
                 MERGED.step(merged, at, units, merge=self.merge).with_origin(changed(context, Role.CONTEXT)),
@@ -180,6 +180,6 @@ def earlier(states: Tensor) -> Tensor:
 
 ATTENTIVE = RecurrentConfig()
 register("language-recurrent", "language:evaluate_language", RecurrentLanguage, ATTENTIVE)
-ALONE = replace(ATTENTIVE, attends=False, hidden=256)
+WITHOUT_ATTENTION = replace(ATTENTIVE, attends=False, hidden=256)
 """As many parameters, but for 0.1 %: what attention has is spent on more hidden units."""
-register("language-recurrent-alone", "language:evaluate_language", RecurrentLanguage, ALONE)
+register("language-recurrent-alone", "language:evaluate_language", RecurrentLanguage, WITHOUT_ATTENTION)

@@ -128,13 +128,13 @@ class Match3Head(TracedModel):
         n = numbers.shape[1]
         everyone = F.pad(self.vectors[numbers], (0, 0, 0, 1))
         everyone[:, n] = self.vectors[MODULUS]
-        own = everyone[:, :n]
-        query = self.query(own)[:, None]
+        guests = everyone[:, :n]
+        query = self.query(guests)[:, None]
         single = self.key(everyone)[:, None], self.value(everyone)[:, None]
         key, value = (pair_products(part, part) for part in single) if self.config.pairs else single
         mask = self.allowed(n).to(numbers.device).flatten(1)[None]
         attended = attend(query, key, value, mask=mask, edits=edits)
-        logits = self.read_out(torch.cat((own, attended.context[:, 0]), -1))
+        logits = self.read_out(torch.cat((guests, attended.context[:, 0]), -1))
         if not trace:
             return Prediction(logits)
         vectors = tuple(part[0, 0] for part in (query, *single))
@@ -147,7 +147,7 @@ class Match3Head(TracedModel):
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         words = [str(number) for number in numbers]
-        asks, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
+        queries, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
         circles = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
         named = affine(Q=self.query, K=self.key, V=self.value)
         before = (
@@ -156,7 +156,7 @@ class Match3Head(TracedModel):
             ),
             *projections(
                 vectors,
-                (asks, single, single),
+                (queries, single, single),
                 code="$name = $x @ W_$letter + b_$letter",
                 explanation="A learned projection of each number: what it $meaning.",
                 inputs=partial(always, named),
@@ -166,13 +166,15 @@ class Match3Head(TracedModel):
         )
         return Story(
             mechanism="2-simplicial attention over numbers" if self.config.pairs else "attention over numbers",
-            query_axis=asks,
+            query_axis=queries,
             key_axis=pair_axis(single) if self.config.pairs else single,
             steps_before=(*before, PAIRS.step(pair_products(vectors[1], vectors[1]), pair_axis(single)))
             if self.config.pairs
             else before,
             steps_after=(
-                ANSWER.step(logits.softmax(-1), asks, Axis("answers", ["no pair", "a pair"]), read_out=self.read_out),
+                ANSWER.step(
+                    logits.softmax(-1), queries, Axis("answers", ["no pair", "a pair"]), read_out=self.read_out
+                ),
             ),
         )
 

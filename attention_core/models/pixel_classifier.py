@@ -187,14 +187,14 @@ class PixelAttention(nn.Module):
         self.value.weight *= config.value_scale
         self.value.bias.normal_(std=config.value_scale)
 
-    def project(self, tokens: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(self, tokens: Tensor, positions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and turned value, (batch, 1, n, d_k), of tokens (batch, n, d_model) at places (n, 2)."""
-        value = rotate(self.value(tokens[..., : self.value.in_features]), where @ self.value_waves.T)
+        value = rotate(self.value(tokens[..., : self.value.in_features]), positions @ self.value_waves.T)
         return self.query(tokens)[:, None], self.key(tokens)[:, None], value[:, None]
 
-    def turn_back(self, context: Tensor, where: Tensor) -> Tensor:
+    def turn_back(self, context: Tensor, positions: Tensor) -> Tensor:
         """Turn what a query at each place collected back by its own place: (batch, n, d_k) relative to itself."""
-        return rotate(context, -(where @ self.value_waves.T))
+        return rotate(context, -(positions @ self.value_waves.T))
 
 
 def score_waves(config: PixelConfig) -> Tensor:
@@ -234,31 +234,31 @@ class PixelClassifier(TracedModel):
         side = images.shape[-1]
         if images.ndim != 3 or images.shape[-2] != side or side not in (self.config.side, self.config.side // 2):
             raise ValueError(f"images must be (batch, 28, 28) or (batch, 14, 14), got {tuple(images.shape)}")
-        where = cell_positions(side, self.config.side).to(images)
+        positions = cell_positions(side, self.config.side).to(images)
         tokens = self.embedding(images)
-        query, key, value = self.attention.project(tokens, where)
+        query, key, value = self.attention.project(tokens, positions)
         attended = attend(query, key, value, edits=edits, with_normaliser=trace)
-        collected, hidden, logits = self._read(attended.context[:, 0], where)
+        collected, hidden, logits = self._read(attended.context[:, 0], positions)
         if not trace:
             return Prediction(logits)
         after = attended.context[0, 0], collected[0], hidden[0], logits[0]
-        story = self._story(images[0], where, tokens[0], (query[0], key[0], value[0]), after)
+        story = self._story(images[0], positions, tokens[0], (query[0], key[0], value[0]), after)
         return Prediction(logits, (first_trace(query, key, value, attended, story, edits=edits),))
 
     def read(self, context: Tensor) -> Prediction:
         """Answer from what every pixel of a picture of 28 x 28 has collected, (batch, n, d_k)."""
         return Prediction(self._read(context, cell_positions(self.config.side, self.config.side).to(context))[2])
 
-    def _read(self, context: Tensor, where: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        side = math.isqrt(len(where))
-        collected = self.attention.turn_back(context, where)
-        read = F.gelu(self.features[0](collected) + self._bias_of_place(side))  # in the light of its place
+    def _read(self, context: Tensor, positions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        side = math.isqrt(len(positions))
+        collected = self.attention.turn_back(context, positions)
+        read = F.gelu(self.features[0](collected) + self._position_bias(side))  # in the light of its place
         hidden = F.gelu(self.features[1](read))
         parts = F.avg_pool2d(hidden.transpose(1, 2).unflatten(2, (side, side)), side // self.config.cells)
         return collected, hidden, self.classify(parts.flatten(1))
 
     def _story(
-        self, image: Tensor, where: Tensor, tokens: Tensor, vectors: tuple[Tensor, ...], after: tuple[Tensor, ...]
+        self, image: Tensor, positions: Tensor, tokens: Tensor, vectors: tuple[Tensor, ...], after: tuple[Tensor, ...]
     ) -> Story:
         """Return the story of one picture (side, side), whose code names the parameters as they are at present.
 
@@ -267,12 +267,12 @@ class PixelClassifier(TracedModel):
         """
         side, d_k, embedding, attention = len(image), self.config.d_k, self.embedding, self.attention
         pixels = Axis.picture("pixels", side, side)
-        rotation = {"positions": where, "waves": attention.value_waves, "rotate": rotate}
+        rotation = {"positions": positions, "waves": attention.value_waves, "rotate": rotate}
         named: dict[str, Any] = affine(Q=attention.query, K=attention.key, V=attention.value) | rotation
         named["W_V"] = F.pad(named["W_V"], (0, 0, 0, tokens.shape[-1] - d_k))
         (first, second), third, fourth = self.features, self.classify[1], self.classify[4]
-        bias_of_place = first.bias + self._bias_of_place(side)  # type: ignore[operator]
-        read = {"W_1": first.weight, "bias_of_place": bias_of_place, "W_2": second.weight, "bias": second.bias}
+        position_bias = first.bias + self._position_bias(side)  # type: ignore[operator]
+        read = {"W_1": first.weight, "bias_of_place": position_bias, "W_2": second.weight, "bias": second.bias}
         answered: dict[str, Any] = {"W_3": third.weight, "b_3": third.bias, "W_4": fourth.weight, "b_4": fourth.bias}
         context, collected, hidden, logits = after
         towards = (
@@ -294,14 +294,14 @@ class PixelClassifier(TracedModel):
                 turned=("", "", TURNED),
             ),
         )
-        then = (
+        steps_after = (
             RELATIVE.step(collected, pixels, **rotation).with_origin(changed(context, Role.CONTEXT)),
             FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
         )
         answered["size"] = side // self.config.cells
-        return pixel_story("self-attention over pixels", image, towards, then, CLASS, logits, **answered)
+        return pixel_story("self-attention over pixels", image, towards, steps_after, CLASS, logits, **answered)
 
-    def _bias_of_place(self, side: int) -> Tensor:
+    def _position_bias(self, side: int) -> Tensor:
         factor = side // self.place.shape[-1]
         return self.place.repeat_interleave(factor, 1).repeat_interleave(factor, 2).flatten(1).T
 

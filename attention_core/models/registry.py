@@ -70,10 +70,10 @@ def attention_at_snapshot(
     """
     prefix = f"{number}."
     device = device_of(model)
-    then = {
+    updates = {
         name.removeprefix(prefix): tensor.to(device, torch.float32)
         for name, tensor in snapshots.items()
         if name.startswith(prefix) and name != f"{prefix}step"
     }
     with torch.inference_mode():
-        return torch.func.functional_call(model, then, (image[None].to(device),), {"trace": True}).traces
+        return torch.func.functional_call(model, updates, (image[None].to(device),), {"trace": True}).traces

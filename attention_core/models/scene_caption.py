@@ -62,7 +62,7 @@ class SceneCaptionConfig:
     d_word: int = 64  # width of the words' vectors
     d_state: int = 256  # width of the decoder's state
     n_glances: int = 2  # looks that it takes to say the first word
-    most_words: int = 24  # the decoder stops here if it has not said the end
+    max_words: int = 24  # the decoder stops here if it has not said the end
     dropout: float = 0.1  # share of the hidden units before a word that are left out while training
     sees_beforehand: bool = True  # whether the picture encoder is that of SceneQuestion, frozen; or learns along
 
@@ -116,23 +116,23 @@ class SceneCaption(SceneEncoder):
     def looks(
         self,
         encoded: tuple[Tensor, Tensor],
-        said: Tensor | None,
+        previous: Tensor | None,
         edits: Edits = (),
         mask: Tensor | None = None,
     ) -> Iterator[DecoderStep]:
         """Yield look after look at encoded pictures, without end.
 
-        The words before each look are given, int64 (batch, n_looks), or what it has said itself is fed back. No look
+        `previous`, int64 (batch, n_looks), are the words before each look; None feeds back its own. No look
         sees keys where the mask, (batch, 1, 1, n_regions + 1), is False.
         """
         keys, values = (part[:, None] for part in encoded)
         state = self.start(encoded[1].mean(1)).tanh()
         word = torch.full((len(state),), START, device=state.device)
-        for number in range(self.config.n_glances + self.config.most_words):
-            before = self.embedding(word if said is None else said[:, number])
+        for number in range(self.config.n_glances + self.config.max_words):
+            before = self.embedding(word if previous is None else previous[:, number])
             query = self.query(torch.cat((state, before), -1))
-            now = for_queries(edits, number, 1)
-            attended = attend(query[:, None, None], keys, values, mask=mask, edits=now, with_weights=True)
+            query_edits = for_queries(edits, number, 1)
+            attended = attend(query[:, None, None], keys, values, mask=mask, edits=query_edits, with_weights=True)
             context = attended.context[:, 0, 0]
             state = self.cell(torch.cat((before, context), -1), state)
             logits = self.say(torch.cat((state, context), -1))
@@ -140,17 +140,17 @@ class SceneCaption(SceneEncoder):
             if number + 1 >= self.config.n_glances:
                 word = logits.argmax(-1)
 
-    def forward(self, pictures: Tensor, said: Tensor | None = None, *, edits: Edits = ()) -> VisionOutput:
+    def forward(self, pictures: Tensor, previous: Tensor | None = None, *, edits: Edits = ()) -> VisionOutput:
         """Describe pictures (batch, 4, 64, 64) from coloured_input.
 
-        `said`, int64 (batch, n_looks), are the words before each look, START before the glances and the first word;
-        None feeds back what is said.
+        `previous`, int64 (batch, n_looks), are the words before each look, START before the glances and the first word;
+        None feeds back its own.
 
         Returns logits (batch, n_looks, N_WORDS) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.config.sees_beforehand):
             encoded = self.encode_pictures(pictures)
-        looks = list(islice(self.looks(encoded, said, edits), None if said is None else said.shape[1]))
+        looks = list(islice(self.looks(encoded, previous, edits), None if previous is None else previous.shape[1]))
         return VisionOutput(
             torch.stack([look.logits for look in looks], 1), torch.stack([look.weights for look in looks], 1)
         )
@@ -160,31 +160,31 @@ class SceneCaption(SceneEncoder):
         """Describe one picture, (4, 64, 64), and keep everything that happens."""
         picture = torch.as_tensor(picture, dtype=torch.float32, device=self.row.device)
         encoded = self.encode_pictures(picture[None])
-        n_glances, looks, said = self.config.n_glances, list[DecoderStep](), [START]
+        n_glances, looks, utterance = self.config.n_glances, list[DecoderStep](), [START]
         for look in self.looks(encoded, None, edits):
             looks.append(look)
-            said.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)
-            if said[-1] == END:
+            utterance.append(int(look.logits.argmax()) if len(looks) >= n_glances else START)
+            if utterance[-1] == END:
                 break
         names = [f"glance {number + 1}" for number in range(n_glances - 1)]
-        names += [LABELS[number] for number in said[n_glances:]]
+        names += [LABELS[number] for number in utterance[n_glances:]]
         query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
         started = torch.cat((self.start(encoded[1].mean(1)).tanh(), states))
-        asks, regions = Axis("words", names), self.where
-        named = {"states": started, "said": self.embedding.weight[said[:-1]], "mlp": self.query}
+        words, regions = Axis("words", names), self.region_axis
+        named = {"states": started, "said": self.embedding.weight[utterance[:-1]], "mlp": self.query}
         story = Story(
             mechanism="attention of a recurrent decoder over a drawing",
-            query_axis=asks,
+            query_axis=words,
             key_axis=regions,
-            steps_before=(*encoder_steps(picture, encoded, regions, self.named()), QUERY.step(query, asks, **named)),
+            steps_before=(*encoder_steps(picture, encoded, regions, self.named()), QUERY.step(query, words, **named)),
             steps_after=(
-                STATE.step(states, asks, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
-                OUTPUT.step(logits.softmax(-1), asks, Axis("words", LABELS), say=self.say),
+                STATE.step(states, words, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
+                OUTPUT.step(logits.softmax(-1), words, Axis("words", LABELS), say=self.say),
             ),
         )
         key, value = (part[:, None] for part in encoded)
         trace = first_trace(query[None, None], key, value, AttentionOutput(context[None, None]), story, edits=edits)
-        return Caption(decode_caption(said), said[-1] == END, logits.softmax(-1), trace)
+        return Caption(decode_caption(utterance), utterance[-1] == END, logits.softmax(-1), trace)
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:
         return self.explain(picture, edits).trace

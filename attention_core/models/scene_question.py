@@ -57,7 +57,7 @@ QUERY = Text(
     "Made of the words that this look is about$found.",
     Role.QUERY,
 )
-FOUND = ("; nothing was found before", ", and what the look before has found")
+CONTEXT_TEXTS = ("; nothing was found before", ", and what the look before has found")
 ANSWER = Text(
     "output",
     "Answer",
@@ -83,7 +83,7 @@ def glimpse_trace(
     steps: Sequence[ReasoningStep],
     number: int,
     encoded: tuple[Tensor, Tensor],
-    where: Axis,
+    regions: Axis,
     probabilities: Tensor,
     score: Score,
     edits: Edits,
@@ -94,17 +94,21 @@ def glimpse_trace(
     `encoded` are key and value (1, n_regions + 1, d_k), the empty ones last; `named` is what the code names.
     """
     step, (key, value) = steps[number], encoded
-    asks = Axis("queries", [f"look {number + 1}"])
+    query_axis = Axis("queries", [f"look {number + 1}"])
     scoring = "dot" if isinstance(score, ScaledDot) else "additive"
-    asking = QUERY.filled(found=FOUND[number > 0]).step(
-        step.query[0, 0], asks, **named, words_context=step.word_output.context[0, 0], found=step.previous_context[0, 0]
+    asking = QUERY.filled(found=CONTEXT_TEXTS[number > 0]).step(
+        step.query[0, 0],
+        query_axis,
+        **named,
+        words_context=step.word_output.context[0, 0],
+        found=step.previous_context[0, 0],
     )
     story = Story(
         mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
-        query_axis=asks,
-        key_axis=where,
+        query_axis=query_axis,
+        key_axis=regions,
         value_axis=Axis.numbered("dimensions", value.shape[-1]),
-        steps_before=(*encoder_steps(named["picture"], encoded, where, named), asking),
+        steps_before=(*encoder_steps(named["picture"], encoded, regions, named), asking),
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
     return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
@@ -112,17 +116,17 @@ def glimpse_trace(
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
     """Return the step from what all looks have found, the last look's context among it, to the answer."""
-    places = range(1, len(steps) + 1)
-    parts = [f"{part}_{place}" for place in places for part in "wc"]
+    numbers = range(1, len(steps) + 1)
+    parts = [f"{part}_{number}" for number in numbers for part in "wc"]
     text = ANSWER.filled(read="; ".join(parts), parts=", ".join([*parts[:-1], "context"]))
-    words = {f"w_{place}": step.word_output.context[0, 0] for place, step in zip(places, steps, strict=True)}
-    contexts = {f"c_{place}": step.output.context[0, 0] for place, step in zip(places, steps[:-1], strict=False)}
+    words = {f"w_{number}": step.word_output.context[0, 0] for number, step in zip(numbers, steps, strict=True)}
+    contexts = {f"c_{number}": step.output.context[0, 0] for number, step in zip(numbers, steps[:-1], strict=False)}
     answers = Axis("questions", ["this question"]), Axis("answers", list(ANSWERS))
     return text.step(probabilities[None], *answers, **named, **words, **contexts)
 
 
 def encoder_steps(
-    picture: Tensor, encoded: tuple[Tensor, Tensor], where: Axis, named: Mapping[str, Any]
+    picture: Tensor, encoded: tuple[Tensor, Tensor], regions: Axis, named: Mapping[str, Any]
 ) -> tuple[Step, ...]:
     """Return the steps that lead from a picture (4, 64, 64) to keys and values (1, n_regions + 1, d_k)."""
     named = {**named, "picture": picture}
@@ -133,8 +137,8 @@ def encoder_steps(
             "ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
             "The canvas, shrunk to 64 x 64 pixels. The model sees ink, and its colour.",
         ),
-        KEY.filled(n=len(where) - 1).step(encoded[0][0], where, **named),
-        VALUE.step(encoded[1][0], where, **named),
+        KEY.filled(n=len(regions) - 1).step(encoded[0][0], regions, **named),
+        VALUE.step(encoded[1][0], regions, **named),
     )
 
 
@@ -187,7 +191,7 @@ class SceneEncoder(RegionEncoder):
         self.empty_value = nn.Parameter(torch.zeros(d_k))
 
     @property
-    def where(self) -> Axis:
+    def region_axis(self) -> Axis:
         """What the keys stand for: the regions, then nothing."""
         return Axis("regions", [*Axis.picture("regions", *self.grid).labels, EMPTY], self.grid)
 
@@ -269,36 +273,39 @@ class SceneQuestion(SceneEncoder):
         scoring: str,
         edits: Edits = (),
         mask: Tensor | None = None,
-        given: Tensor | None = None,
+        fixed_weights: Tensor | None = None,
     ) -> VisionOutput:
         """Answer encoded questions about encoded pictures, see forward.
 
-        The mask, bool (batch, 1, 1, n_regions + 1), says which regions may be seen; weights that are given, (batch, 1,
-        n_looks, n_regions + 1), take the place of the looks' own.
+        The mask, bool (batch, 1, 1, n_regions + 1), says which regions may be seen; fixed weights, (batch, 1,
+        n_looks, n_regions + 1), replace those of the looks.
         """
-        steps = list(self._steps(encoded, question, scoring, edits, mask, given))
+        steps = list(self._steps(encoded, question, scoring, edits, mask, fixed_weights))
         weights = torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
         return VisionOutput(self._answer(steps), weights)
 
     def training_loss(
-        self, pictures: Tensor, words: Tensor, targets: Tensor, smoothing: float, where: Tensor, nudge: float
+        self, pictures: Tensor, words: Tensor, targets: Tensor, smoothing: float, region_targets: Tensor, nudge: float
     ) -> Tensor:
         """Return the mean loss of both scoring functions, which share the work up to the first query.
 
-        Of a picture's questions the first half goes to the dot product, the second to the additive score. `where`,
-        (batch, n_looks, n_digits, n_regions), is the share of each region that belongs to a digit which this look is
-        about, zeros for no digit; `nudge` is the factor of attention_loss.
+        Of a picture's questions the first half goes to the dot product, the second to the additive score.
+        `region_targets`, (batch, n_looks, n_digits, n_regions), is the share of each region that belongs to a digit
+        which this look is about, zeros for no digit; `nudge` is the factor of attention_loss.
         """
         encoded, (states, mask) = self.encode_pictures(pictures), self.encode_questions(words)
         halves = len(pictures), len(SCORINGS), -1
         losses = []
         for number, scoring in enumerate(SCORINGS):
-            own = [part.unflatten(0, halves)[:, number].flatten(0, 1) for part in (states, mask, targets, where)]
-            steps = list(self._steps(encoded, (own[0], own[1]), scoring, ()))
-            losses.append(F.cross_entropy(self._answer(steps), own[2], label_smoothing=smoothing))
+            halved = [
+                tensor.unflatten(0, halves)[:, number].flatten(0, 1)
+                for tensor in (states, mask, targets, region_targets)
+            ]
+            steps = list(self._steps(encoded, (halved[0], halved[1]), scoring, ()))
+            losses.append(F.cross_entropy(self._answer(steps), halved[2], label_smoothing=smoothing))
             if nudge:
                 weights = torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-                losses[-1] = losses[-1] + nudge * attention_loss(weights[..., :-1], own[3])
+                losses[-1] = losses[-1] + nudge * attention_loss(weights[..., :-1], halved[3])
         return torch.stack(losses).mean()
 
     def _answer(self, steps: list[ReasoningStep]) -> Tensor:
@@ -312,7 +319,7 @@ class SceneQuestion(SceneEncoder):
         scoring: str,
         edits: Edits,
         mask: Tensor | None = None,
-        given: Tensor | None = None,
+        fixed_weights: Tensor | None = None,
     ) -> Iterator[ReasoningStep]:
         keys, values = (part[:, None] for part in encoded)
         states, is_word = question[0][:, None], question[1][:, None, None]
@@ -324,8 +331,10 @@ class SceneQuestion(SceneEncoder):
             word_query = to_word_query(context)
             word_output = attend(word_query, states, states, mask=is_word, with_weights=True)
             query = to_query(torch.cat((word_output.context, context), -1)).view(together)
-            its = _of_look(edits, number) if given is None else (GivenWeights(given[..., number : number + 1, :]),)
-            output = attend(query, keys, values, score=score, mask=mask, edits=its, with_weights=True)
+            look_edits = _of_look(edits, number)
+            if fixed_weights is not None:
+                look_edits = (GivenWeights(fixed_weights[..., number : number + 1, :]),)
+            output = attend(query, keys, values, score=score, mask=mask, edits=look_edits, with_weights=True)
             before, context = context, output.context.view(context.shape)
             weights = output.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
             yield ReasoningStep(word_query, word_output, before, query, AttentionOutput(context, weights=weights))
@@ -344,7 +353,14 @@ class SceneQuestion(SceneEncoder):
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
             glimpse_trace(
-                steps, number, encoded, self.where, probabilities, score, _of_look(edits, number), {**named, "mlp": mlp}
+                steps,
+                number,
+                encoded,
+                self.region_axis,
+                probabilities,
+                score,
+                _of_look(edits, number),
+                {**named, "mlp": mlp},
             )
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
@@ -363,14 +379,14 @@ def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(d_in, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_out))
 
 
-def attention_loss(weights: Tensor, where: Tensor) -> Tensor:
+def attention_loss(weights: Tensor, region_targets: Tensor) -> Tensor:
     """Return the mean of -log of the weight on each digit that a look is about, in nats.
 
-    weights: (batch, n_looks, n_regions), without the empty key; where: (batch, n_looks, n_digits, n_regions).
+    weights: (batch, n_looks, n_regions), without the empty key; region_targets: (batch, n_looks, n_digits, n_regions).
     """
     share = weights / weights.sum(-1, keepdim=True).clamp(min=1e-6)
-    inside = (share[:, :, None] * where).sum(-1)
-    is_digit = where.sum(-1) > 0
+    inside = (share[:, :, None] * region_targets).sum(-1)
+    is_digit = region_targets.sum(-1) > 0
     return -(inside.clamp(min=1e-4).log() * is_digit).sum() / is_digit.sum().clamp(min=1)
 
 

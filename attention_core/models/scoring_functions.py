@@ -37,10 +37,10 @@ class ScoringFunctions(nn.Module):
         """Return the parameters of all scoring functions for vectors of d numbers, such as "general.W"."""
         if d not in self.config.dimensions:
             raise ValueError(f"d must be one of {self.config.dimensions}, got {d}")
-        own: Mapping[str, Tensor] = self.sets[str(d)]  # type: ignore[assignment]
-        like = next(iter(own.values()))
+        parameters: Mapping[str, Tensor] = self.sets[str(d)]  # type: ignore[assignment]
+        like = next(iter(parameters.values()))
         plain = _plain(tuple(SCORES), d, self.config)
-        return {name: own.get(name.replace(".", "_"), parameter.to(like)) for name, parameter in plain.items()}
+        return {name: parameters.get(name.replace(".", "_"), parameter.to(like)) for name, parameter in plain.items()}
 
     def scores(self, d: int) -> dict[str, Score]:
         return all_scores(self.parameters_of(d))

@@ -248,8 +248,8 @@ class SentenceClassifier(nn.Module):
         of weight and of the effect of removing a word agreed to 0.07 on average, at an accuracy of 80.9 %.
         """
         encoding = self.encode(pieces, mask)
-        both = self.attend(encoding, torch.cat((encoding.states, encoding.embedded), -1)).context[:, 0, 0]
-        context, words = both.split((self.config.d_state, self.config.d_embedding), -1)
+        attended = self.attend(encoding, torch.cat((encoding.states, encoding.embedded), -1)).context[:, 0, 0]
+        context, words = attended.split((self.config.d_state, self.config.d_embedding), -1)
         return self.answer(self.state_dropout(context)), self.helper(words)
 
     def trace(self, pieces: Tensor, labels: Sequence[str], edits: Edits = ()) -> AttentionTrace:
@@ -285,8 +285,8 @@ class TwoPhaseClassifier(nn.Module):
     ) -> Prediction:
         with torch.no_grad():
             encoding = self.guide.encode(pieces, mask)
-            seen = hide_words(pieces, self.config.word_dropout) if self.training else pieces
-            embedded = self.guide.vectors(seen)
+            visible = hide_words(pieces, self.config.word_dropout) if self.training else pieces
+            embedded = self.guide.vectors(visible)
         values = self.state_dropout(self.read(self.embedding_dropout(embedded)).tanh())
         return self.guide.predict(pieces, encoding, edits, labels, self, values)
 

@@ -102,8 +102,8 @@ class Attention(nn.Module):
         query = split_heads(self.query(inputs), self.n_heads)
         memory = self.memory(inputs) if memory is None else memory
         if cache is not None:
-            both = torch.cat((cache, torch.stack((memory.key, memory.value), 1)), 3)
-            memory = memory._replace(key=both[:, 0], value=both[:, 1])
+            joined = torch.cat((cache, torch.stack((memory.key, memory.value), 1)), 3)
+            memory = memory._replace(key=joined[:, 0], value=joined[:, 1])
         attended = attend(query, memory.key, memory.value, mask=mask, edits=edits)
         output = self.merge(merge_heads(attended.context))
         return LayerActivations(self, norm, x, inputs, query, memory, mask, attended, output)
@@ -113,7 +113,7 @@ def layer_trace(
     activations: LayerActivations, kind: str, layer: int, query_axis: Axis, key_axis: Axis, edits: Edits
 ) -> AttentionTrace:
     """Return the trace of one attention layer, from 0, for the first sentence of a batch; kind is one of MECHANISMS."""
-    module, memory, other = activations.layer, activations.memory, "memory" if kind == "cross" else "x"
+    module, memory, source = activations.layer, activations.memory, "memory" if kind == "cross" else "x"
     named = {"memory": memory.states[0]}
     for letter, linear in {"Q": module.query, "K": module.key, "V": module.value}.items():
         named[f"W_{letter}"] = linear.weight.unflatten(0, (module.n_heads, -1)).transpose(1, 2)
@@ -127,7 +127,7 @@ def layer_trace(
         code="$name = $x @ W_$letter[head]$own_bias",
         explanation="A learned projection of $origin, one per head: what this word $meaning.",
         inputs=partial(always, named),
-        x=("x", other, other),
+        x=("x", source, source),
         origin=("the layer's inputs", origin, origin),
         bias=(" + b_Q", "", " + b_V"),
         own_bias=(" + b_Q[head]", "", " + b_V[head]"),
@@ -205,7 +205,7 @@ class DecoderLayer(EncoderLayer):
         x: Tensor,
         causal: Tensor | None,
         memory: KeyValueMemory,
-        own: Edits = (),
+        self_edits: Edits = (),
         cross: Edits = (),
         cache: Tensor | None = None,
     ) -> tuple[Tensor, LayerActivations, LayerActivations]:
@@ -213,7 +213,7 @@ class DecoderLayer(EncoderLayer):
 
         For the cache of self-attention see Attention; all rows of one sentence ask the memory together.
         """
-        activations = self.attention(x, self.attention_norm, None, causal, own, cache)
+        activations = self.attention(x, self.attention_norm, None, causal, self_edits, cache)
         x = x + self.dropout(activations.output)
         asking = x.reshape(len(memory.states), -1, x.shape[-1])
         crossed = self.cross(asking, self.cross_norm, memory, edits=cross)
@@ -292,7 +292,9 @@ class Transformer(TiedTranslator):
         The decoder keeps the keys and values of its self-attention, (n_rows, n_layers, 2, n_heads, n_cached, d_k).
         """
         features, activations, _ = self.decode(state.encoding, target, edits, state.cache)
-        cache = torch.stack([torch.stack((one.memory.key, one.memory.value), 1) for one in activations], 1)
+        cache = torch.stack(
+            [torch.stack((activation.memory.key, activation.memory.value), 1) for activation in activations], 1
+        )
         return self.logits(features), state._replace(cache=cache)
 
     def decode(
@@ -312,15 +314,15 @@ class Transformer(TiedTranslator):
         causal = None  # a single piece after the cache sees all of it
         if n > 1 or cache is None:
             causal = torch.ones(n, n_cached + n, dtype=torch.bool, device=target.device).tril(n_cached)[None, None]
-        x, own, cross = self.embed(target, n_cached), [], []
+        x, self_attentions, cross = self.embed(target, n_cached), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
-            own_edits = for_queries(edits.get(("decoder", number), ()), n_cached, n, is_causal=True)
+            self_edits = for_queries(edits.get(("decoder", number), ()), n_cached, n, is_causal=True)
             cross_edits = for_queries(edits.get(("cross", number), ()), n_cached, n, n_rows)
             of_layer = None if cache is None else cache[:, number]
-            x, *activations = layer(x, causal, memory, own_edits, cross_edits, of_layer)
-            own.append(activations[0])
+            x, *activations = layer(x, causal, memory, self_edits, cross_edits, of_layer)
+            self_attentions.append(activations[0])
             cross.append(activations[1])
-        return self.dropout(self.decoder_norm(x)), tuple(own), tuple(cross)
+        return self.dropout(self.decoder_norm(x)), tuple(self_attentions), tuple(cross)
 
     def forward(
         self, source: Tensor, target: Tensor, *, edits: EditsByAttention = UNEDITED, labels: Labels | None = None
@@ -331,8 +333,10 @@ class Transformer(TiedTranslator):
         self-attention and its cross-attention.
         """
         encoding = self.encode(source, edits)
-        features, own, crossed = self.decode(encoding, target, edits)
-        traces = () if labels is None else _traces(encoding.activations, own, crossed, labels, edits).values()
+        features, self_attentions, crossed = self.decode(encoding, target, edits)
+        traces = (
+            () if labels is None else _traces(encoding.activations, self_attentions, crossed, labels, edits).values()
+        )
         return Prediction(self.logits(features), tuple(traces))
 
     def trace(
@@ -341,8 +345,8 @@ class Transformer(TiedTranslator):
         """Return the traces of one sentence (n_source,) and its target so far (n_target,), by (kind, layer)."""
         with torch.inference_mode():
             encoding = self.encode(source[None], edits)
-            _, own, crossed = self.decode(encoding, target[None], edits)
-            return _traces(encoding.activations, own, crossed, labels, edits)
+            _, self_attentions, crossed = self.decode(encoding, target[None], edits)
+            return _traces(encoding.activations, self_attentions, crossed, labels, edits)
 
 
 def _traces(
@@ -351,12 +355,12 @@ def _traces(
     english, french = Axis("English pieces", labels.source), Axis("French pieces", labels.target)
     fed = Axis("French so far", labels.inputs or ["start", *labels.target[:-1]])
     axes = {"encoder": (english, english), "decoder": (fed, fed), "cross": (french, english)}
-    places = {("encoder", layer): one for layer, one in enumerate(encoder)}
-    for layer, (own, cross) in enumerate(zip(decoder, crossed, strict=True)):
-        places |= {("decoder", layer): own, ("cross", layer): cross}
+    traces = {("encoder", layer): trace for layer, trace in enumerate(encoder)}
+    for layer, (self_attention, cross) in enumerate(zip(decoder, crossed, strict=True)):
+        traces |= {("decoder", layer): self_attention, ("cross", layer): cross}
     return {
-        (kind, layer): layer_trace(one, kind, layer, *axes[kind], edits.get((kind, layer), ()))
-        for (kind, layer), one in places.items()
+        (kind, layer): layer_trace(trace, kind, layer, *axes[kind], edits.get((kind, layer), ()))
+        for (kind, layer), trace in traces.items()
     }
 
 
@@ -367,7 +371,9 @@ class EditedTranslator:
     model: Translator | Transformer  # it is not changed
     edits: Any = field(default_factory=dict)  # a transformer's by (kind, layer)
     with_positions: bool = True  # False leaves the positions out of a transformer
-    reads_alone: bool = False  # a recurrent one's state at each piece knows that piece only; the decoder's start stays
+    reads_single_pieces: bool = (
+        False  # a recurrent one's state at each piece knows that piece only; the decoder's start stays
+    )
 
     @property
     def network(self) -> Any:
@@ -378,10 +384,10 @@ class EditedTranslator:
 
     def begin(self, source: Tensor) -> DecoderState:
         state = self.network.begin(source, self.edits)
-        if not self.reads_alone:
+        if not self.reads_single_pieces:
             return state
-        alone = self.network.encode(source.reshape(-1, 1)).states.view_as(state.encoding.states)
-        return state._replace(encoding=state.encoding._replace(states=alone))
+        single = self.network.encode(source.reshape(-1, 1)).states.view_as(state.encoding.states)
+        return state._replace(encoding=state.encoding._replace(states=single))
 
     def step(self, state: DecoderState, target: Tensor) -> tuple[Tensor, DecoderState]:
         return self.network.step(state, target, self.edits)

@@ -90,7 +90,7 @@ class DecoderState(NamedTuple):
 
     encoding: Any  # of the source sentences; all rows of a sentence share it
     cache: Tensor  # (n_rows, ...), what the decoder keeps of the pieces so far
-    n_said: int = 0  # pieces so far, which a recurrent decoder counts
+    n_pieces: int = 0  # pieces so far, which a recurrent decoder counts
 
     def select(self, rows: Tensor) -> DecoderState:
         """Return the state in which these rows, int64 (n_rows,), go on: some perhaps several times, others never."""
@@ -139,12 +139,12 @@ def beam_search(
     if len(prefix) >= MAX_PIECES or END in prefix:
         raise ValueError(f"prefix must be shorter than {MAX_PIECES} pieces and not end yet, got {len(prefix)} pieces")
     batch, n_source = source.shape
-    most = min(MAX_PIECES, max(2 * n_source + 10, len(prefix) + 10))
+    max_pieces = min(MAX_PIECES, max(2 * n_source + 10, len(prefix) + 10))
     state, sentences = model.begin(source), torch.arange(batch, device=source.device)[:, None]
     tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
     totals = torch.zeros(batch, 1, device=source.device)  # one hypothesis each, until there are pieces to choose from
     ended, inputs, log_probabilities = totals > 0, tokens[:, 0], totals[:, :, None][..., :0]
-    while tokens.shape[2] <= most and not ended.all():
+    while tokens.shape[2] <= max_pieces and not ended.all():
         logits, state = model.step(state, inputs)
         logs = logits.log_softmax(-1)
         if inputs.shape[1] > 1:  # the prefix
@@ -304,9 +304,9 @@ class Translator(TiedTranslator):
     def step(self, state: DecoderState, target: Tensor, edits: Edits = ()) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
         n = target.shape[1]
-        here = for_queries(edits, state.n_said, n, len(target) // len(state.encoding.states))
-        features, states, _ = self.decode(state.encoding, target, here, state.cache)
-        return self.logits(features), state._replace(cache=states[:, -1], n_said=state.n_said + n)
+        row_edits = for_queries(edits, state.n_pieces, n, len(target) // len(state.encoding.states))
+        features, states, _ = self.decode(state.encoding, target, row_edits, state.cache)
+        return self.logits(features), state._replace(cache=states[:, -1], n_pieces=state.n_pieces + n)
 
     def decode(
         self, encoding: SourceEncoding, target: Tensor, edits: Edits = (), cache: Tensor | None = None
@@ -361,24 +361,24 @@ class Translator(TiedTranslator):
         decoded: tuple[Tensor, Tensor, Tensor],
     ) -> Story:
         fixed, (states, features, logits) = self.config.scoring == "none", decoded
-        words, asks = Axis("source words", labels.source), Axis("target words", labels.target)
-        asked = Axis("last state", ["whole sentence"]) if fixed else words
+        words, queries = Axis("source words", labels.source), Axis("target words", labels.target)
+        keys = Axis("last state", ["whole sentence"]) if fixed else words
         inputs, start = target[0], self.first_state(encoding)[:1]
         return Story(
             mechanism=MECHANISMS[self.config.scoring],
-            query_axis=asks,
-            key_axis=asked,
+            query_axis=queries,
+            key_axis=keys,
             steps_before=(
                 EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
-                (LAST_STATE if fixed else STATES).step(self.keys(encoding)[0], asked, encoder=self.encoder),
+                (LAST_STATE if fixed else STATES).step(self.keys(encoding)[0], keys, encoder=self.encoder),
                 QUERY.step(
-                    states, asks, decoder=self.decoder, embedding=self.embedding, words_so_far=inputs, start=start
+                    states, queries, decoder=self.decoder, embedding=self.embedding, words_so_far=inputs, start=start
                 ),
             ),
-            steps_after=(READ_OUT.step(features, asks, read_out=self.read_out), self._output_step(logits, asks)),
+            steps_after=(READ_OUT.step(features, queries, read_out=self.read_out), self._output_step(logits, queries)),
         )
 
-    def _output_step(self, logits: Tensor, asks: Axis) -> Step:
+    def _output_step(self, logits: Tensor, queries: Axis) -> Step:
         probabilities = logits.softmax(-1)
         likely = probabilities.amax(0).topk(min(N_LIKELY, logits.shape[-1])).indices
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
@@ -386,7 +386,7 @@ class Translator(TiedTranslator):
         words = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
         return OUTPUT.filled(n=f"{self.config.n_pieces:,}").step(
             probabilities[:, candidates],
-            asks,
+            queries,
             Axis("pieces", words),
             embedding=self.embedding,
             bias=self.output_bias,

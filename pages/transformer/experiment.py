@@ -88,7 +88,7 @@ def reduced(text: str) -> dict[tuple[str, str], str]:
     additive, none, transformer = map(model_or_stop, ("translator-additive", "translator-none", MODEL))
     ways: dict[tuple[str, str], Any] = {
         ("additive", ""): additive,
-        ("additive", "recurrence"): EditedTranslator(additive, reads_alone=True),
+        ("additive", "recurrence"): EditedTranslator(additive, reads_single_pieces=True),
         ("additive", "attention_trained"): none,
         ("transformer", ""): transformer,
         ("transformer", "positions"): EditedTranslator(transformer, with_positions=False),

@@ -129,7 +129,7 @@ def test_the_reader_stops_at_the_end_token_and_at_the_latest_after_its_most_look
         endless = reader.read(picture)
         bias.copy_(before)
     assert (ended.digits, ended.finished, len(ended.probabilities)) == ("", True, 1)
-    assert (len(endless.digits), endless.finished) == (reader.config.most_looks, False)
+    assert (len(endless.digits), endless.finished) == (reader.config.max_looks, False)
 
 
 @pytest.mark.parametrize("scoring", SCORINGS)
@@ -362,7 +362,7 @@ COPY = RunHead("", "another drawing")
 def test_a_reader_that_looks_as_in_another_picture_is_handed_what_those_weights_give(reader):
     picture, other = rand(2, 48, 192)
     rows = reader.read(other, goes_on=True).trace.weights()
-    assert len(rows) == reader.config.most_looks
+    assert len(rows) == reader.config.max_looks
     found = reader.read(picture, edits=(PatternFrom(0, COPY, rows),))
     regions, state, wanted = reader.encode(picture[None])[0], reader.start[None], []
     for row in rows[: len(found.probabilities)]:
@@ -383,5 +383,5 @@ def test_each_look_at_a_scene_has_its_own_row_of_another_scene(answerer):
     with torch.inference_mode():
         encoded = answerer.encode_pictures(picture[None])
         question = answerer.encode_questions(torch.tensor([numbers_of(words)]))
-        wanted = answerer.reason(encoded, question, "dot", given=rows[None, None]).logits[0].softmax(-1)
+        wanted = answerer.reason(encoded, question, "dot", fixed_weights=rows[None, None]).logits[0].softmax(-1)
     assert_close(found.probabilities, wanted, atol=1e-5, rtol=0)
