@@ -21,14 +21,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("file", help="an IDX folder, or an .npz (see docs/training.md)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")
-    given = sys.argv[1:] if arguments is None else arguments
+    command = sys.argv[1:] if arguments is None else arguments
     try:
-        if given[:1] == ["faithfulness"]:
+        if command[:1] == ["faithfulness"]:
             from attention_core.evaluate import faithfulness
 
-            faithfulness.main(given[1:])
+            faithfulness.main(command[1:])
             return 0
-        parsed = parser.parse_args(given)
+        parsed = parser.parse_args(command)
         device = choose_device(parsed.device)
         model = load(parsed.model, device)
         evaluate = pkgutil.resolve_name(f"attention_core.evaluate.{EVALUATORS[parsed.model]}")

@@ -36,10 +36,10 @@ def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, edits: Edits = ()
     model.eval()
     n_right, device = 0, device_of(model)
     with torch.inference_mode():
-        for some, wanted in zip(inputs.split(BATCH), labels.split(BATCH), strict=True):
-            some = some.to(device)
-            answers = model(some / 255 if some.dtype is torch.uint8 else some, edits=edits).logits.argmax(-1)
-            n_right += int((answers.cpu() == wanted).sum())
+        for batch, targets in zip(inputs.split(BATCH), labels.split(BATCH), strict=True):
+            batch = batch.to(device)
+            answers = model(batch / 255 if batch.dtype is torch.uint8 else batch, edits=edits).logits.argmax(-1)
+            n_right += int((answers.cpu() == targets).sum())
     return round(n_right / max(labels.numel(), 1), 5)
 
 
@@ -87,10 +87,10 @@ def _checked(images: np.ndarray, labels: np.ndarray, path: Path) -> Digits:
 
 def _as_bytes(images: np.ndarray, path: Path) -> np.ndarray:
     """Return images as uint8: whole numbers from 0 to 255 as they are, fractions from 0 to 1 times 255."""
-    most = 255 if images.dtype.kind in "iu" else 1
-    if images.dtype.kind not in "iufb" or not ((images >= 0) & (images <= most)).all():
+    maximum = 255 if images.dtype.kind in "iu" else 1
+    if images.dtype.kind not in "iufb" or not ((images >= 0) & (images <= maximum)).all():
         raise DataError(f"{path}: images must be whole numbers from 0 to 255 or fractions from 0 to 1.")
-    return images.astype(np.uint8) if most == 255 else np.rint(images * 255.0).astype(np.uint8)
+    return images.astype(np.uint8) if maximum == 255 else np.rint(images * 255.0).astype(np.uint8)
 
 
 def evaluate_match3(model: nn.Module, file: str | Path) -> dict[str, Any]:
@@ -122,7 +122,9 @@ def evaluate_nearest(model: ScoringFunctions, file: str | Path) -> dict[str, Any
     with torch.inference_mode():
         scores = model(torch.from_numpy(query).to(parameter), torch.from_numpy(key).to(parameter))
     right = torch.from_numpy(labels.astype(np.int64)).to(parameter.device)
-    by_function = {name: (own.argmax(-1) == right).double().mean().item() for name, own in scores.items()}
+    by_function = {
+        name: (class_scores.argmax(-1) == right).double().mean().item() for name, class_scores in scores.items()
+    }
     return {"n": len(labels), "accuracy": max(by_function.values()), "accuracy_by_function": by_function}
 
 

@@ -24,7 +24,7 @@ from attention_core.data.scenes import MAX_DIGITS, find_scenes, glyphs_of, numbe
 from attention_core.device import choose_device
 from attention_core.evaluate.classification import as_tensors
 from attention_core.evaluate.translation import group_references
-from attention_core.evaluate.vision import Asked, ask_at_random
+from attention_core.evaluate.vision import QuestionSet, ask_at_random
 from attention_core.faithfulness import attribution, subjects
 from attention_core.faithfulness.assessment import GRADIENT, RANDOM, over_many
 from attention_core.faithfulness.model_subject import model_subject
@@ -46,7 +46,7 @@ SURE = 1.96  # standard errors of a mean on each side that hold it in 95 of a hu
 
 def _digits(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     images, _ = as_tensors(load_mnist("t10k", data), device)
-    return (subjects.pixel_subject(model, image / 255) for image in _some(images, n))
+    return (subjects.pixel_subject(model, image / 255) for image in _sample(images, n))
 
 
 def _hidden(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
@@ -60,27 +60,27 @@ def _numbers(model: Any, data: str | None, device: str, n: int) -> Iterator[attr
 
 
 def _reviews(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    reviews = _some(split_reviews(read_reviews(data)).development, n)
+    reviews = _sample(split_reviews(read_reviews(data)).development, n)
     return (subjects.sentence_subject(model, read_sentence(review.sentence).words) for review in reviews)
 
 
-def _drawings(data: str | None, n: int) -> Asked:
+def _drawings(data: str | None, n: int) -> QuestionSet:
     return ask_at_random(glyphs_of(load_mnist("t10k", data)), [*QuestionKind], SEED, n, (1, MAX_DIGITS), "cpu")
 
 
 def _questions(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    pictures, asked, of_picture, _ = _drawings(data, n)
-    for question, place in _some([*zip(asked, of_picture, strict=True)], n):
+    pictures, questions, of_picture, _ = _drawings(data, n)
+    for question, index in _sample([*zip(questions, of_picture, strict=True)], n):
         words = numbers_of(question_words(question.text))
-        yield subjects.question_subject(model, pictures[place].to(device), words)
+        yield subjects.question_subject(model, pictures[index].to(device), words)
 
 
 def _patches(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     images, _ = as_tensors(load_mnist("t10k", data), device)
     pretrained = Pretrained("digit-vit", ModelKind.VISION, model.vit)
-    for image in _some(images, n):
-        given = {"pixel_values": 1 - 2 * (image[None, None] / 255)}
-        yield model_subject(pretrained, ModelInputs(given, (), patch_grid=GRID, n_prefix=1))
+    for image in _sample(images, n):
+        inputs = {"pixel_values": 1 - 2 * (image[None, None] / 255)}
+        yield model_subject(pretrained, ModelInputs(inputs, (), patch_grid=GRID, n_prefix=1))
 
 
 def _parties(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
@@ -89,12 +89,12 @@ def _parties(model: Any, data: str | None, device: str, n: int) -> Iterator[attr
 
 def _next_words(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     pretrained = Pretrained("tatoeba-llama", ModelKind.DECODER, model, tokenizer(), most_tokens=WINDOW)
-    texts = _some(english_sentences(data).test, n)
+    texts = _sample(english_sentences(data).test, n)
     return (model_subject(pretrained, text_inputs(pretrained, text)) for text in texts)
 
 
 def _next_pieces(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    for text in _some(english_sentences(data).test, n):
+    for text in _sample(english_sentences(data).test, n):
         ids = torch.tensor(tokenizer()(text)["input_ids"][:WINDOW], device=device)
         yield subjects.next_piece_subject(model, ids)
 
@@ -103,25 +103,25 @@ def _descriptions(model: Any, data: str | None, device: str, n: int) -> Iterator
     return (subjects.caption_subject(model, picture.to(device)) for picture in _drawings(data, n)[0])
 
 
-def _one_vector(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
+def _single_vector(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     for source, ids, target, word_of, words in _translations(model, data, device, n):
         yield subjects.one_vector_subject(model, ids, target, word_of, words, last_state_shares(model, source))
 
 
 def _sentences(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    return (subjects.translation_subject(model, *own) for _, *own in _translations(model, data, device, n))
+    return (subjects.translation_subject(model, *pair) for _, *pair in _translations(model, data, device, n))
 
 
 def _translations(model: Any, data: str | None, device: str, n: int) -> Iterator[tuple[Any, ...]]:
-    for text in _some(list(group_references(split_pairs(read_pairs(data)).test)), n):
+    for text in _sample(list(group_references(split_pairs(read_pairs(data)).test)), n):
         source = read_source(text)
         target = torch.tensor(translate(model, source).ids, device=device)
         yield source, source.ids.to(device), target, source.word_of, source.words
 
 
-def _some(items: Any, n: int) -> list[Any]:
+def _sample(items: Any, n: int) -> list[Any]:
     order = torch.randperm(len(items), generator=torch.Generator().manual_seed(SEED))[:n]
-    return [items[place] for place in order.tolist()]
+    return [items[index] for index in order.tolist()]
 
 
 INPUTS: dict[str, Callable[[Any, str | None, str, int], Iterator[attribution.Subject]]] = {
@@ -135,7 +135,7 @@ INPUTS: dict[str, Callable[[Any, str | None, str, int], Iterator[attribution.Sub
     **dict.fromkeys(("match3-pairwise", "match3-simplicial"), _parties),
     "tatoeba-llama": _next_words,
     "language-recurrent": _next_pieces,
-    **dict.fromkeys(("translator-none", "translator-none-256", "translator-plain"), _one_vector),
+    **dict.fromkeys(("translator-none", "translator-none-256", "translator-plain"), _single_vector),
     **{f"translator-{name}": _sentences for name in ("additive", "dot", "general", "transformer")},
 }
 """Models with a map over an input whose parts can be erased, and inputs that they never learned from."""
@@ -203,11 +203,11 @@ def main(arguments: list[str]) -> dict[str, Any]:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--card", action="store_true", help="write the figures into the model's card")
-    asked = parser.parse_args(arguments)
-    figures = faithfulness(asked.model, asked.data, choose_device(asked.device), asked.n)
-    if asked.card:
-        card = read_card(asked.model) | {"faithfulness": figures}
-        (weights_folder() / f"{asked.model}.json").write_text(json.dumps(card, indent=2) + "\n")
-    result = {"model": asked.model, **figures}
-    print(json.dumps(result) if asked.json else "\n".join(f"{key}: {value}" for key, value in result.items()))
+    options = parser.parse_args(arguments)
+    figures = faithfulness(options.model, options.data, choose_device(options.device), options.n)
+    if options.card:
+        card = read_card(options.model) | {"faithfulness": figures}
+        (weights_folder() / f"{options.model}.json").write_text(json.dumps(card, indent=2) + "\n")
+    result = {"model": options.model, **figures}
+    print(json.dumps(result) if options.json else "\n".join(f"{key}: {value}" for key, value in result.items()))
     return result

@@ -27,13 +27,13 @@ def bits_of(model: nn.Module, sentences: list[str]) -> dict[str, Any]:
     nats, right, n_pieces = 0.0, 0, 0
     cut = sorted((torch.tensor(pieces().encode(text).ids) for text in sentences), key=len)
     for start in range(0, len(cut), AT_ONCE):
-        some = cut[start : start + AT_ONCE]
-        ids = pad_sequence(some, batch_first=True).to(device)
-        wanted = pad_sequence([sentence[1:] for sentence in some], True, -100).to(device)
+        batch = cut[start : start + AT_ONCE]
+        ids = pad_sequence(batch, batch_first=True).to(device)
+        targets = pad_sequence([sentence[1:] for sentence in batch], True, -100).to(device)
         logits = model(input_ids=ids[:, :-1], use_cache=False).logits
-        nats += float(F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="sum"))
-        right += int((logits.argmax(-1) == wanted).sum())
-        n_pieces += int((wanted >= 0).sum())
+        nats += float(F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum"))
+        right += int((logits.argmax(-1) == targets).sum())
+        n_pieces += int((targets >= 0).sum())
     return {
         "sentences": len(sentences),
         "bits_per_character": round(nats / math.log(2) / sum(len(text) + 1 for text in sentences), 4),
@@ -52,9 +52,9 @@ def bits_by_distance(model: nn.Module, windows: Tensor) -> dict[str, Any]:
     surprise = torch.cat(
         [
             F.cross_entropy(
-                model(input_ids=some[:, :-1], use_cache=False).logits.transpose(1, 2), some[:, 1:], reduction="none"
+                model(input_ids=batch[:, :-1], use_cache=False).logits.transpose(1, 2), batch[:, 1:], reduction="none"
             )
-            for some in windows.split(AT_ONCE)
+            for batch in windows.split(AT_ONCE)
         ]
     ) / math.log(2)
     figures: dict[str, Any] = {}
@@ -70,11 +70,11 @@ def distances(windows: Tensor) -> Tensor:
     windows: (n, n_pieces) -> (n, n_pieces - 1), without the first piece.
     """
     pairs = windows[:, :-1] * (1 + int(windows.max())) + windows[:, 1:]
-    places = torch.arange(pairs.shape[1], device=windows.device)
-    back = places[:, None] - places
+    positions = torch.arange(pairs.shape[1], device=windows.device)
+    back = positions[:, None] - positions
     same = (pairs[:, :, None] == pairs[:, None]) & (back > 0)
-    nearest = torch.where(same, back, len(places) + 1).amin(-1)
-    return nearest.masked_fill(nearest > len(places), 0)
+    nearest = torch.where(same, back, len(positions) + 1).amin(-1)
+    return nearest.masked_fill(nearest > len(positions), 0)
 
 
 def _surprise(bits: Tensor) -> dict[str, float]:

@@ -42,30 +42,30 @@ def read_alignments(file: str | Path) -> list[AlignedPair]:
     ]
 
 
-def _pair(line: str, where: str) -> AlignedPair:
+def _pair(line: str, line_name: str) -> AlignedPair:
     columns = [column.split() for column in line.split("|")]
     if len(columns) != 3 or not all(columns):
-        raise DataError(f"{where}: expected English | French | links, got {line[:60]!r}")
+        raise DataError(f"{line_name}: expected English | French | links, got {line[:60]!r}")
     source, target, texts = columns
     sure: set[Link] = set()
     possible: set[Link] = set()
     for text in texts:
         match = _LINK.fullmatch(text)
         if not match:
-            raise DataError(f"{where}: a link is written word=word or word~word, got {text!r}")
+            raise DataError(f"{line_name}: a link is written word=word or word~word, got {text!r}")
         english, nth_english, kind, french, nth_french = match.groups()
-        link = _place(source, english, nth_english, where), _place(target, french, nth_french, where)
+        link = _position(source, english, nth_english, line_name), _position(target, french, nth_french, line_name)
         possible.add(link)
         if kind == "=":
             sure.add(link)
     return AlignedPair(source, target, sure, possible)
 
 
-def _place(words: list[str], word: str, nth: str | None, where: str) -> int:
-    places = [place for place, candidate in enumerate(words) if candidate.lower() == word.lower()]
-    if len(places) < int(nth or 1):
-        raise DataError(f"{where}: {' '.join(words)!r} has no word {word!r} number {nth or 1}")
-    return places[int(nth or 1) - 1]
+def _position(words: list[str], word: str, nth: str | None, line_name: str) -> int:
+    positions = [position for position, candidate in enumerate(words) if candidate.lower() == word.lower()]
+    if len(positions) < int(nth or 1):
+        raise DataError(f"{line_name}: {' '.join(words)!r} has no word {word!r} number {nth or 1}")
+    return positions[int(nth or 1) - 1]
 
 
 def evaluate_alignment(model: nn.Module, file: str | Path) -> dict[str, Any]:
@@ -124,8 +124,8 @@ def _links(weights: Tensor) -> set[Link]:
 def _spaced(words: list[str]) -> list[str]:
     """Give words back the mark of the space before them, which a list of words has lost."""
     marked = []
-    for place, word in enumerate(words):
-        joined = place > 0 and (word in (".", ",", "n't") or word[0] in "-'" or words[place - 1].endswith("'"))
+    for position, word in enumerate(words):
+        joined = position > 0 and (word in (".", ",", "n't") or word[0] in "-'" or words[position - 1].endswith("'"))
         marked.append(word if joined else SPACE + word)
     return marked
 
@@ -149,19 +149,19 @@ def translate_all(model: CanTranslate, sentences: Sequence[str]) -> list[str]:
     """Return the translation of every English sentence; one that cannot be read becomes an empty text."""
     device = device_of(model)
     by_length: dict[int, list[tuple[int, torch.Tensor]]] = defaultdict(list)
-    for place, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences):
         try:
             ids = read_source(sentence).ids
         except ValueError:
             continue
-        by_length[len(ids)].append((place, ids))
+        by_length[len(ids)].append((index, ids))
     translations = [""] * len(sentences)
     for group in by_length.values():
         for start in range(0, len(group), SENTENCES_AT_ONCE):
             part = group[start : start + SENTENCES_AT_ONCE]
-            found = beam_search(model, torch.stack([ids for _, ids in part]).to(device), BEAM_WIDTH)
-            for (place, _), hypotheses in zip(part, found, strict=True):
-                translations[place] = translation_of(hypotheses[0].ids).text
+            hypotheses_of_batch = beam_search(model, torch.stack([ids for _, ids in part]).to(device), BEAM_WIDTH)
+            for (index, _), hypotheses in zip(part, hypotheses_of_batch, strict=True):
+                translations[index] = translation_of(hypotheses[0].ids).text
     return translations
 
 
@@ -169,8 +169,8 @@ def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> floa
     """Return lower-cased corpus BLEU from 0 to 100 (sacrebleu, Post 2018)."""
     from sacrebleu.metrics import BLEU  # which the app does without
 
-    most = max(map(len, references))
-    columns = [[texts[column] if column < len(texts) else None for texts in references] for column in range(most)]
+    max_order = max(map(len, references))
+    columns = [[texts[column] if column < len(texts) else None for texts in references] for column in range(max_order)]
     return round(BLEU(lowercase=True).corpus_score(list(hypotheses), columns).score, 2)  # type: ignore[arg-type]
 
 

@@ -29,11 +29,16 @@ def bleu_by_length(names: Sequence[str], folder: Path | None = None) -> ByLength
 
     A card may keep what its model reached in as many passes as the others: that is compared.
     """
-    found = {name: figures for name in names if (figures := _figures(name, folder))}
-    groups = sorted({group for figures in found.values() for group in figures["bleu_by_length"]}, key=_first_number)
+    figures_by_name = {name: figures for name in names if (figures := _figures(name, folder))}
+    groups = sorted(
+        {group for figures in figures_by_name.values() for group in figures["bleu_by_length"]}, key=_first_number
+    )
     return ByLength(
         groups=groups,
-        scores={name: [figures["bleu_by_length"].get(group) for group in groups] for name, figures in found.items()},
+        scores={
+            name: [figures["bleu_by_length"].get(group) for group in groups]
+            for name, figures in figures_by_name.items()
+        },
     )
 
 
@@ -92,11 +97,11 @@ def learning_of(snapshots: Mapping[str, Tensor]) -> list[Learning]:
     """
     numbers = sorted({int(name.split(".")[0]) for name in snapshots})
     learned = []
-    for place, (english, french) in enumerate(pair_words(list(LEARNED))):
+    for index, (english, french) in enumerate(pair_words(list(LEARNED))):
         source_of, target_of = ([*load_vocabulary().cut(words).word_of, len(words)] for words in (english, french))
         moments = []
         for number in numbers:
-            weights = merge_to_words(snapshots[f"{number}.weights.{place}"].float(), target_of, source_of)
+            weights = merge_to_words(snapshots[f"{number}.weights.{index}"].float(), target_of, source_of)
             moments.append(TrainingAlignment(int(snapshots[f"{number}.step"]), weights, sharpness(weights)))
         words = [[*(strip_space_mark(word) for word in side), END_LABEL] for side in (english, french)]
         learned.append(Learning(words[0], words[1], tuple(moments)))

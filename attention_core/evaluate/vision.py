@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ from attention_core.data.scene_questions import TWO_STEPS, QuestionExample, item
 from attention_core.device import device_of
 from attention_core.models.scene_question import SCORINGS
 
-NOTHING_THERE = "nothing two steps away"
-Asked = tuple[Tensor, list[QuestionExample], list[int], Tensor]
+NOTHING_NEAR = "nothing two steps away"
+QuestionSet = tuple[Tensor, list[QuestionExample], list[int], Tensor]
 """Pictures, questions, each one's picture, and the boxes of all digits."""
 BATCH = 100
 MNIST_SIZE = (20.0, 20.0)  # pixels of the longer side of MNIST's digits, as cluttered translated MNIST has them
@@ -75,9 +76,9 @@ def peak_of(weights: Tensor) -> tuple[Tensor, Tensor]:
     Each is placed between regions by its neighbours: the centre of mass of the 3 x 3 regions around it.
     """
     largest = weights.flatten(1).argmax(1)
-    place = torch.arange(len(weights), device=weights.device)
+    index = torch.arange(len(weights), device=weights.device)
     row, column = largest // weights.shape[2], largest % weights.shape[2]
-    around = F.pad(weights, (1, 1, 1, 1)).unfold(1, 3, 1).unfold(2, 3, 1)[place, row, column]
+    around = F.pad(weights, (1, 1, 1, 1)).unfold(1, 3, 1).unfold(2, 3, 1)[index, row, column]
     share = around / around.sum((1, 2), keepdim=True)
     step = torch.tensor([-1.0, 0.0, 1.0], device=weights.device)
     return row + 0.5 + (share.sum(2) * step).sum(1), column + 0.5 + (share.sum(1) * step).sum(1)
@@ -86,13 +87,13 @@ def peak_of(weights: Tensor) -> tuple[Tensor, Tensor]:
 def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Tensor | None) -> dict[str, Any]:
     """Return accuracy, and with boxes (n, 4) in pixels of pictures (n, 60, 60) the share of mask and peaks inside."""
     right, mass, peak = [], [], []
-    for some in spans(0, len(pictures), BATCH):
-        output = model(pictures[some])
-        right.append(output.logits.argmax(1) == labels[some])
+    for batch in spans(0, len(pictures), BATCH):
+        output = model(pictures[batch])
+        right.append(output.logits.argmax(1) == labels[batch])
         if boxes is not None:
             maps = output.weights[:, 0].unflatten(-1, model.grid)
-            mass.append(mass_inside(maps, boxes[some], pictures.shape[-2:]))
-            peak.append(peak_inside(maps, boxes[some], pictures.shape[-2:]))
+            mass.append(mass_inside(maps, boxes[batch], pictures.shape[-2:]))
+            peak.append(peak_inside(maps, boxes[batch], pictures.shape[-2:]))
     figures = {"n": len(pictures), "accuracy": _mean(right)}
     if boxes is not None:
         figures |= {"mask_inside": _mean(mass), "peak_inside": _mean(peak)}
@@ -102,8 +103,8 @@ def judge_finding(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
 def find_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a feature mask, on scenes of test digits and of held-out strokes."""
 
-    def scenes_of(glyphs: draw.Glyphs, seed: int, n: int, **how: Any) -> dict[str, Any]:
-        scenes = draw.find_scenes(glyphs, n, torch.Generator().manual_seed(seed), **how)
+    def scenes_of(glyphs: draw.Glyphs, seed: int, n: int, **options: Any) -> dict[str, Any]:
+        scenes = draw.find_scenes(glyphs, n, torch.Generator().manual_seed(seed), **options)
         pictures, labels, boxes = (part.to(device) for part in scenes)
         return judge_finding(model, pictures, labels[:, 0], boxes[:, 0])
 
@@ -123,15 +124,15 @@ def judge_reading(model: nn.Module, pictures: Tensor, labels: Tensor, boxes: Ten
     """
     counts = (labels >= 0).sum(1)
     right, peak = [], []
-    for some in spans(0, len(pictures), BATCH):
-        output = model(pictures[some])
-        right.append(numbers_right(output.logits.argmax(-1), labels[some]))
+    for batch in spans(0, len(pictures), BATCH):
+        output = model(pictures[batch])
+        right.append(numbers_right(output.logits.argmax(-1), labels[batch]))
         if boxes is not None:
             maps = output.weights.unflatten(-1, model.grid)
             for look in range(labels.shape[1]):
-                there = labels[some][:, look] >= 0
-                if there.any():
-                    peak.append(peak_inside(maps[there, look], boxes[some][there, look], pictures.shape[-2:]))
+                is_digit = labels[batch][:, look] >= 0
+                if is_digit.any():
+                    peak.append(peak_inside(maps[is_digit, look], boxes[batch][is_digit, look], pictures.shape[-2:]))
     every = torch.cat(right)
     figures: dict[str, Any] = {"n": len(pictures), "accuracy": _mean(right)}
     figures["accuracy_by_length"] = {
@@ -151,8 +152,8 @@ def numbers_right(classes: Tensor, labels: Tensor) -> Tensor:
     """
     n_looks = classes.shape[1]
     read = classes.masked_fill((classes == 10).int().cumsum(1).bool(), -1)
-    wanted = F.pad(labels, (0, max(0, n_looks - labels.shape[1])), value=-1)[:, :n_looks]
-    return (read == wanted).all(1)
+    targets = F.pad(labels, (0, max(0, n_looks - labels.shape[1])), value=-1)[:, :n_looks]
+    return (read == targets).all(1)
 
 
 def read_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
@@ -168,7 +169,7 @@ def read_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, dev
 def judge_answering(
     model: nn.Module,
     pictures: Tensor,
-    asked: Sequence[QuestionExample],
+    examples: Sequence[QuestionExample],
     of_picture: Sequence[int],
     boxes: Tensor | None,
     scoring: str,
@@ -179,33 +180,35 @@ def judge_answering(
     Pictures are (n, 4, 64, 64), on the model's device; of_picture tells each question's; boxes are in their pixels. Of
     questions of two steps every map is judged, by what its look is for.
     """
-    parts = [model.encode_pictures(pictures[some]) for some in spans(0, len(pictures), BATCH)]  # type: ignore[operator]
+    parts = [model.encode_pictures(pictures[batch]) for batch in spans(0, len(pictures), BATCH)]  # type: ignore[operator]
     keys, values = (torch.cat(part) for part in zip(*parts, strict=True))
-    right, points, on_the_way = (defaultdict[str, list[bool]](list) for _ in range(3))
-    for some in spans(0, len(asked), BATCH):
-        about, now = list(of_picture[some]), asked[some]
-        words = ask.padded([numbers_of(ask.question_words(question.text)) for question in now]).to(pictures.device)
-        regions = keys[about], values[about]
+    right, points, by_look = (defaultdict[str, list[bool]](list) for _ in range(3))
+    for batch in spans(0, len(examples), BATCH):
+        indices, examples_of_batch = list(of_picture[batch]), examples[batch]
+        words = ask.padded([numbers_of(ask.question_words(question.text)) for question in examples_of_batch]).to(
+            pictures.device
+        )
+        regions = keys[indices], values[indices]
         output = model.reason(regions, model.encode_questions(words), scoring, edits)  # type: ignore[operator]
         answers = output.logits.argmax(1).tolist()
         maps = output.weights[:, :, :-1].unflatten(-1, model.grid)
-        for place, (question, answer) in enumerate(zip(now, answers, strict=True)):
+        for index, (question, answer) in enumerate(zip(examples_of_batch, answers, strict=True)):
             is_missing = question.question.between and question.answer == ask.NOTHING
-            kind = NOTHING_THERE if is_missing else str(question.question.kind)
+            kind = NOTHING_NEAR if is_missing else str(question.question.kind)
             right[kind].append(ask.ANSWERS[answer] == question.answer)
             if boxes is None or not question.relevant:
                 continue
             hits = [
-                _points_to(one, boxes[about[place]][list(there)], pictures.shape[-2:])
-                for one, there in zip(maps[place], question.looks, strict=True)
+                _points_to(weights_map, boxes[indices[index]][list(digits)], pictures.shape[-2:])
+                for weights_map, digits in zip(maps[index], question.looks, strict=True)
             ]
             points[kind].append(hits[-1])
             if question.between:
                 for look, hit in enumerate(hits, 1):
-                    on_the_way[f"look {look}"].append(hit)
+                    by_look[f"look {look}"].append(hit)
     pointing = _shares("peak_inside", "kind", points) if points else {}
-    looks = {"peak_inside_by_look": _shares_of(on_the_way)} if on_the_way else {}
-    return {"n": len(asked)} | _shares("accuracy", "kind", right) | pointing | looks
+    looks = {"peak_inside_by_look": _shares_of(by_look)} if by_look else {}
+    return {"n": len(examples)} | _shares("accuracy", "kind", right) | pointing | looks
 
 
 def _points_to(weights: Tensor, boxes: Tensor, size: Sequence[int]) -> bool:
@@ -222,16 +225,16 @@ def ask_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, devi
         "note": "In the first half of the training, weight on the digits in question was rewarded too, ever less; in "
         "the second half the answers alone counted."
     }
-    others = [kind for kind in ask.QuestionKind if kind not in TWO_STEPS]
+    kinds_of_one_step = [kind for kind in ask.QuestionKind if kind not in TWO_STEPS]
 
-    def judge(asked: Asked, edits: Edits = ()) -> dict[str, Any]:
-        return {scoring: judge_answering(model, *asked, scoring, edits) for scoring in SCORINGS}
+    def judge(questions: QuestionSet, edits: Edits = ()) -> dict[str, Any]:
+        return {scoring: judge_answering(model, *questions, scoring, edits) for scoring in SCORINGS}
 
     for name, glyphs, seed, n in (("test_drawings", mnist, 31, 1000), ("held_out_strokes", strokes, 32, 600)):
-        asked = ask_at_random(glyphs, others, seed, n, (1, draw.MAX_DIGITS), device)
-        figures[name] = judge(asked)
+        questions = ask_at_random(glyphs, kinds_of_one_step, seed, n, (1, draw.MAX_DIGITS), device)
+        figures[name] = judge(questions)
         if name == "test_drawings":
-            blind = judge(asked, UNIFORM)
+            blind = judge(questions, UNIFORM)
             figures["with_uniform_attention"] = {scoring: judged["accuracy"] for scoring, judged in blind.items()}
         figures[f"{name}_two_steps"] = judge(
             ask_at_random(glyphs, TWO_STEPS, seed + 2, n, (4, draw.MAX_DIGITS), device)
@@ -241,16 +244,16 @@ def ask_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, devi
 
 def ask_at_random(
     glyphs: draw.Glyphs, kinds: Sequence[ask.QuestionKind], seed: int, n: int, n_digits: tuple[int, int], device: str
-) -> Asked:
+) -> QuestionSet:
     """Return n drawings of so many digits, a question of each kind about each, their drawings, and the boxes."""
     drawings = draw.drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=n_digits)
     rng = random.Random(seed)
-    asked, of_picture = [], []
+    examples, of_picture = [], []
     for number in range(n):
         questions = [random_question(items_of(drawings, number), rng, kind) for kind in kinds]
-        asked += [question for question in questions if question]
+        examples += [question for question in questions if question]
         of_picture += [number for question in questions if question]
-    return coloured_input(drawings.coverage, drawings.inks).to(device), asked, of_picture, drawings.boxes.to(device)
+    return coloured_input(drawings.coverage, drawings.inks).to(device), examples, of_picture, drawings.boxes.to(device)
 
 
 def caption_metrics(model: nn.Module, drawings: draw.Drawings, device: str, edits: Edits = ()) -> dict[str, Any]:
@@ -262,17 +265,17 @@ def caption_metrics(model: nn.Module, drawings: draw.Drawings, device: str, edit
     first_word: int = model.config.n_glances - 1  # type: ignore[union-attr, operator, assignment]
     right = defaultdict[str, list[bool]](list)
     peak = list[bool]()
-    for some in spans(0, len(pictures), BATCH):
-        output = model(pictures[some], edits=edits)
+    for batch in spans(0, len(pictures), BATCH):
+        output = model(pictures[batch], edits=edits)
         maps = output.weights[:, first_word:, :-1].unflatten(-1, model.grid)
-        for place, said in enumerate(output.logits[:, first_word:].argmax(-1).tolist()):
-            items, words = items_of(drawings, some.start + place), captions.decode_caption(said)
+        for index, caption_ids in enumerate(output.logits[:, first_word:].argmax(-1).tolist()):
+            items, words = items_of(drawings, batch.start + index), captions.decode_caption(caption_ids)
             right[str(len(items))].append(captions.is_correct(words, items))
-            all_places = captions.places_of(words, items) if right[str(len(items))][-1] else ()
-            for look, places in enumerate(all_places):
-                if places:
-                    boxes = drawings.boxes[some.start + place][list(places)].to(device)
-                    peak.append(_points_to(maps[place, look], boxes, pictures.shape[-2:]))
+            looks_of_caption = captions.places_of(words, items) if right[str(len(items))][-1] else ()
+            for look, digits in enumerate(looks_of_caption):
+                if digits:
+                    boxes = drawings.boxes[batch.start + index][list(digits)].to(device)
+                    peak.append(_points_to(maps[index, look], boxes, pictures.shape[-2:]))
     figures = {"n": len(pictures)} | _shares("accuracy", "digits", right)
     return figures | ({"peak_inside": _share(peak)} if peak else {})
 
@@ -280,10 +283,10 @@ def caption_metrics(model: nn.Module, drawings: draw.Drawings, device: str, edit
 def caption_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, device: str) -> dict[str, Any]:
     """Return the figures of the card of a caption model, on drawings of test digits and of held-out strokes."""
 
-    def drawings_of(glyphs: draw.Glyphs, seed: int, n: int, most: int = 3) -> draw.Drawings:
-        return draw.drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=(1, most))
+    def drawings_of(glyphs: draw.Glyphs, seed: int, n: int, max_digits: int = 3) -> draw.Drawings:
+        return draw.drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=(1, max_digits))
 
-    ones = draw.Glyphs(*(part[mnist.labels < 2] for part in mnist))
+    small_digits = draw.Glyphs(*(part[mnist.labels < 2] for part in mnist))
     sees_beforehand = model.config.sees_beforehand  # type: ignore[union-attr]
     encoder = "is that of scene-question, frozen" if sees_beforehand else "learns along, from nothing"
     return {
@@ -293,7 +296,7 @@ def caption_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, 
         "test_drawings": caption_metrics(model, drawings_of(mnist, 41, 2000), device),
         "with_uniform_attention": caption_metrics(model, drawings_of(mnist, 41, 500), device, UNIFORM)["accuracy"],
         "up_to_five_digits": caption_metrics(model, drawings_of(mnist, 42, 1000, 5), device),
-        "several_of_a_kind": caption_metrics(model, drawings_of(ones, 43, 600), device),
+        "several_of_a_kind": caption_metrics(model, drawings_of(small_digits, 43, 600), device),
         "held_out_strokes": caption_metrics(model, drawings_of(strokes, 44, 2000), device),
     }
 
@@ -302,8 +305,8 @@ def _share(truths: list[bool]) -> float:
     return round(sum(truths) / max(len(truths), 1), 5)
 
 
-def _shares(what: str, by: str, truths: dict[str, list[bool]]) -> dict[str, Any]:
-    return {what: _share(list(chain(*truths.values()))), f"{what}_by_{by}": _shares_of(truths)}
+def _shares(prefix: str, by: str, truths: dict[str, list[bool]]) -> dict[str, Any]:
+    return {prefix: _share(list(chain(*truths.values()))), f"{prefix}_by_{by}": _shares_of(truths)}
 
 
 def _shares_of(truths: dict[str, list[bool]]) -> dict[str, float]:
@@ -314,7 +317,7 @@ def _mean(parts: list[Tensor]) -> float:
     return round(float(torch.cat(parts).float().mean()), 5)
 
 
-THINGS = re.compile("|".join(f" {link} " for link in (*captions.RELATIONS, captions.AND)))
+SEPARATORS = re.compile("|".join(f" {link} " for link in (*captions.RELATIONS, captions.AND)))
 """What stands between the digits of a caption."""
 
 
@@ -347,14 +350,16 @@ def evaluate_reading(model: nn.Module, path: str | Path) -> dict[str, Any]:
     if any(not number.isdecimal() or not number.isascii() for number in numbers):
         raise DataError(f"{path}: labels must be whole numbers as text, such as '1809'.")
     pictures = _pictures(arrays["canvases"], draw.READ_SIZE, path).to(device_of(model))
-    most = max(map(len, numbers))
-    digits = [[*map(int, number), *[-1] * (most - len(number))] for number in numbers]
+    max_digits = max(map(len, numbers))
+    digits = [[*map(int, number), *[-1] * (max_digits - len(number))] for number in numbers]
     labels = torch.tensor(digits, device=pictures.device)
     boxes = _boxes(arrays, draw.READ_SIZE, path)
-    if boxes is not None and boxes.shape[1] < most:
-        raise DataError(f"{path}: boxes {tuple(boxes.shape)} are fewer than the {most} digits of the longest number.")
+    if boxes is not None and boxes.shape[1] < max_digits:
+        raise DataError(
+            f"{path}: boxes {tuple(boxes.shape)} are fewer than the {max_digits} digits of the longest number."
+        )
     with torch.inference_mode():
-        return judge_reading(model, pictures, labels, None if boxes is None else boxes[:, :most].to(pictures))
+        return judge_reading(model, pictures, labels, None if boxes is None else boxes[:, :max_digits].to(pictures))
 
 
 def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
@@ -366,22 +371,22 @@ def evaluate_answering(model: nn.Module, path: str | Path) -> dict[str, Any]:
     arrays = _read(path, "questions", "answers")
     pictures = _coloured(arrays["canvases"], path).to(device_of(model))
     boxes = _boxes(arrays, (draw.ASK_SIDE, draw.ASK_SIDE), path)
-    asked, of_picture, n_refused = [], [], 0
+    questions, of_picture, n_refused = [], [], 0
     for number, (text, answer) in enumerate(zip(arrays["questions"].tolist(), arrays["answers"].tolist(), strict=True)):
         try:
             question, words = _understood(str(text))
         except ask.QuestionError:
             n_refused += 1
             continue
-        there = () if boxes is None else tuple((boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist())
-        asked.append(QuestionExample(question, " ".join(words), ask.answer_word(str(answer)), there))
+        digits = () if boxes is None else (boxes[number, :, 2] > boxes[number, :, 0]).nonzero().flatten().tolist()
+        questions.append(QuestionExample(question, " ".join(words), ask.answer_word(str(answer)), tuple(digits)))
         of_picture.append(number)
-    places = None if boxes is None else boxes.to(pictures)
-    share = len(asked) / max(len(pictures), 1)  # a question that cannot be read is answered wrong
+    boxes_on_device = None if boxes is None else boxes.to(pictures)
+    share = len(questions) / max(len(pictures), 1)  # a question that cannot be read is answered wrong
     figures: dict[str, Any] = {"n": len(pictures), "refused": n_refused}
     with torch.inference_mode():
         for scoring in SCORINGS:
-            judged = judge_answering(model, pictures, asked, of_picture, places, scoring)
+            judged = judge_answering(model, pictures, questions, of_picture, boxes_on_device, scoring)
             figures[scoring] = judged | {"accuracy": round(judged["accuracy"] * share, 5)}
     best = figures[SCORINGS[0]]
     return {"accuracy": best["accuracy"]} | {k: best[k] for k in ("peak_inside",) if k in best} | figures
@@ -394,15 +399,17 @@ def evaluate_captions(model: nn.Module, path: str | Path) -> dict[str, Any]:
     of a blue 7, and two green 1s"; commas do not count, nor "an" for "a".
     """
     arrays = _read(path, "captions")
-    wanted = [re.sub(r"\ban\b", "a", str(one).replace(",", "").strip().lower()) for one in arrays["captions"].tolist()]
+    expected = [
+        re.sub(r"\ban\b", "a", str(caption).replace(",", "").strip().lower()) for caption in arrays["captions"].tolist()
+    ]
     pictures = _coloured(arrays["canvases"], path).to(device_of(model))
     with torch.inference_mode():
         written = [" ".join(model.explain(picture).words) for picture in pictures]  # type: ignore[operator]
-    things = [[sorted(THINGS.split(text)) for text in texts] for texts in (written, wanted)]
+    items = [[sorted(SEPARATORS.split(text)) for text in texts] for texts in (written, expected)]
     return {
         "n": len(written),
-        "accuracy": round(float(np.mean([one == other for one, other in zip(written, wanted, strict=True)])), 5),
-        "same_digits": round(float(np.mean([one == other for one, other in zip(*things, strict=True)])), 5),
+        "accuracy": _share([*map(eq, written, expected)]),
+        "same_digits": _share([*map(eq, *items)]),
     }
 
 
@@ -438,8 +445,8 @@ def _pictures(canvases: np.ndarray, size: tuple[int, int], path: str | Path) -> 
 
 
 def _coloured(canvases: np.ndarray, path: str | Path) -> Tensor:
-    seen = [_checked(colour_picture, canvas, draw.ASK_SIDE, path) for canvas in canvases]
-    parts = ([picture.coverage for picture in seen], [picture.colours for picture in seen])
+    pictures = [_checked(colour_picture, canvas, draw.ASK_SIDE, path) for canvas in canvases]
+    parts = ([picture.coverage for picture in pictures], [picture.colours for picture in pictures])
     return coloured_input(*(torch.from_numpy(np.stack(part)) for part in parts))
 
 

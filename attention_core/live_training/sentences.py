@@ -67,8 +67,8 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
     def accuracy(self, model: Any) -> float:
         right = total = 0
         for batch in self._held_out:
-            there = batch.wanted != PAD
-            right += int((model(batch.source, batch.fed).logits.argmax(-1) == batch.wanted)[there].sum())
+            there = batch.next_pieces != PAD
+            right += int((model(batch.source, batch.fed).logits.argmax(-1) == batch.next_pieces)[there].sum())
             total += int(there.sum())
         return right / total
 

@@ -33,9 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder of the checkpoints")
     parser.add_argument("--weights", type=Path, help="folder for the result (default: the project's weights/)")
     parsed = parser.parse_args(arguments)
-    typed = " ".join(sys.argv[1:] if arguments is None else arguments)
+    command = " ".join(sys.argv[1:] if arguments is None else arguments)
     try:
-        path = train(RECIPES[parsed.name], Options(**vars(parsed), command=f"python -m attention_core.train {typed}"))
+        path = train(RECIPES[parsed.name], Options(**vars(parsed), command=f"python -m attention_core.train {command}"))
     except (DataError, WeightsError, ValueError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -39,23 +39,25 @@ class LanguageTask:
     def figures(self, model: nn.Module) -> dict[str, Any]:
         figures: dict[str, Any] = {part: bits_of(model, sentences) for part, sentences in self.held_out.items()}
         if self._looks_back:
-            cut = [one.ids for one in pieces().encode_batch_fast(self.held_out["test"], add_special_tokens=False)]
+            sentences = [
+                encoding.ids for encoding in pieces().encode_batch_fast(self.held_out["test"], add_special_tokens=False)
+            ]
             generator = torch.Generator().manual_seed(N_WINDOWS)
-            windows = torch.tensor([window_of(cut, generator) for _ in range(N_WINDOWS)], device=self.device)
+            windows = torch.tensor([window_of(sentences, generator) for _ in range(N_WINDOWS)], device=self.device)
             figures["windows"] = bits_by_distance(model, windows)
         return figures
 
 
-def window_of(cut: list[list[int]], generator: torch.Generator) -> list[int]:
+def window_of(sentences: list[list[int]], generator: torch.Generator) -> list[int]:
     """Return WINDOW + 1 pieces of sentences drawn at random, some of them again, the first one the start."""
-    filled, drawn = [0], list[int]()
-    while len(filled) <= WINDOW:
-        again = bool(drawn) and torch.rand((), generator=generator).item() < REPEATED
-        choices = len(drawn) if again else len(cut)
-        place = int(torch.randint(choices, (), generator=generator))
-        drawn.append(drawn[place] if again else place)
-        filled += cut[drawn[-1]]
-    return filled[: WINDOW + 1]
+    window, indices = [0], list[int]()
+    while len(window) <= WINDOW:
+        again = bool(indices) and torch.rand((), generator=generator).item() < REPEATED
+        choices = len(indices) if again else len(sentences)
+        index = int(torch.randint(choices, (), generator=generator))
+        indices.append(indices[index] if again else index)
+        window += sentences[indices[-1]]
+    return window[: WINDOW + 1]
 
 
 def _recipe(epochs: float, looks_back: bool) -> Recipe:

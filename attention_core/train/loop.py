@@ -251,8 +251,8 @@ class TrainingSteps(Iterator[float]):
     def __init__(self, model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> None:
         n_parameters = sum(parameter.numel() for parameter in model.parameters())
         if n_steps > TRAINING_STEPS.most or n_parameters > TRAINING_PARAMETERS.most:
-            most = f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters"
-            raise ValueError(f"{most}, got {n_steps:,} and {n_parameters:,}")
+            limits = f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters"
+            raise ValueError(f"{limits}, got {n_steps:,} and {n_parameters:,}")
         self.model, self._state = model, _TrainingState(batches_per_step=1)
         losses, self._optimiser = _LossModule(model.train(), task), _optimiser(model, recipe)
         self._steps = _steps(losses, self._optimiser, recipe.learning_rate, self._state, n_steps, seed, Worker())
@@ -263,27 +263,29 @@ class TrainingSteps(Iterator[float]):
     def tensors(self) -> dict[str, Tensor]:
         """Return all that is needed to go on from here, but for the number of the step."""
         moments = self._optimiser.state_dict()["state"]
-        return {f"model.{name}": one.detach() for name, one in self.model.state_dict().items()} | {
-            f"optimiser.{place}.{name}": one for place, kept in moments.items() for name, one in kept.items()
+        return {f"model.{name}": tensor.detach() for name, tensor in self.model.state_dict().items()} | {
+            f"optimiser.{number}.{name}": moment
+            for number, of_parameter in moments.items()
+            for name, moment in of_parameter.items()
         }
 
     def go_on_from(self, step: int, tensors: Mapping[str, Tensor]) -> None:
         """Go on after a step with what `tensors` returned then; ValueError where they belong to another model."""
-        parameters = [one for group in self._optimiser.param_groups for one in group["params"]]
+        parameters = [parameter for group in self._optimiser.param_groups for parameter in group["params"]]
         state = self.model.state_dict()
-        shapes = {f"model.{name}": one.shape for name, one in state.items()}
-        for place, one in enumerate(parameters if step else ()):
-            for name, shape in (("step", torch.Size()), ("exp_avg", one.shape), ("exp_avg_sq", one.shape)):
-                shapes[f"optimiser.{place}.{name}"] = shape
-        if {name: one.shape for name, one in tensors.items()} != shapes:
+        shapes = {f"model.{name}": tensor.shape for name, tensor in state.items()}
+        for number, parameter in enumerate(parameters if step else ()):
+            for name, shape in (("step", torch.Size()), ("exp_avg", parameter.shape), ("exp_avg_sq", parameter.shape)):
+                shapes[f"optimiser.{number}.{name}"] = shape
+        if {name: tensor.shape for name, tensor in tensors.items()} != shapes:
             raise ValueError("tensors must be those of the same model, got others")
         with torch.inference_mode(False):
             self.model.load_state_dict({name: tensors[f"model.{name}"] for name in state})
-            kept: dict[int, dict[str, Tensor]] = {}
+            moments: dict[int, dict[str, Tensor]] = {}
             for name in shapes.keys() - {f"model.{name}" for name in state}:
-                _, number, moment = name.split(".")
-                kept.setdefault(int(number), {})[moment] = tensors[name].clone()
-            self._optimiser.load_state_dict(self._optimiser.state_dict() | {"state": kept})
+                _, index, moment = name.split(".")
+                moments.setdefault(int(index), {})[moment] = tensors[name].clone()
+            self._optimiser.load_state_dict(self._optimiser.state_dict() | {"state": moments})
         self._state.step = step
 
 
@@ -329,9 +331,9 @@ def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int,
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     learned = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     gentle = [p for name, p in learned if name.startswith(recipe.gentle)]
-    others = [p for name, p in learned if not name.startswith(recipe.gentle)]
+    ordinary = [p for name, p in learned if not name.startswith(recipe.gentle)]
     groups = [
-        {"params": others, "share": 1.0, "weight_decay": recipe.weight_decay},
+        {"params": ordinary, "share": 1.0, "weight_decay": recipe.weight_decay},
         {"params": gentle, "share": 0.3, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW([group for group in groups if group["params"]], lr=1.0, betas=(0.9, 0.99))
@@ -347,10 +349,12 @@ def _take_snapshot(state: _TrainingState, model: nn.Module, task: Task, recipe: 
     for number, share in enumerate(recipe.snapshot_at):
         if state.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in state.snapshots:
             if hasattr(task, "snapshot"):
-                kept = task.snapshot(model)
+                snapshot = task.snapshot(model)
             else:
-                kept = {name: one for name, one in model.state_dict().items() if name.startswith(recipe.snapshot_of)}
-            for name, tensor in kept.items():
+                snapshot = {
+                    name: tensor for name, tensor in model.state_dict().items() if name.startswith(recipe.snapshot_of)
+                }
+            for name, tensor in snapshot.items():
                 state.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             state.snapshots[f"{number}.step"] = torch.tensor(state.step)
 

@@ -18,7 +18,9 @@ BATCH_SIZE = 256
 POOL = 8  # batches of similar lengths are drawn from so many batches' worth of shuffled sentences
 LABEL_SMOOTHING = 0.1
 BATCHES_PER_EPOCH = 35
-COUNTED = 0.5  # how strongly the first number of each word vector starts from counts alone; the rest starts at random
+COUNT_SCALE = (
+    0.5  # how strongly the first number of each word vector starts from counts alone; the rest starts at random
+)
 ATTENTION, MEAN, TWO_PHASE = "sentence-attention", "sentence-mean", "sentence-two-phase"
 DATA = (
     "Movie Review sentence polarity data (Pang and Lee 2005, public for research): 9,662 sentences, of which one in "
@@ -26,14 +28,14 @@ DATA = (
     "read; in each batch 64 made-up sentences of a few words about a telling word of the training part, most with a "
     "negation"
 )
-N_MADE_UP = 64
+N_INVENTED = 64
 TELLING = 0.7  # log ratio from which on a word tells praise from blame
-LEAST = 8  # times that such a word is met
+MIN_COUNT = 8  # sentences with such a word
 NEGATED_SHARE = 0.7
 STARTS = ("", "it was", "they were", "this may be", "i am", "we found it")
 NEGATIONS = ("not", "not", "not", "never", "no", "n't", "nothing", "without", "nobody")
 BETWEEN = ("", "", "a", "the", "very", "so", "really", "that")
-ENDS = ("", ".", ", really .", "here .", "for me .")
+ENDINGS = ("", ".", ", really .", "here .", "for me .")
 
 
 class SentimentTask:
@@ -48,17 +50,17 @@ class SentimentTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(lengths, generator), seed)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        places = self.batches.at(progress.step)
+        indices = self.batches.at(progress.step)
         rng = random.Random(generator.initial_seed())
-        made_up = [make_up(self.telling, rng) for _ in range(N_MADE_UP)]
-        pieces, mask = batch_of([*(self.pieces[place] for place in places), *(one for one, _ in made_up)])
-        labels = torch.cat((self.labels[places], torch.tensor([int(positive) for _, positive in made_up])))
+        invented = [make_up(self.telling, rng) for _ in range(N_INVENTED)]
+        pieces, mask = batch_of([*(self.pieces[index] for index in indices), *(pieces for pieces, _ in invented)])
+        labels = torch.cat((self.labels[indices], torch.tensor([int(positive) for _, positive in invented])))
         pieces, mask, labels = pieces.to(self.device), mask.to(self.device), labels.to(self.device)
         if isinstance(model, TwoPhaseClassifier):
             return F.cross_entropy(model(pieces, mask).logits, labels, label_smoothing=LABEL_SMOOTHING)
         answer, helper = model.training_logits(pieces, mask)  # type: ignore[operator]
-        own = F.cross_entropy(answer, labels, label_smoothing=LABEL_SMOOTHING)
-        return (own + F.cross_entropy(helper, labels, label_smoothing=LABEL_SMOOTHING)) / 2
+        answer_loss = F.cross_entropy(answer, labels, label_smoothing=LABEL_SMOOTHING)
+        return (answer_loss + F.cross_entropy(helper, labels, label_smoothing=LABEL_SMOOTHING)) / 2
 
     @torch.no_grad()
     def start(self, model: nn.Module) -> None:
@@ -66,15 +68,15 @@ class SentimentTask:
         if isinstance(model, TwoPhaseClassifier):
             fill(model.guide, ATTENTION, read_weights(ATTENTION))
         elif isinstance(model, SentenceClassifier):
-            model.vectors.table.weight[:, 0] = COUNTED * log_ratios(self.pieces, self.labels).to(self.device)
+            model.vectors.table.weight[:, 0] = COUNT_SCALE * log_ratios(self.pieces, self.labels).to(self.device)
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        own = figures(model, self.development)
+        development = figures(model, self.development)
         return {
             "training_sentences": len(self.train),
-            "development_sentences": own["n"],
-            "development_accuracy": own["accuracy"],
-            "development_majority_share": own["majority_share"],
+            "development_sentences": development["n"],
+            "development_accuracy": development["accuracy"],
+            "development_majority_share": development["majority_share"],
         }
 
 
@@ -97,7 +99,7 @@ def telling_words(ratios: Tensor) -> list[tuple[str, bool]]:
     """Return words of one piece that tell praise, True, from blame, by the result of log_ratios."""
     words = []
     for word, n in review_pieces.word_lists()[0].items():
-        if n < LEAST or not word.isalpha() or word in review_pieces.NEGATORS:
+        if n < MIN_COUNT or not word.isalpha() or word in review_pieces.NEGATORS:
             continue
         pieces = sentence_of([word]).pieces[0, : review_pieces.MAX_PIECES]
         ratio = float(ratios[pieces[0]])
@@ -111,7 +113,7 @@ def make_up(telling: list[tuple[str, bool]], rng: random.Random) -> tuple[Tensor
     word, positive = rng.choice(telling)
     negated = rng.random() < NEGATED_SHARE
     start, negation = rng.choice(STARTS), rng.choice(NEGATIONS) if negated else ""
-    text = f"{start} {negation} {rng.choice(BETWEEN)} {word} {rng.choice(ENDS)}"
+    text = f"{start} {negation} {rng.choice(BETWEEN)} {word} {rng.choice(ENDINGS)}"
     return sentence_of(text.split()).pieces, positive != negated
 
 
@@ -119,7 +121,7 @@ def epoch_of_batches(lengths: list[int], generator: torch.Generator) -> list[lis
     order = torch.randperm(len(lengths), generator=generator).tolist()
     batches: list[list[int]] = []
     for start in range(0, len(order), POOL * BATCH_SIZE):
-        pool = sorted(order[start : start + POOL * BATCH_SIZE], key=lambda place: lengths[place])
+        pool = sorted(order[start : start + POOL * BATCH_SIZE], key=lambda index: lengths[index])
         batches += [pool[first : first + BATCH_SIZE] for first in range(0, len(pool), BATCH_SIZE)]
     return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]
 

@@ -57,9 +57,9 @@ class NearestTask:
         losses = []
         for d in model.config.dimensions:  # type: ignore[union-attr]
             query, key, _ = draw_nearest(N_VECTORS, d, generator)
-            wanted = (-SHARPNESS * (key - query[:, None]).norm(dim=-1)).softmax(-1)
+            target = (-SHARPNESS * (key - query[:, None]).norm(dim=-1)).softmax(-1)
             scores = model(query, key)
-            losses += [F.cross_entropy(scores[name], wanted) for name in model.config.learned]  # type: ignore[union-attr]
+            losses += [F.cross_entropy(scores[name], target) for name in model.config.learned]  # type: ignore[union-attr]
         return torch.stack(losses).mean()
 
     def figures(self, model: nn.Module) -> dict[str, Any]:

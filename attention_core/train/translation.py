@@ -34,8 +34,8 @@ class Batch:
         self.source = torch.tensor([source for source, _ in pairs], device=device)  # (batch, n_source), the end last
         targets = [torch.tensor([START, *target, END]) for _, target in pairs]
         # (batch, n_target), the start, then the target; the target, then the end; behind both padding
-        self.fed = pad_sequence([one[:-1] for one in targets], True, PAD).to(device)
-        self.wanted = pad_sequence([one[1:] for one in targets], True, PAD).to(device)
+        self.fed = pad_sequence([ids[:-1] for ids in targets], True, PAD).to(device)
+        self.next_pieces = pad_sequence([ids[1:] for ids in targets], True, PAD).to(device)
 
 
 class TranslationTask:
@@ -51,12 +51,12 @@ class TranslationTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        batch = Batch([self.pairs[place] for place in self.batches.at(progress.step)], self.device)
+        batch = Batch([self.pairs[index] for index in self.batches.at(progress.step)], self.device)
         translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)
-        there = batch.wanted != PAD
+        is_piece = batch.next_pieces != PAD
         loss = smoothed_cross_entropy(
-            features[there], translator.embedding.weight, translator.output_bias, batch.wanted[there]
+            features[is_piece], translator.embedding.weight, translator.output_bias, batch.next_pieces[is_piece]
         )
         return loss * min(1.0, len(batch.source) / self.batch_size)  # few sentences teach less surely
 
@@ -67,10 +67,10 @@ class TranslationTask:
         model.eval()
         snapshot = {}
         for number, (source, target) in enumerate(pair_words(list(LEARNED))):
-            asked = torch.tensor([*vocabulary.cut(source).ids, END], device=self.device)
+            source_ids = torch.tensor([*vocabulary.cut(source).ids, END], device=self.device)
             fed = torch.tensor([START, *vocabulary.cut(target).ids], device=self.device)
-            labels = Labels(["" for _ in asked], ["" for _ in fed])
-            snapshot[f"weights.{number}"] = model.trace(asked, fed, labels).weights()  # type: ignore[operator]
+            labels = Labels(["" for _ in source_ids], ["" for _ in fed])
+            snapshot[f"weights.{number}"] = model.trace(source_ids, fed, labels).weights()  # type: ignore[operator]
         model.train()
         return snapshot
 
@@ -106,24 +106,24 @@ def epoch_of_batches(
 ) -> list[list[int]]:
     """Return batches of positions in `pairs`, sources of one length together, targets of similar lengths."""
     order = torch.randperm(len(pairs), generator=generator).tolist()
-    order.sort(key=lambda place: (len(pairs[place][0]), len(pairs[place][1])))
+    order.sort(key=lambda index: (len(pairs[index][0]), len(pairs[index][1])))
     batches: list[list[int]] = []
-    for place in order:
-        same_length = batches and len(pairs[batches[-1][0]][0]) == len(pairs[place][0])
+    for index in order:
+        same_length = batches and len(pairs[batches[-1][0]][0]) == len(pairs[index][0])
         if not same_length or len(batches[-1]) == size:
             batches.append([])
-        batches[-1].append(place)
+        batches[-1].append(index)
     return [batches[number] for number in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, wanted: Tensor) -> Tensor:
+def smoothed_cross_entropy(features: Tensor, vectors: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """Return the label-smoothed cross-entropy without ever holding all logits (n, n_classes).
 
     Torch's chunked kernel knows no smoothing, but smoothing only adds eps (z_wanted - mean z) to the loss.
     """
     options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=128)
-    sharp = F.linear_cross_entropy(features, vectors, wanted, linear_bias=bias, options=options)
-    contrast = (features * (vectors[wanted] - vectors.mean(0))).sum(1) + bias[wanted] - bias.mean()
+    sharp = F.linear_cross_entropy(features, vectors, targets, linear_bias=bias, options=options)
+    contrast = (features * (vectors[targets] - vectors.mean(0))).sum(1) + bias[targets] - bias.mean()
     return sharp + LABEL_SMOOTHING * contrast.mean()
 
 

@@ -80,12 +80,12 @@ class DigitTask:
         if progress.share < self.coarse:
             images = F.avg_pool2d(images[:, None], 2)[:, 0]
         logits = model(images).logits
-        own = F.cross_entropy(logits, labels, label_smoothing=LABEL_SMOOTHING)
+        answer_loss = F.cross_entropy(logits, labels, label_smoothing=LABEL_SMOOTHING)
         if self.teacher is None:
-            return own
+            return answer_loss
         with torch.no_grad():
             answers = self.teacher(images[::TAUGHT]).logits.softmax(-1)
-        return (own + F.cross_entropy(logits[::TAUGHT], answers)) / 2
+        return (answer_loss + F.cross_entropy(logits[::TAUGHT], answers)) / 2
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
         parts = {"test_accuracy": self.test, "held_out_stroke_accuracy": self.held_out}
@@ -114,10 +114,10 @@ def _recipe(
     coarse: float = 0,
     changed: float = 1.0,
     teacher: str | None = None,
-    **more: Any,
+    **options: Any,
 ) -> Recipe:
     task = partial(DigitTask, coarse, changed, teacher)
-    return Recipe(task, DATA, BATCHES_PER_EPOCH, epochs, learning_rate, **more)
+    return Recipe(task, DATA, BATCHES_PER_EPOCH, epochs, learning_rate, **options)
 
 
 SNAPSHOT_AT = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.4, 1)
@@ -135,7 +135,7 @@ RECIPES |= {
     "digit-vit": _recipe(
         epochs=37, learning_rate=2e-3, changed=32 / 37, teacher="pixel-classifier", weight_decay=0.05, half=True
     ),
-    **{name: NOTES(snapshot_at=SNAPSHOT_AT if made_of[0] is PixelNotes else ()) for name, made_of in VARIANTS.items()},
+    **{name: NOTES(snapshot_at=SNAPSHOT_AT if network[0] is PixelNotes else ()) for name, network in VARIANTS.items()},
 }
 
 N_SCENES = 64  # in a batch
@@ -167,8 +167,8 @@ class SceneTask:
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         number = progress.step // POOL_BATCHES
         if number != self._number:
-            drawn = torch.Generator().manual_seed(self._seed * 104_729 + number)
-            self._number, self._glyphs = number, glyphs_of(self._bent(drawn))
+            pool = torch.Generator().manual_seed(self._seed * 104_729 + number)
+            self._number, self._glyphs = number, glyphs_of(self._bent(pool))
         cpu = torch.Generator().manual_seed(generator.initial_seed() + progress.step)  # scenes are composed on the CPU
         return self._loss(model, self._glyphs, cpu, progress, self._device)
 
@@ -231,14 +231,18 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Traini
     pictures = _inked(drawings, cpu, device)
     rng = random.Random(cpu.initial_seed())
     items = [items_of(drawings, number) for number in range(N_DRAWINGS)]
-    asked = [random_question_or_count(drawn, rng) for drawn in items for _ in range(N_QUESTIONS * len(SCORINGS))]
-    words = padded([numbers_of(_with_unknown(question_words(question.text), rng)) for question in asked]).to(device)
-    targets = torch.tensor([ANSWERS.index(question.answer) for question in asked], device=device)
-    where = regions_of(drawings, [question.looks for question in asked], model.grid).to(device)  # type: ignore[arg-type]
-    return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, where, _nudge(progress))  # type: ignore[operator]
+    examples = [
+        random_question_or_count(items_of_scene, rng)
+        for items_of_scene in items
+        for _ in range(N_QUESTIONS * len(SCORINGS))
+    ]
+    words = padded([numbers_of(_with_unknown(question_words(question.text), rng)) for question in examples]).to(device)
+    targets = torch.tensor([ANSWERS.index(question.answer) for question in examples], device=device)
+    region_targets = regions_of(drawings, [question.looks for question in examples], model.grid).to(device)  # type: ignore[arg-type]
+    return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, region_targets, _nudge(progress))  # type: ignore[operator]
 
 
-def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str) -> Tensor:
+def describe(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: TrainingProgress, device: str) -> Tensor:
     """Describe drawings of one to five digits in a sentence, with the frozen encoder of scene-question.
 
     Half of the drawings have digits of two kinds only, so that some are described together.
@@ -251,19 +255,20 @@ def tell(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Train
     pictures = _inked(drawings, cpu, device)
     descriptions = [captions.describe_digits(items_of(drawings, number)) for number in range(N_CAPTIONS)]
     n_glances: int = model.config.n_glances  # type: ignore[union-attr, assignment]
-    said, targets = caption_inputs_and_targets(descriptions, n_glances)
-    output = model(pictures, said.to(device))
+    inputs, targets = caption_inputs_and_targets(descriptions, n_glances)
+    output = model(pictures, inputs.to(device))
     loss = _entropy(output.logits[:, n_glances - 1 :], targets)
     if not (nudge := _nudge(progress)):
         return loss
-    where = regions_of(drawings, [(*one.places, ()) for one in descriptions], model.grid).to(device)  # type: ignore[arg-type]
-    return loss + nudge * attention_loss(output.weights[:, n_glances - 1 :, :-1], where)
+    digits_of_looks = [(*description.places, ()) for description in descriptions]
+    region_targets = regions_of(drawings, digits_of_looks, model.grid).to(device)  # type: ignore[arg-type]
+    return loss + nudge * attention_loss(output.weights[:, n_glances - 1 :, :-1], region_targets)
 
 
 def start_encoder(model: nn.Module) -> None:
-    trained, own = read_weights("scene-question"), model.state_dict()
+    trained, state = read_weights("scene-question"), model.state_dict()
     shared = {name: tensor for name, tensor in trained.items() if name.startswith(ENCODER)}
-    model.load_state_dict(own | shared)
+    model.load_state_dict(state | shared)
 
 
 def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
@@ -273,10 +278,10 @@ def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
 
 def caption_inputs_and_targets(descriptions: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
     """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
-    numbers = [captions.numbers_of(one.words) for one in descriptions]
-    said = [torch.tensor([captions.START] * n_glances + own) for own in numbers]
-    targets = [torch.tensor([*own, captions.END]) for own in numbers]
-    return pad_sequence(said, True, captions.END), pad_sequence(targets, True, -1)
+    numbers = [captions.numbers_of(description.words) for description in descriptions]
+    inputs = [torch.tensor([captions.START] * n_glances + ids) for ids in numbers]
+    targets = [torch.tensor([*ids, captions.END]) for ids in numbers]
+    return pad_sequence(inputs, True, captions.END), pad_sequence(targets, True, -1)
 
 
 def regions_of(drawings: Drawings, looks: Sequence[tuple[Sequence[int], ...]], grid: tuple[int, int]) -> Tensor:
@@ -285,13 +290,13 @@ def regions_of(drawings: Drawings, looks: Sequence[tuple[Sequence[int], ...]], g
     The digits are told by their numbers. Of each drawing there are as many questions or captions, each with its looks,
     those of the first one first.
     """
-    n, most = drawings.labels.shape
-    inside = overlap(drawings.boxes.flatten(0, 1), grid, drawings.coverage.shape[1:]).view(n, most, -1)
-    where = torch.zeros(len(looks), max(map(len, looks)), most, inside.shape[-1])
-    for number, own in enumerate(looks):
-        for look, places in enumerate(own):
-            where[number, look, list(places)] = inside[number // (len(looks) // n), list(places)]
-    return where
+    n, max_digits = drawings.labels.shape
+    inside = overlap(drawings.boxes.flatten(0, 1), grid, drawings.coverage.shape[1:]).view(n, max_digits, -1)
+    region_targets = torch.zeros(len(looks), max(map(len, looks)), max_digits, inside.shape[-1])
+    for number, looks_of_picture in enumerate(looks):
+        for look, digits in enumerate(looks_of_picture):
+            region_targets[number, look, list(digits)] = inside[number // (len(looks) // n), list(digits)]
+    return region_targets
 
 
 def _with_unknown(words: list[str], rng: random.Random) -> list[str]:
@@ -317,6 +322,6 @@ RECIPES |= {
     "feature-mean": _scene_recipe(find, find_figures, 7, 3e-3),
     "digit-reader": _scene_recipe(read, read_figures, 10, 2e-3),
     "scene-question": _scene_recipe(ask, ask_figures, 10, 2e-3),
-    "scene-caption": _scene_recipe(tell, caption_figures, 6, 2e-3),
-    "scene-caption-together": _scene_recipe(tell, caption_figures, 1.5, 2e-3),
+    "scene-caption": _scene_recipe(describe, caption_figures, 6, 2e-3),
+    "scene-caption-together": _scene_recipe(describe, caption_figures, 1.5, 2e-3),
 }

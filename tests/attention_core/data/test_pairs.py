@@ -173,7 +173,7 @@ def test_an_epoch_meets_every_pair_once_in_batches_of_one_source_length(pairs_fi
 def test_a_batch_feeds_the_target_shifted_by_the_start_and_pads_what_is_short():
     batch = Batch([([9, END], [5, 6]), ([8, END], [7])], "cpu")
     assert batch.fed.tolist() == [[START, 5, 6], [START, 7, PAD]]
-    assert batch.wanted.tolist() == [[5, 6, END], [7, END, PAD]]
+    assert batch.next_pieces.tolist() == [[5, 6, END], [7, END, PAD]]
 
 
 def test_no_english_sentence_is_in_two_parts(pairs_file):
