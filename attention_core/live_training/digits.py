@@ -48,8 +48,8 @@ class DigitLesson(lesson.Lesson):
         plain = NotesConfig(side=SIDE, pool=SIDE // 2, d_k=d_k, d_v=min(d_k, 16), hidden=64, dropout=0.0)
         config = replace(plain, has_positions=broken != lesson.POSITION, is_scaled=broken != lesson.SCALE)
         controls = {lesson.UNIFORM: "uniform", lesson.WITHOUT: "identity"}
-        made = {name: PixelControl(replace(config, attention=kind)) for name, kind in controls.items()}
-        return {lesson.ATTENTION: PixelNotes(config), **made}
+        networks = {name: PixelControl(replace(config, attention=kind)) for name, kind in controls.items()}
+        return {lesson.ATTENTION: PixelNotes(config), **networks}
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         images, labels = self._learned
@@ -60,9 +60,9 @@ class DigitLesson(lesson.Lesson):
         images, labels = self._held_out
         return float((model(images.float() / 255).logits.argmax(-1) == labels).float().mean())
 
-    def look(self, model: Any, given: np.ndarray) -> Look:
+    def look(self, model: Any, canvas: np.ndarray) -> Look:
         """Return where the pixels of a drawing, float (14, 14), look, and what is read."""
-        image = torch.from_numpy(given.astype(np.float32)).to(device_of(model))[None]
+        image = torch.from_numpy(canvas.astype(np.float32)).to(device_of(model))[None]
         query, key, _ = model.project(image)
         weights = (query[0, 0] @ key[0, 0].T * model.factor).softmax(-1)
         share, digit = model(image).logits[0].softmax(-1).max(0)

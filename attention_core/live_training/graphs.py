@@ -25,8 +25,9 @@ EDGES = "AB CD EF GH IJ KL AE AI BF BK CE CL DG EJ FI GK HL HJ"
 def read_edges(text: str) -> Tensor:
     """Return who sees whom, bool (n, n), of edges that are written as pairs of nodes; other words are left out."""
     sees = torch.zeros(len(NODES), len(NODES), dtype=torch.bool)
-    for one, other in re.findall(f"\\b([{NODES}])-?([{NODES}])\\b", text.upper()):
-        sees[NODES.index(one), NODES.index(other)] = sees[NODES.index(other), NODES.index(one)] = one != other
+    for edge in re.findall(f"\\b([{NODES}])-?([{NODES}])\\b", text.upper()):
+        first, second = map(NODES.index, edge)
+        sees[first, second] = sees[second, first] = first != second
     return sees
 
 
@@ -43,58 +44,58 @@ class GraphLesson(lesson.Lesson):
         super().__init__(settings, OFFER.rate[settings.rate])
         device = choose_device()
         self._colour = torch.tensor([[*dict.fromkeys(COLOURS)].index(colour) for colour in COLOURS], device=device)
-        self._held_out = self._drawn(N_HELD_OUT, torch.Generator(device).manual_seed(2023))
+        self._held_out = self._draw_graphs(N_HELD_OUT, torch.Generator(device).manual_seed(2023))
 
-    def _drawn(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    def _draw_graphs(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Return who sees whom in n graphs (n, nodes, nodes), and numbers and right answers (n, nodes).
 
         Nodes have no place, so that which of them are partners need not change.
         """
         shape, device = (n, len(NODES), len(NODES)), generator.device
         chance = torch.rand(shape, generator=generator, device=device).triu(1)
-        is_other = self._colour[:, None] != self._colour
+        differs_in_colour = self._colour[:, None] != self._colour
         partner = torch.arange(len(NODES), device=device) ^ 1
-        sees = (chance + chance.mT < DENSITY) & is_other | (partner[:, None] == (partner ^ 1))
+        sees = (chance + chance.mT < DENSITY) & differs_in_colour | (partner[:, None] == (partner ^ 1))
         numbers = torch.randint(N_VALUES, shape[:2], generator=generator, device=device)
         return sees, numbers, numbers[:, partner]
 
     def models(self) -> dict[str, nn.Module]:
         return heads_of(self.settings, OFFER, len({*COLOURS}))
 
-    def _asked(self, sees: Tensor, numbers: Tensor) -> dict[str, Tensor]:
+    def _inputs(self, sees: Tensor, numbers: Tensor) -> dict[str, Tensor]:
         """Return what a model is given: colours as queries and keys, and edges as mask, unless they are left out."""
         colours = F.one_hot(self._colour).float().expand(len(numbers), -1, -1)
         mask = torch.ones_like(sees) if self.settings.broken == lesson.EDGES else sees
-        return {"asked": colours, "keys": colours, "values": numbers, "mask": mask[:, None]}
+        return {"queries": colours, "keys": colours, "values": numbers, "mask": mask[:, None]}
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        sees, numbers, labels = self._drawn(BATCH_SIZE, generator)
+        sees, numbers, labels = self._draw_graphs(BATCH_SIZE, generator)
         if self.settings.broken == lesson.LABELS:
             order = torch.randperm(labels.numel(), generator=generator, device=generator.device)
             labels = labels.flatten()[order].view_as(labels)
-        return F.cross_entropy(model(**self._asked(sees, numbers)).flatten(0, 1), labels.flatten())
+        return F.cross_entropy(model(**self._inputs(sees, numbers)).flatten(0, 1), labels.flatten())
 
     def accuracy(self, model: nn.Module) -> float:
         sees, numbers, labels = self._held_out
-        return float((model(**self._asked(sees, numbers)).argmax(-1) == labels).float().mean())
+        return float((model(**self._inputs(sees, numbers)).argmax(-1) == labels).float().mean())
 
-    def remark(self, given: str) -> str:
-        alone = [node for node, sees in zip(NODES, read_edges(given).tolist(), strict=True) if not any(sees)]
-        if not alone or self.settings.broken == lesson.EDGES:
+    def remark(self, text: str) -> str:
+        isolated = [node for node, sees in zip(NODES, read_edges(text).tolist(), strict=True) if not any(sees)]
+        if not isolated or self.settings.broken == lesson.EDGES:
             return ""
-        return f"No edge leads to {', '.join(alone)}: a node without neighbours takes nothing."
+        return f"No edge leads to {', '.join(isolated)}: a node without neighbours takes nothing."
 
-    def look(self, model: Any, given: str) -> Look:
+    def look(self, model: Any, text: str) -> Look:
         """Return how much each node takes from its neighbours, and the numbers that they say."""
         device = device_of(model)
-        asked = self._asked(read_edges(given)[None].to(device), torch.tensor([NUMBERS], device=device))
-        said = model(**asked)[0].argmax(-1).tolist()
+        inputs = self._inputs(read_edges(text)[None].to(device), torch.tensor([NUMBERS], device=device))
+        answers = model(**inputs)[0].argmax(-1).tolist()
         nodes = [f"{node} {colour}" for node, colour in zip(NODES, COLOURS, strict=True)]
         return Look(
-            to_array(model.attended(**asked).weights[0, 0]),
+            to_array(model.attended(**inputs).weights[0, 0]),
             Axis("nodes", nodes),
             Axis("nodes", [f"{node} = {number}" for node, number in zip(nodes, NUMBERS, strict=True)]),
-            f"Says {' '.join(f'{node}{number}' for node, number in zip(NODES, said, strict=True))}",
+            f"Says {' '.join(f'{node}{number}' for node, number in zip(NODES, answers, strict=True))}",
         )
 
 

@@ -74,7 +74,7 @@ class Lesson:
         self.settings = settings
         self.recipe = Recipe(lambda data, seed, device: self, "see lessons", self.n_steps, 1, rate, weight_decay=0.0)  # type: ignore[arg-type,return-value]
 
-    def remark(self, given: Any) -> str:
+    def remark(self, example: Any) -> str:
         """Return what a person should know of how their input is read, as Markdown, or ""."""
         return ""
 

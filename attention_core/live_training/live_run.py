@@ -90,7 +90,7 @@ class LiveRun:
             name: TrainingSteps(model, self.lesson, self.lesson.recipe, self.n_steps, self.settings.seed)
             for name, model in self.models.items()
         }
-        self._due = sorted({round(self.n_steps * (place / (N_FRAMES - 1)) ** 2) for place in range(N_FRAMES)})
+        self._due = sorted({round(self.n_steps * (number / (N_FRAMES - 1)) ** 2) for number in range(N_FRAMES)})
         self._losses = dict.fromkeys(self.models, 0.0)
         self._since, self.frames = 0, list[Frame]()
         self._keep()
@@ -132,22 +132,24 @@ class LiveRun:
         self._losses, self._since = dict.fromkeys(self.models, 0.0), 0
 
     @torch.no_grad()
-    def look(self, frame: Frame, given: Any) -> Look:
+    def look(self, frame: Frame, example: Any) -> Look:
         """Return what the watched model looked at in an input of the lesson's kind; one thread at a time."""
-        self._viewer.load_state_dict({name: one.float() for name, one in frame.state.items()})
-        return self.lesson.look(self._viewer, given)
+        self._viewer.load_state_dict({name: tensor.float() for name, tensor in frame.state.items()})
+        return self.lesson.look(self._viewer, example)
 
     def checkpoint(self) -> bytes:
         """Return the training so far as a file of safetensors, from which it goes on with the same numbers."""
         tensors = {
-            f"frame.{place}.{name}": one for place, frame in enumerate(self.frames) for name, one in frame.state.items()
+            f"frame.{number}.{name}": tensor
+            for number, frame in enumerate(self.frames)
+            for name, tensor in frame.state.items()
         }
         for number, training in enumerate(self._trainings.values()):
-            tensors |= {f"{number}.{name}": one for name, one in training.tensors().items()}
-        told = [[frame.step, frame.losses, frame.accuracies] for frame in self.frames]
-        about = {"settings": json.dumps(asdict(self.settings)), "step": str(self.step), "frames": json.dumps(told)}
-        about |= {"losses": json.dumps([self._losses, self._since])}
-        return safetensors.torch.save({name: one.cpu().contiguous() for name, one in tensors.items()}, about)
+            tensors |= {f"{number}.{name}": tensor for name, tensor in training.tensors().items()}
+        frames = [[frame.step, frame.losses, frame.accuracies] for frame in self.frames]
+        metadata = {"settings": json.dumps(asdict(self.settings)), "step": str(self.step), "frames": json.dumps(frames)}
+        metadata |= {"losses": json.dumps([self._losses, self._since])}
+        return safetensors.torch.save({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
 
     @classmethod
     def from_checkpoint(cls, content: bytes) -> LiveRun:
@@ -157,50 +159,50 @@ class LiveRun:
                 f"This file has more than {CHECKPOINT_BYTES.millions} MB: no training here makes such a one."
             )
         try:
-            about = read_json(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
-            run = cls(_settings(about["settings"]))
-            run._go_on_from(about, safetensors.torch.load(content))
+            metadata = read_json(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
+            run = cls(_settings(metadata["settings"]))
+            run._resume(metadata, safetensors.torch.load(content))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, SafetensorError) as error:
             raise ValueError("This is no training that was saved here.") from error
         return run
 
-    def _go_on_from(self, about: dict[str, str], tensors: dict[str, Tensor]) -> None:
-        step, told = int(about["step"]), read_json(about["frames"])
-        steps = [place for place in self._due if place <= step]
-        if not 0 <= step <= self.n_steps or [place for place, _, _ in told] != steps:
+    def _resume(self, metadata: dict[str, str], tensors: dict[str, Tensor]) -> None:
+        step, frames = int(metadata["step"]), read_json(metadata["frames"])
+        steps = [frame_step for frame_step in self._due if frame_step <= step]
+        if not 0 <= step <= self.n_steps or [frame_step for frame_step, _, _ in frames] != steps:
             raise ValueError("steps must be those of this training")
         for number, training in enumerate(self._trainings.values()):
             training.go_on_from(step, _below(tensors, f"{number}."))
-        shapes = {name: one.shape for name, one in self.watched.state_dict().items()}
+        shapes = {name: tensor.shape for name, tensor in self.watched.state_dict().items()}
         self.frames.clear()
-        for place, (at, losses, accuracies) in enumerate(told):
-            state = _below(tensors, f"frame.{place}.")
-            if {name: one.shape for name, one in state.items()} != shapes:
+        for number, (frame_step, losses, accuracies) in enumerate(frames):
+            state = _below(tensors, f"frame.{number}.")
+            if {name: tensor.shape for name, tensor in state.items()} != shapes:
                 raise ValueError("frames must be of this model")
-            self.frames.append(Frame(at, self._figures(losses), self._figures(accuracies), _half(state)))
-        losses, since = read_json(about["losses"])
+            self.frames.append(Frame(frame_step, self._figures(losses), self._figures(accuracies), _half(state)))
+        losses, since = read_json(metadata["losses"])
         self.step, self._since, self._losses = step, min(int(since), step), self._figures(losses)
 
-    def _figures(self, given: dict[str, Any]) -> dict[str, float]:
-        figures = {name: float(value) for name, value in given.items()}
+    def _figures(self, numbers: dict[str, Any]) -> dict[str, float]:
+        figures = {name: float(value) for name, value in numbers.items()}
         if figures and (figures.keys() != self.models.keys() or not all(map(math.isfinite, figures.values()))):
             raise ValueError("figures must be numbers of all models")
         return figures
 
 
 def _half(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: one.detach().half().cpu() for name, one in state.items()}
+    return {name: tensor.detach().half().cpu() for name, tensor in state.items()}
 
 
 def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def _settings(text: str) -> LiveSettings:
-    given, kinds = read_json(text), {field.name: type(field.default) for field in fields(LiveSettings)}
-    if {name: type(value) for name, value in given.items()} != kinds:
+    settings, kinds = read_json(text), {field.name: type(field.default) for field in fields(LiveSettings)}
+    if {name: type(value) for name, value in settings.items()} != kinds:
         raise ValueError("settings must be those of a training")
-    return checked(LiveSettings(**given))
+    return checked(LiveSettings(**settings))
 
 
 def beforehand(settings: LiveSettings) -> LiveRun:
@@ -222,17 +224,17 @@ def verdict(run: LiveRun) -> str:
     yet = "" if run.is_done else " so far"
     close = f"A control {f'comes within {100 * WORTH:.0f} points' if right > controls[best] else 'does as well'}{yet}"
     if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
-        told = "It is too early to tell"
+        sentence = "It is too early to tell"
     elif right > controls[best] + WORTH:
-        told = f"Attention did the work{yet}"
+        sentence = f"Attention did the work{yet}"
     elif right < controls[best] - WORTH:
-        told = f"Attention did worse than a control{yet}"
+        sentence = f"Attention did worse than a control{yet}"
     elif first < min(ninety.values()):
-        told = f"{close}, but attention was there first: 90% after {counted(first, 'batches')}"
+        sentence = f"{close}, but attention was there first: 90% after {counted(first, 'batches')}"
     else:
-        told = close
+        sentence = close
     so_far = "" if run.is_done else f"After {counted(run.frames[-1].step, 'batches')}: "
-    return f"{so_far}**{told}**. {percent(right)} right, {percent(controls[best])} with {best}."
+    return f"{so_far}**{sentence}**. {percent(right)} right, {percent(controls[best])} with {best}."
 
 
 if __name__ == "__main__":

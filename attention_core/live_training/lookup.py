@@ -23,7 +23,7 @@ from attention_core.train.loop import TrainingProgress
 BATCH_SIZE, N_VALUES, N_SPELLINGS, FEWEST_LETTERS = 64, 10, 4, 4
 TABLE = {"garden": 4, "window": 1, "doctor": 7, "money": 3, "summer": 9, "kitchen": 0, "river": 5, "brother": 2}
 """The words that a visitor looks up, with their numbers; no training meets them."""
-TYPED = "gardn wimdow dcotor mony sumer kichten rivver broder"
+MISSPELLED = "gardn wimdow dcotor mony sumer kichten rivver broder"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -42,19 +42,19 @@ class LookupHead(nn.Module):
         self.query, self.key = nn.Linear(width, d_k), nn.Linear(width, d_k)
         self.value, self.read_out = nn.Embedding(N_VALUES, d_k), nn.Linear(2 * d_k, N_VALUES)
 
-    def attended(self, asked: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> AttentionOutput:
+    def attended(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> AttentionOutput:
         """Ask with (batch, n, width) the keys (batch, n_keys, width) for the numbers (batch, n_keys) beside them.
 
         The mask, bool (batch, 1, n, n_keys), says who may ask whom; None = everybody.
         """
-        parts = (self.query(asked), self.key(keys), self.value(values))
+        parts = (self.query(queries), self.key(keys), self.value(values))
         query, key, value = (part[:, None] for part in parts)
         return attend(query, key, value, score=ScaledDot(self.scale or 0.0), mask=mask, with_weights=True)
 
-    def forward(self, asked: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return logits (batch, n, N_VALUES) of the number that is looked for."""
-        context = self.attended(asked, keys, values, mask).context[:, 0]
-        return self.read_out(torch.cat((self.query(asked), context * (self.scale is not None)), -1))
+        context = self.attended(queries, keys, values, mask).context[:, 0]
+        return self.read_out(torch.cat((self.query(queries), context * (self.scale is not None)), -1))
 
 
 def heads_of(settings: LiveSettings, offer: Offer, width: int = WIDTH) -> dict[str, nn.Module]:
@@ -68,16 +68,18 @@ def heads_of(settings: LiveSettings, offer: Offer, width: int = WIDTH) -> dict[s
 def _misspelt(word: str, chance: Random) -> str:
     """Return a word with a letter left out, doubled, replaced, or exchanged with the next."""
     at = chance.randrange(len(word) - 1)
-    one, other = word[at], word[at + 1]
-    spelt = chance.choice((other, one * 2 + other, chance.choice(LETTERS) + other, other + one))
+    letter, next_letter = word[at], word[at + 1]
+    spelt = chance.choice(
+        (next_letter, letter * 2 + next_letter, chance.choice(LETTERS) + next_letter, next_letter + letter)
+    )
     return word[:at] + spelt + word[at + 2 :]
 
 
 @lru_cache(1)
 def _words() -> tuple[Tensor, Tensor]:
     """Return English and French words, (n, WIDTH), in an order by chance, and misspelt (n, N_SPELLINGS, WIDTH)."""
-    known, chance = {*map(strip_space_mark, short_pairs().words)} - TABLE.keys(), Random(2017)
-    words = sorted(word for word in known if len(word) >= FEWEST_LETTERS and word.isalpha())
+    vocabulary, chance = {*map(strip_space_mark, short_pairs().words)} - TABLE.keys(), Random(2017)
+    words = sorted(word for word in vocabulary if len(word) >= FEWEST_LETTERS and word.isalpha())
     chance.shuffle(words)
     right, wrong = embed(words), embed([_misspelt(word, chance) for word in words for _ in range(N_SPELLINGS)])
     return right.float(), wrong.float().unflatten(0, (-1, N_SPELLINGS))
@@ -94,9 +96,9 @@ class LookupLesson(lesson.Lesson):
         first = len(self._right) - N_HELD_OUT  # of the words that are held out
         self._learned = range(max(len(TABLE), first * settings.share // 100))
         generator = torch.Generator(self._right.device).manual_seed(2023)
-        self._held_out = self._drawn(range(first, len(self._right)), N_HELD_OUT, generator)
+        self._held_out = self._draw_batch(range(first, len(self._right)), N_HELD_OUT, generator)
 
-    def _drawn(self, words: range, n: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+    def _draw_batch(self, words: range, n: int, generator: torch.Generator) -> tuple[Tensor, ...]:
         """Return n queries (n, 1, WIDTH), for each a table of some words, its numbers, and the one to be found."""
         device = generator.device
         keys = torch.rand(n, len(words), generator=generator, device=device).topk(len(TABLE)).indices + words.start
@@ -108,33 +110,33 @@ class LookupLesson(lesson.Lesson):
         return heads_of(self.settings, OFFER)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        *given, labels = self._drawn(self._learned, BATCH_SIZE, generator)
+        *inputs, labels = self._draw_batch(self._learned, BATCH_SIZE, generator)
         if self.settings.broken == lesson.LABELS:
             labels = labels[torch.randperm(len(labels), generator=generator, device=generator.device)]
-        return F.cross_entropy(model(*given)[:, 0], labels)
+        return F.cross_entropy(model(*inputs)[:, 0], labels)
 
     def accuracy(self, model: nn.Module) -> float:
-        *given, labels = self._held_out
-        return float((model(*given)[:, 0].argmax(-1) == labels).float().mean())
+        *inputs, labels = self._held_out
+        return float((model(*inputs)[:, 0].argmax(-1) == labels).float().mean())
 
-    def remark(self, given: str) -> str:
-        unread = [word for word in given.split()[: len(TABLE)] if not ngrams(word)]
+    def remark(self, text: str) -> str:
+        unread = [word for word in text.split()[: len(TABLE)] if not ngrams(word)]
         nothing = [f"{as_markdown(word)} has no letters, so it asks for nothing." for word in unread[:1]]
-        return " ".join(nothing + [f"The first {len(TABLE)} words are looked up."] * (len(given.split()) > len(TABLE)))
+        return " ".join(nothing + [f"The first {len(TABLE)} words are looked up."] * (len(text.split()) > len(TABLE)))
 
-    def look(self, model: Any, given: str) -> Look:
+    def look(self, model: Any, text: str) -> Look:
         """Return how much each word takes from each record of the table, and the numbers found."""
-        words, device = given.split()[: len(TABLE)], device_of(model)
-        asked, keys = (embed(texts).float().to(device)[None] for texts in (words, [*TABLE]))
+        words, device = text.split()[: len(TABLE)], device_of(model)
+        queries, keys = (embed(texts).float().to(device)[None] for texts in (words, [*TABLE]))
         values = torch.tensor([[*TABLE.values()]], device=device)
-        weights = model.attended(asked, keys, values).weights
-        found = model(asked, keys, values)[0].argmax(-1).tolist()
+        weights = model.attended(queries, keys, values).weights
+        answers = model(queries, keys, values)[0].argmax(-1).tolist()
         records = [f"{word} = {number}" for word, number in TABLE.items()]
         return Look(
             to_array(weights[0, 0]),
             Axis("queries", [word[:14] for word in words]),
             Axis("records", records),
-            f"Finds {', '.join(map(str, found))}",
+            f"Finds {', '.join(map(str, answers))}",
         )
 
 

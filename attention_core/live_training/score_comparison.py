@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 def compare(scores: Mapping[str, Score], query: Tensor, key: Tensor) -> dict[str, AttentionTrace]:
     """Return a trace per scoring function for the same query (n_queries, d) and keys (n_keys, d), their own values."""
-    queries = Axis("queries", ["q"] if len(query) == 1 else [f"q{place + 1}" for place in range(len(query))])
-    keys = Axis("keys", [f"k{place + 1}" for place in range(len(key))])
+    queries = Axis("queries", ["q"] if len(query) == 1 else [f"q{number + 1}" for number in range(len(query))])
+    keys = Axis("keys", [f"k{number + 1}" for number in range(len(key))])
     return {
         name: AttentionTrace(
             query=query[None],

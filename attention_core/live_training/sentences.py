@@ -30,8 +30,8 @@ class WordByWord(Translator):
     """A translator that reads each English word alone, so that none knows its place or its neighbours."""
 
     def encode_vectors(self, vectors: Tensor) -> SourceEncoding:
-        alone = super().encode_vectors(vectors.reshape(-1, 1, vectors.shape[-1]))
-        states = alone.states.reshape(*vectors.shape[:2], -1)
+        single = super().encode_vectors(vectors.reshape(-1, 1, vectors.shape[-1]))
+        states = single.states.reshape(*vectors.shape[:2], -1)
         return SourceEncoding(vectors, states, states.mean(1))
 
 
@@ -45,12 +45,12 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
         self._numbers = {word: number for number, word in enumerate(self.corpus.words)}
         n, order = self.part(len(self.corpus.train))
         train, held_out = map(self._in_numbers, (self.corpus.train[:n], self.corpus.held_out))
-        self._met = {word for english, _ in self.corpus.train[:n] for word in english}
-        self.pairs = [(source, train[place][1]) for (source, _), place in zip(train, order, strict=True)]
+        self._vocabulary = {word for english, _ in self.corpus.train[:n] for word in english}
+        self.pairs = [(source, train[index][1]) for (source, _), index in zip(train, order, strict=True)]
         cut = partial(epoch_of_batches, size=self.batch_size)
         self.batches = ShuffledBatches(lambda generator: cut(self.pairs, generator), settings.seed)
-        places = cut(held_out, torch.Generator().manual_seed(0))
-        self._held_out = [Batch([held_out[place] for place in batch], self.device) for batch in places]
+        batches = cut(held_out, torch.Generator().manual_seed(0))
+        self._held_out = [Batch([held_out[index] for index in batch], self.device) for batch in batches]
 
     def _in_numbers(self, pairs: list[tuple[list[str], list[str]]]) -> list[tuple[list[int], list[int]]]:
         sides = [[[self._numbers[word] for word in side] for side in pair] for pair in pairs]
@@ -67,34 +67,34 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
     def accuracy(self, model: Any) -> float:
         right = total = 0
         for batch in self._held_out:
-            there = batch.next_pieces != PAD
-            right += int((model(batch.source, batch.fed).logits.argmax(-1) == batch.next_pieces)[there].sum())
-            total += int(there.sum())
+            is_piece = batch.next_pieces != PAD
+            right += int((model(batch.source, batch.fed).logits.argmax(-1) == batch.next_pieces)[is_piece].sum())
+            total += int(is_piece.sum())
         return right / total
 
-    def remark(self, given: str) -> str:
-        words, remarks = english_words(given.lower()), []
-        if unknown := [strip_space_mark(word) for word in words[:MAX_WORDS] if word not in self._met]:
-            known = sorted(map(strip_space_mark, self._met))
-            learns = ", ".join(known) if len(known) < 50 else f"{len(known):,} common English words"
+    def remark(self, text: str) -> str:
+        words, remarks = english_words(text.lower()), []
+        if unknown := [strip_space_mark(word) for word in words[:MAX_WORDS] if word not in self._vocabulary]:
+            vocabulary = sorted(map(strip_space_mark, self._vocabulary))
+            learns = ", ".join(vocabulary) if len(vocabulary) < 50 else f"{len(vocabulary):,} common English words"
             names = ", ".join(f"*{as_markdown(word)}*" for word in unknown[:5])
             remarks = [f"It never meets {names}. It learns {learns}."]
         return " ".join(remarks + [f"The first {MAX_WORDS} words are read."] * (len(words) > MAX_WORDS))
 
-    def look(self, model: Translator, given: str) -> Look:
+    def look(self, model: Translator, text: str) -> Look:
         """Return the likeliest French words, one after the other, and where each looks."""
-        words, device = english_words(given.lower())[:MAX_WORDS], device_of(model)
+        words, device = english_words(text.lower())[:MAX_WORDS], device_of(model)
         source = torch.tensor([[*(self._numbers.get(word, UNKNOWN) for word in words), END]], device=device)
-        state, said = model.begin(source), [START]
-        while len(said) <= MAX_WORDS and said[-1] != END:
-            logits, state = model.step(state, torch.tensor([[said[-1]]], device=device))
-            said.append(int(logits[0, -1, END:].argmax()) + END)
+        state, ids = model.begin(source), [START]
+        while len(ids) <= MAX_WORDS and ids[-1] != END:
+            logits, state = model.step(state, torch.tensor([[ids[-1]]], device=device))
+            ids.append(int(logits[0, -1, END:].argmax()) + END)
         encoding = model.encode(source)
-        _, states, _ = model.decode(encoding, torch.tensor([said[:-1]], device=device))
+        _, states, _ = model.decode(encoding, torch.tensor([ids[:-1]], device=device))
         keys = model.keys(encoding)[:, None]
         weights = attend(states[:, None], keys, keys, score=model.score(), with_weights=True).weights
         assert weights is not None, "they were asked for"
-        french = [strip_space_mark(self.corpus.words[word]) if word != END else "end" for word in said[1:]]
+        french = [strip_space_mark(self.corpus.words[word]) if word != END else "end" for word in ids[1:]]
         english, answer = [*map(strip_space_mark, words), "end"], " ".join(word for word in french if word != "end")
         return Look(
             to_array(weights[0, 0]),

@@ -19,29 +19,29 @@ N = 48  # time steps of a curve
 N_CURVES, N_TEST, TEST_SEED = 64, 1000, 2018
 N_BATCHES, EVERY = 1000, 20
 PERIODS = (6, 20)  # time steps of the shortest and the longest wave of a random curve
-LEAST, MOST, MARGIN = 4, 16, 8  # steps that are hidden in training, and that a gap leaves before it
-FORECAST, BACK, BOTH = "the end", "a gap, looking back", "a gap, looking both ways"
+MIN_HIDDEN, MAX_HIDDEN, MARGIN = 4, 16, 8  # steps that are hidden in training, and that a gap leaves before it
+FORECAST, BACKWARDS, BIDIRECTIONAL = "the end", "a gap, looking back", "a gap, looking both ways"
 
 
 @dataclass(frozen=True)
 class Hiding:
-    """Which steps a network knows, and about which it is asked; both are half-open ranges of steps."""
+    """Which steps a network sees, and which it has to tell; both are half-open ranges of steps."""
 
-    known: tuple[range, ...]
-    asked: range
+    visible: tuple[range, ...]
+    hidden: range
 
     def mask(self) -> Tensor:
-        """Return bool (N,), True = known."""
-        known = torch.zeros(N, dtype=torch.bool)
-        for part in self.known:
-            known[list(part)] = True
-        return known
+        """Return bool (N,), True = visible."""
+        visible = torch.zeros(N, dtype=torch.bool)
+        for part in self.visible:
+            visible[list(part)] = True
+        return visible
 
 
 HIDDEN = {
     FORECAST: Hiding((range(36),), range(36, N)),
-    BACK: Hiding((range(20),), range(20, 30)),
-    BOTH: Hiding((range(20), range(30, N)), range(20, 30)),
+    BACKWARDS: Hiding((range(20),), range(20, 30)),
+    BIDIRECTIONAL: Hiding((range(20), range(30, N)), range(20, 30)),
 }
 ATTENTION, LAST, MEAN = "attention", "last value", "mean"
 
@@ -61,29 +61,29 @@ class SeriesAttention(nn.Module):
         steps = torch.arange(N)
         self.register_buffer("lags", (steps[:, None] - steps).abs())
 
-    def forward(self, curves: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, curves: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
         """Return every step's forecast (n, N) and weights (n, N, N) of curves (n, N), bool (n, N) = which are known."""
-        curves, middle, size = standardised(curves, known)
-        lag = self.lags.where(known[:, None], N - 1).amin(-1)
-        query = self.curve(autocorrelation(curves, known))[:, None] + self.nearest[lag]
+        curves, middle, size = standardised(curves, visible)
+        lag = self.lags.where(visible[:, None], N - 1).amin(-1)
+        query = self.curve(autocorrelation(curves, visible))[:, None] + self.nearest[lag]
         scores = (query @ self.key.T).gather(-1, self.lags.expand(len(curves), -1, -1)) / math.sqrt(query.shape[-1])
-        weights = scores.masked_fill(~known[:, None], -torch.inf).softmax(-1)
+        weights = scores.masked_fill(~visible[:, None], -torch.inf).softmax(-1)
         return (weights @ curves[..., None])[..., 0] * size + middle, weights
 
 
-def standardised(curves: Tensor, known: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def standardised(curves: Tensor, visible: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return curves with mean 0 and size 1 where they are known and 0 elsewhere; their mean and their size, (n, 1)."""
-    n_known = known.sum(-1, keepdim=True)
-    middle = curves.where(known, 0).sum(-1, keepdim=True) / n_known
-    rest = (curves - middle).where(known, 0)
-    size = (rest.square().sum(-1, keepdim=True) / n_known).sqrt() + 1e-3
-    return rest / size, middle, size
+    n_visible = visible.sum(-1, keepdim=True)
+    middle = curves.where(visible, 0).sum(-1, keepdim=True) / n_visible
+    residual = (curves - middle).where(visible, 0)
+    size = (residual.square().sum(-1, keepdim=True) / n_visible).sqrt() + 1e-3
+    return residual / size, middle, size
 
 
-def autocorrelation(curves: Tensor, known: Tensor) -> Tensor:
+def autocorrelation(curves: Tensor, visible: Tensor) -> Tensor:
     """Return the mean product of known steps at each distance from 0 on, (n, N), 0 where there are none."""
-    both = torch.stack((curves, known.to(curves)))
-    products, pairs = torch.fft.irfft(torch.fft.rfft(both, 2 * N).abs().square(), 2 * N)[..., :N]
+    stacked = torch.stack((curves, visible.to(curves)))
+    products, pairs = torch.fft.irfft(torch.fft.rfft(stacked, 2 * N).abs().square(), 2 * N)[..., :N]
     return products / pairs.clamp(min=1)
 
 
@@ -110,39 +110,39 @@ class SeriesTask:
 
     def loss(self, model: nn.Module, moment: TrainingProgress, generator: torch.Generator) -> Tensor:
         curves, device = draw_curves(N_CURVES, generator), generator.device
-        length = torch.randint(LEAST, MOST + 1, (N_CURVES, 1), generator=generator, device=device)
-        gap = torch.randint(MARGIN, N - MOST, (N_CURVES, 1), generator=generator, device=device)
-        is_end = torch.rand(N_CURVES, 1, generator=generator, device=device) < 0.5
-        start, steps = torch.where(is_end, N - length, gap), torch.arange(N, device=device)
-        known = (steps < start) | (steps >= start + length)
-        errors = (model(curves, known)[0] - curves) / standardised(curves, known)[2]
-        return errors[~known].square().mean()
+        length = torch.randint(MIN_HIDDEN, MAX_HIDDEN + 1, (N_CURVES, 1), generator=generator, device=device)
+        gap = torch.randint(MARGIN, N - MAX_HIDDEN, (N_CURVES, 1), generator=generator, device=device)
+        is_forecast = torch.rand(N_CURVES, 1, generator=generator, device=device) < 0.5
+        start, steps = torch.where(is_forecast, N - length, gap), torch.arange(N, device=device)
+        visible = (steps < start) | (steps >= start + length)
+        errors = (model(curves, visible)[0] - curves) / standardised(curves, visible)[2]
+        return errors[~visible].square().mean()
 
     def figures(self, model: nn.Module) -> dict[str, dict[str, float]]:
         """Return root mean squared errors by what is hidden and by who tells it, on curves never trained on."""
         curves = draw_curves(N_TEST, torch.Generator(device_of(model)).manual_seed(TEST_SEED))
-        return {name: errors(curves, answers(model, curves, name)[0], name) for name in HIDDEN}
+        return {name: errors_of(curves, answers(model, curves, name)[0], name) for name in HIDDEN}
 
 
 @torch.no_grad()
 def answers(model: nn.Module, curves: Tensor, hidden: str) -> tuple[dict[str, Tensor], Tensor]:
-    """Return what attention, the last known value and the known mean say of the asked steps (n, n_asked) of curves.
+    """Return what attention, the last known value and the known mean tell of the hidden steps (n, n_hidden) of curves.
 
-    The second is the weights, (n, n_asked, N).
+    The second is the weights, (n, n_hidden, N).
     """
     hiding = HIDDEN[hidden]
-    known, asked = hiding.mask().to(curves.device), list(hiding.asked)
-    told, weights = model(curves, known.expand(len(curves), -1))
-    plain = {LAST: curves[:, asked[0] - 1, None], MEAN: curves[:, known].mean(1, keepdim=True)}
-    return {ATTENTION: told[:, asked]} | {name: one.expand(-1, len(asked)) for name, one in plain.items()}, weights[
-        :, asked
-    ]
+    visible, positions = hiding.mask().to(curves.device), list(hiding.hidden)
+    prediction, weights = model(curves, visible.expand(len(curves), -1))
+    plain = {LAST: curves[:, positions[0] - 1, None], MEAN: curves[:, visible].mean(1, keepdim=True)}
+    baselines = {name: level.expand(-1, len(positions)) for name, level in plain.items()}
+    return {ATTENTION: prediction[:, positions]} | baselines, weights[:, positions]
 
 
-def errors(curves: Tensor, told: dict[str, Tensor], hidden: str) -> dict[str, float]:
+def errors_of(curves: Tensor, predictions: dict[str, Tensor], hidden: str) -> dict[str, float]:
     """Return the root mean squared error of each who tells, in shares of what the curves vary by."""
-    wanted, size = curves[:, list(HIDDEN[hidden].asked)], curves.std(1, keepdim=True)
-    return {name: float(((one - wanted) / size).square().mean().sqrt()) for name, one in told.items()}
+    target, size = curves[:, list(HIDDEN[hidden].hidden)], curves.std(1, keepdim=True)
+    errors = {name: (prediction - target) / size for name, prediction in predictions.items()}
+    return {name: float(error.square().mean().sqrt()) for name, error in errors.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +174,11 @@ def curve_of(ink: np.ndarray) -> np.ndarray | None:
     rows, columns = np.nonzero(ink)
     steps = columns * N // width
     counts = np.bincount(steps, minlength=N)
-    drawn = np.flatnonzero(counts)
-    if len(drawn) < N / 2:
+    inked = np.flatnonzero(counts)
+    if len(inked) < N / 2:
         return None
-    middles = np.bincount(steps, rows + 0.5, minlength=N)[drawn] / counts[drawn]
-    return 1 - 2 * np.interp(np.arange(N), drawn, middles) / height
+    middles = np.bincount(steps, rows + 0.5, minlength=N)[inked] / counts[inked]
+    return 1 - 2 * np.interp(np.arange(N), inked, middles) / height
 
 
 def path_of(curve: np.ndarray, size: tuple[int, int]) -> np.ndarray:

@@ -45,7 +45,7 @@ class TripleLesson(lesson.Lesson):
         pairs, single = (Match3Config(pairs=pairs, d_k=64 if is_broken else size) for pairs in (True, False))
         edits = (Temperature(64**-0.5),) if is_broken else ()  # which multiplies by what scores are divided by
         heads = {lesson.ATTENTION: (pairs, edits), lesson.UNIFORM: (pairs, UNIFORM), SINGLE: (single, edits)}
-        return {name: EditedHead(*given) for name, given in heads.items()}
+        return {name: EditedHead(*arguments) for name, arguments in heads.items()}
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         numbers = match3.draw_sequences(BATCH_SIZE, generator)
@@ -58,26 +58,26 @@ class TripleLesson(lesson.Lesson):
         numbers, labels = self._held_out
         return float((model(numbers).logits.argmax(-1) == labels).float().mean())
 
-    def remark(self, given: str) -> str:
-        numbers, remark = match3.read_numbers(given)
+    def remark(self, text: str) -> str:
+        numbers, remark = match3.read_numbers(text)
         remark = as_markdown(remark, IN_SENTENCES)
-        more = f" The first {match3.N_NUMBERS} are read here." if len(numbers) > match3.N_NUMBERS else ""
-        return f"{remark}{more}" if numbers else f"{remark} The numbers of the example are shown."
+        cut_remark = f" The first {match3.N_NUMBERS} are read here." if len(numbers) > match3.N_NUMBERS else ""
+        return f"{remark}{cut_remark}" if numbers else f"{remark} The numbers of the example are shown."
 
-    def look(self, model: Any, given: str) -> Look:
+    def look(self, model: Any, text: str) -> Look:
         """Return what each number takes from the others, half of a pair's weight to each of the two, and the answer."""
-        numbers = (match3.read_numbers(given).numbers or [*match3.FIRST_NUMBERS])[: match3.N_NUMBERS]
+        numbers = (match3.read_numbers(text).numbers or [*match3.FIRST_NUMBERS])[: match3.N_NUMBERS]
         prediction = model(torch.tensor([numbers], device=device_of(model)), trace=True)
         pairs = prediction.traces[0].weights(0).unflatten(-1, (len(numbers) + 1, -1))
         labels = [*map(str, numbers)]
         matched = [label for label, no, yes in zip(labels, *prediction.logits[0].T.tolist(), strict=True) if yes > no]
-        says = f"Says: in a triple {'is' if len(matched) == 1 else 'are'} {', '.join(matched)}"
-        says = says if matched else "Says: no number is in a triple"
+        utterance = f"Says: in a triple {'is' if len(matched) == 1 else 'are'} {', '.join(matched)}"
+        utterance = utterance if matched else "Says: no number is in a triple"
         return Look(
             to_array(pairs.sum(-1) + pairs.sum(-2)) / 2,
             Axis("numbers", labels),
             Axis("numbers", [*labels, "nobody"]),
-            says,
+            utterance,
         )
 
 

@@ -102,7 +102,11 @@ def _strokes(curve: np.ndarray) -> list[Stroke]:
 PRESETS = {name: partial(_strokes, curve) for name, curve in series.PRESET_CURVES.items()}
 PAD = Pad(f"{NAME}_curve", PRESETS, next(iter(PRESETS)), SIZE, address="preset", pen_width=PEN)
 HIDING = Field(
-    NAME, "hiding", series.FORECAST, address="hidden", **named(end=series.FORECAST, back=series.BACK, both=series.BOTH)
+    NAME,
+    "hiding",
+    series.FORECAST,
+    address="hidden",
+    **named(end=series.FORECAST, back=series.BACKWARDS, both=series.BIDIRECTIONAL),
 )
 
 
@@ -133,15 +137,15 @@ def _told(learned: series.LearnedSeries, curve: np.ndarray, hidden: str, beside:
     curves = torch.from_numpy(curve).float()[None].to(device_of(learned.model))
     with compute_turn():
         told, weights = series.answers(learned.model, curves, hidden)
-        here = series.errors(curves, told, hidden)
+        here = series.errors_of(curves, told, hidden)
     figures_table(
         ("error", "your curve", "1,000 others"),
         *((name, f"{error:.2f}", f"{learned.errors[hidden][name]:.2f}") for name, error in here.items()),
     )
-    back, both = (learned.errors[way][series.ATTENTION] for way in (series.BACK, series.BOTH))
+    back, both = (learned.errors[way][series.ATTENTION] for way in (series.BACKWARDS, series.BIDIRECTIONAL))
     better = f" Over these others a gap is filled better from both sides: {both:.2f}, looking back {back:.2f}."
     st.caption(f"1 = the curve's own spread. A forecast can only look back.{better * (both < back)}")
-    asked = series.HIDDEN[hidden].asked
+    asked = series.HIDDEN[hidden].hidden
     chart = series_chart(curve, {name: to_array(one[0]) for name, one in told.items()}, asked)
     rows, columns = (
         Axis(name, [str(step) for step in some]) for name, some in (("hidden", asked), ("time", range(series.N)))

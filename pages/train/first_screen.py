@@ -14,7 +14,7 @@ from attention_core.live_training.graphs import EDGES
 from attention_core.live_training.lesson import EDGES as WITHOUT_EDGES
 from attention_core.live_training.lesson import POSITION, LiveSettings, Look
 from attention_core.live_training.live_run import LESSONS, LiveRun, beforehand
-from attention_core.live_training.lookup import TYPED
+from attention_core.live_training.lookup import MISSPELLED
 from pages.train.training import Training, TrainingStage
 from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
 from ui.component import component
@@ -65,7 +65,7 @@ CHOICES = {"size": "Size", "rate": "Learning rate", "share": "Per cent of the ex
 EXAMPLES = {
     "grammar": "the red car does not hide the small mouse",
     "pairs": "I don't want to go.",
-    "lookup": TYPED,
+    "lookup": MISSPELLED,
     "triples": " ".join(map(str, FIRST_NUMBERS)),
     "graph": EDGES,
 }

@@ -5,7 +5,7 @@ import torch
 
 from attention_core.device import choose_device, device_of, to_array
 from attention_core.live_training.score_comparison import QK, ScoreSetup, W, X, train_score
-from attention_core.live_training.series import BOTH, answers, draw_curves, train_series
+from attention_core.live_training.series import BIDIRECTIONAL, answers, draw_curves, train_series
 from attention_core.models import build
 from attention_core.train import RECIPES, sentiment, synthetic, vision
 from attention_core.train.loop import Options, TrainingProgress, train
@@ -60,6 +60,6 @@ def test_attention_over_time_is_trained_step_by_step():
     model = next(train_series()).model
     assert device_of(model).type == choose_device()
     curves = draw_curves(2, torch.Generator(choose_device()).manual_seed(0))
-    told, weights = answers(model, curves, BOTH)
+    told, weights = answers(model, curves, BIDIRECTIONAL)
     assert {to_array(one).shape for one in told.values()} == {(2, 10)}
     assert to_array(weights).sum(-1) == pytest.approx(1, abs=1e-5)

@@ -10,8 +10,8 @@ from torch.testing import assert_close
 from attention_core.live_training import series
 from attention_core.live_training.series import (
     ATTENTION,
-    BACK,
-    BOTH,
+    BACKWARDS,
+    BIDIRECTIONAL,
     FORECAST,
     HIDDEN,
     LAST,
@@ -23,7 +23,7 @@ from attention_core.live_training.series import (
     autocorrelation,
     curve_of,
     draw_curves,
-    errors,
+    errors_of,
     path_of,
     train_series,
 )
@@ -54,7 +54,7 @@ def test_autocorrelation_is_the_mean_product_of_known_steps_at_each_distance():
 
 @torch.no_grad()
 def test_what_is_told_is_a_weighted_average_of_what_is_known_and_nothing_else_matters():
-    model, curves, known = SeriesAttention(), drawn(), HIDDEN[BOTH].mask().expand(3, -1)
+    model, curves, known = SeriesAttention(), drawn(), HIDDEN[BIDIRECTIONAL].mask().expand(3, -1)
     told, weights = model(curves, known)
     assert_close(weights.sum(-1), torch.ones(3, N))
     assert float(weights[:, :, ~known[0]].abs().max()) == 0
@@ -75,34 +75,34 @@ def test_weights_are_a_softmax_of_query_times_the_key_of_the_distance():
 
 
 def test_looking_back_sees_nothing_to_the_right_of_the_gap():
-    for name in (FORECAST, BACK):
-        assert int(HIDDEN[name].mask().nonzero().max()) < HIDDEN[name].asked[0]
-    assert HIDDEN[BACK].asked == HIDDEN[BOTH].asked
-    assert not HIDDEN[BOTH].mask()[list(HIDDEN[BOTH].asked)].any()
+    for name in (FORECAST, BACKWARDS):
+        assert int(HIDDEN[name].mask().nonzero().max()) < HIDDEN[name].hidden[0]
+    assert HIDDEN[BACKWARDS].hidden == HIDDEN[BIDIRECTIONAL].hidden
+    assert not HIDDEN[BIDIRECTIONAL].mask()[list(HIDDEN[BIDIRECTIONAL].hidden)].any()
 
 
 def test_baselines_and_errors_are_what_they_say():
     curves = drawn()
-    told, _ = answers(SeriesAttention(), curves, BACK)
+    told, _ = answers(SeriesAttention(), curves, BACKWARDS)
     assert_close(told[LAST], curves[:, 19:20].expand(-1, 10))
     assert_close(told[MEAN], curves[:, :20].mean(1, keepdim=True).expand(-1, 10))
     wanted = curves[:, 20:30].numpy()
     shares = (told[LAST].numpy() - wanted) / curves.numpy().std(1, ddof=1, keepdims=True)
-    assert errors(curves, told, BACK)[LAST] == pytest.approx(np.sqrt((shares**2).mean()), abs=1e-5)
+    assert errors_of(curves, told, BACKWARDS)[LAST] == pytest.approx(np.sqrt((shares**2).mean()), abs=1e-5)
 
 
 def test_attention_beats_both_baselines_on_curves_it_has_never_seen_and_both_ways_beat_one(learned):
     assert learned.share == 1
     for own in learned.errors.values():
         assert own[ATTENTION] < 0.75 * min(own[LAST], own[MEAN])
-    assert learned.errors[BOTH][ATTENTION] < 0.75 * learned.errors[BACK][ATTENTION]
+    assert learned.errors[BIDIRECTIONAL][ATTENTION] < 0.75 * learned.errors[BACKWARDS][ATTENTION]
 
 
 @torch.no_grad()
 def test_a_wave_is_foretold_from_a_period_ago(learned):
     curve = torch.from_numpy(PRESET_CURVES["Waves"]).float()[None]
     told, weights = answers(learned.model, curve, FORECAST)
-    own = errors(curve, told, FORECAST)
+    own = errors_of(curve, told, FORECAST)
     assert own[ATTENTION] < 0.3 < own[LAST]
     lags = torch.arange(36, N)[:, None] - torch.arange(N)
     near_periods = (lags % 12 <= 2) | (lags % 12 >= 10)
