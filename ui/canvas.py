@@ -24,17 +24,17 @@ from ui.state import Field, is_mounted, single_choice
 
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
-DRAWN, ERASER = "drawn", "eraser"
+CUSTOM, ERASER = "drawn", "eraser"
 
 _bare_pad = component("bare_pad")
 
 
 @dataclass(frozen=True, eq=False)
-class PadState:
+class PadContent:
     """What is on the pad: its canvas, uint8 (height, width, 4) RGBA, and the strokes on it, in drawing order."""
 
     canvas: np.ndarray
-    inked: list[Stroke]
+    strokes: list[Stroke]
     paper: str
 
 
@@ -77,7 +77,7 @@ class Pad:
         self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
         self.generation = Field(self.name, "generation", 0)
         self.seed = Field[dict[str, Any]](self.name, "seed", dict)
-        self.followed = Field[tuple[str, str] | None](self.name, "followed", None)
+        self.applied_address = Field[tuple[str, str] | None](self.name, "followed", None)
         self.too_long = Field[dict[str, Any] | None](self.name, "too_long", None)
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
@@ -87,12 +87,12 @@ class Pad:
         return lambda run: read(render_strokes(self.presets[run.input](), self.size, "light"))
 
 
-def drawing_pad(pad: Pad) -> PadState:
+def drawing_pad(pad: Pad) -> PadContent:
     """Draw a pad with its presets and buttons, and return what is drawn now."""
     paper = st.context.theme.type or "light"
     if paper != pad.paper.value:
         _change_paper(pad, paper)
-    if _address_state(pad) != pad.followed.value:  # on arrival, and after Back
+    if _address_state(pad) != pad.applied_address.value:  # on arrival, and after Back
         _follow_address(pad)
     component = f"{pad.name}_pad_{pad.generation.value}"
     if not is_mounted(component):  # only when it is mounted anew: changing it later would wipe the canvas
@@ -119,18 +119,18 @@ def drawing_pad(pad: Pad) -> PadState:
     return _state(pad, pad.inked.value)
 
 
-def last_drawn(pad: Pad, now: PadState, is_empty: bool) -> PadState:
+def last_readable(pad: Pad, content: PadContent, is_empty: bool) -> PadContent:
     """Return what is on a pad or, where nothing there can be read, what was there before."""
     if is_empty:
         return _state(pad, pad.last_readable.value)
     pad.last_readable.value = pad.inked.value
-    return now
+    return content
 
 
-def _state(pad: Pad, strokes: list[Stroke]) -> PadState:
+def _state(pad: Pad, strokes: list[Stroke]) -> PadContent:
     paper = pad.paper.value
     inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in strokes]
-    return PadState(render_strokes(inked, pad.size, paper), inked, paper)
+    return PadContent(render_strokes(inked, pad.size, paper), inked, paper)
 
 
 def _address_state(pad: Pad) -> tuple[str, str]:
@@ -141,16 +141,16 @@ def _record(
     pad: Pad,
     drawing: dict[str, Any],
     strokes: Sequence[Stroke],
-    preset: str = DRAWN,
+    preset: str = CUSTOM,
     undone: Sequence[dict[str, Any]] = (),
 ) -> None:
     """Keep what is drawn now and the strokes that Redo brings back, and write the drawing into the address."""
     ink = INK[pad.paper.value]
     inked = [stroke._replace(colour=None if stroke.colour == ink else stroke.colour) for stroke in strokes]
-    packed, pad.inked.value = packed_strokes(inked) if preset == DRAWN else ("", inked)
+    packed, pad.inked.value = packed_strokes(inked) if preset == CUSTOM else ("", inked)
     pad.drawing.value, pad.undone.value = drawing, [*undone]
     pad.preset.value, pad.strokes.value = preset, packed
-    pad.followed.value = _address_state(pad)
+    pad.applied_address.value = _address_state(pad)
 
 
 def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
@@ -164,16 +164,16 @@ def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
 
 def _follow_address(pad: Pad) -> None:
     """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
-    asked, packed = _address_state(pad)
-    if pad.followed.value == (DRAWN, ""):
+    preset, packed = _address_state(pad)
+    if pad.applied_address.value == (CUSTOM, ""):
         pad.too_long.value = pad.drawing.value
     if packed:
-        put_strokes(pad, unpack_strokes(packed))
-    elif asked == DRAWN and pad.too_long.value is not None:
+        set_strokes(pad, unpack_strokes(packed))
+    elif preset == CUSTOM and pad.too_long.value is not None:
         _replace(pad, pad.too_long.value)
     else:
-        found = pad.from_address(asked) if pad.from_address and asked not in pad.presets else None
-        put_strokes(pad, found or pad.presets[asked if asked in pad.presets else pad.first](), preset=asked)
+        strokes = pad.from_address(preset) if pad.from_address and preset not in pad.presets else None
+        set_strokes(pad, strokes or pad.presets[preset if preset in pad.presets else pad.first](), preset=preset)
 
 
 def digit_presets() -> dict[str, Callable[[], list[Stroke]]]:
@@ -191,8 +191,8 @@ def _buttons(pad: Pad) -> None:
         for label in pad.presets:
             st.button(label, key=f"{name}_preset_{label}", on_click=_choose_preset, args=(pad, label))
     if pad.pens:
-        shown = {pen: pen for pen in (*pad.pens, ERASER)} | ({"black": "white"} if pad.paper.value == "dark" else {})
-        single_choice("Pen", pad.pen, shown, label_visibility="collapsed", wrap=True)
+        labels = {pen: pen for pen in (*pad.pens, ERASER)} | ({"black": "white"} if pad.paper.value == "dark" else {})
+        single_choice("Pen", pad.pen, labels, label_visibility="collapsed", wrap=True)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad, 1))
         st.button("Redo", key=f"{name}_redo", on_click=_undo, args=(pad, -1), disabled=not pad.undone.value)
@@ -205,39 +205,39 @@ def _current_ink(pad: Pad) -> str:
         return INK[paper]
     if pad.pen.value == ERASER:
         return PAPER[paper]
-    return _seen_on(paper, PEN[pad.pen.value if pad.pen.value in pad.pens else pad.pens[0]])
+    return _colour_on(paper, PEN[pad.pen.value if pad.pen.value in pad.pens else pad.pens[0]])
 
 
-def _seen_on(paper: str, colour: str | None) -> str:
+def _colour_on(paper: str, colour: str | None) -> str:
     """Return a stroke's colour on a paper: ink without one, and black, is the paper's own."""
     return INK[paper] if colour is None or colour.upper() == INK["light"] else colour
 
 
-def put_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = DRAWN) -> None:
+def set_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = CUSTOM) -> None:
     """Put strokes onto the pad, or add them to what is there; call it in a callback, or before the pad.
 
     The preset is their name in the address, from which they can be made again.
     """
     paper = pad.paper.value
-    objects = [_path_object(stroke.path, _seen_on(paper, stroke.colour), stroke.width) for stroke in strokes]
-    kept = pad.drawing.value.get("objects", []) if add else []
-    _replace(pad, {"version": "7.4.0", "objects": [*kept, *objects]}, preset)
+    objects = [_path_object(stroke.path, _colour_on(paper, stroke.colour), stroke.width) for stroke in strokes]
+    existing = pad.drawing.value.get("objects", []) if add else []
+    _replace(pad, {"version": "7.4.0", "objects": [*existing, *objects]}, preset)
 
 
 def remove_strokes(pad: Pad, width: float) -> None:
     """Take every stroke of one pen width off the pad; call it in a callback."""
     drawing = pad.drawing.value
-    kept = [shape for shape in drawing.get("objects", []) if abs(shape.get("strokeWidth", 0) - width) > 1e-6]
-    _replace(pad, {**drawing, "objects": kept})
+    objects = [shape for shape in drawing.get("objects", []) if abs(shape.get("strokeWidth", 0) - width) > 1e-6]
+    _replace(pad, {**drawing, "objects": objects})
 
 
-def _replace(pad: Pad, drawing: dict[str, Any], preset: str = DRAWN, undone: Sequence[dict[str, Any]] = ()) -> None:
+def _replace(pad: Pad, drawing: dict[str, Any], preset: str = CUSTOM, undone: Sequence[dict[str, Any]] = ()) -> None:
     _record(pad, drawing, inked_strokes(drawing), preset, undone)
     pad.generation.value += 1
 
 
 def _choose_preset(pad: Pad, label: str) -> None:
-    put_strokes(pad, pad.presets[label](), preset=label)
+    set_strokes(pad, pad.presets[label](), preset=label)
 
 
 def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
@@ -263,8 +263,8 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
 def _undo(pad: Pad, by: float) -> None:
     """Take the last strokes off the pad, so many; below 0 = draw them again."""
     drawing = pad.drawing.value
-    drawn = drawing.get("objects", [])
-    strokes, n = [*drawn, *pad.undone.value], int(max(len(drawn) - by, 0))
+    objects = drawing.get("objects", [])
+    strokes, n = [*objects, *pad.undone.value], int(max(len(objects) - by, 0))
     _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
 
 

@@ -22,7 +22,7 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.device import to_array
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
-from ui.canvas import INK, PAPER, Pad, PadState, covered, drawing_pad, last_drawn, put_strokes, render_strokes
+from ui.canvas import INK, PAPER, Pad, PadContent, covered, drawing_pad, last_readable, render_strokes, set_strokes
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
@@ -78,10 +78,12 @@ PAD = Pad(
 
 
 class AskedDrawing:
-    def __init__(self, pad: PadState) -> None:
+    def __init__(self, pad: PadContent) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
         self.seen: ask.SceneInput = ask.scene_input(pad.canvas)  # the same as the model sees it
-        self.digits: list[DrawnDigit] = group_strokes(pad.inked, SIDE, PAPER[pad.paper])  # strokes that belong together
+        self.digits: list[DrawnDigit] = group_strokes(
+            pad.strokes, SIDE, PAPER[pad.paper]
+        )  # strokes that belong together
         full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
         self._pad = pad
@@ -100,7 +102,7 @@ class AskedDrawing:
 
     def without(self, gone: list[int]) -> ask.SceneInput:
         away = {stroke for place in gone for stroke in self.digits[place].strokes}
-        kept = [stroke for place, stroke in enumerate(self._pad.inked) if place not in away]
+        kept = [stroke for place, stroke in enumerate(self._pad.strokes) if place not in away]
         return ask.scene_input(render_strokes(kept, (SIDE, SIDE), self._pad.paper))
 
 
@@ -117,7 +119,7 @@ def scene_pad() -> tuple[AskedDrawing, bool]:
     if remark:
         st.info(REMARKS[remark])
     is_empty = remark is CanvasRemark.EMPTY
-    return asked_drawing(last_drawn(PAD, pad, is_empty)), not is_empty
+    return asked_drawing(last_readable(PAD, pad, is_empty)), not is_empty
 
 
 asked_drawing = cached_computation()(AskedDrawing)
@@ -145,7 +147,7 @@ def drawing_remarks(drawing: AskedDrawing, question: questions.Question) -> list
 
 def _compose() -> None:
     number = random.randrange(LAST_SCENE)
-    put_strokes(PAD, random_scene(number, SIDE), preset=str(number))
+    set_strokes(PAD, random_scene(number, SIDE), preset=str(number))
 
 
 def question_part(drawing: AskedDrawing) -> tuple[questions.ParsedQuestion, bool]:
@@ -230,7 +232,7 @@ def say_nowhere(look: AttentionTrace, query: int = 0) -> None:
 def _three_looks() -> TryThis:
 
     def act() -> None:
-        put_strokes(PAD, PRESETS[PAD.first](), preset=PAD.first)
+        set_strokes(PAD, PRESETS[PAD.first](), preset=PAD.first)
         TEXT.value = THREE_LOOKS
         EDITS.reset()
 

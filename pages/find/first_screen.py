@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attention_core import UNIFORM, AttentionTrace
+from attention_core.attention.wording import percent
 from attention_core.data.canvases import CanvasRemark, InkPicture, PartsRemark, ink_picture, parts_remark
 from attention_core.data.drawing import Stroke
 from attention_core.data.presets import CLUTTER_WIDTH, clutter_between, hidden_digit
@@ -14,10 +15,10 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.inference import feature_channels as find
 from attention_core.models.feature_mask import FeatureMask
-from ui.canvas import Pad, PadState, drawing_pad, ink_of, put_strokes, remove_strokes
+from ui.canvas import Pad, PadContent, drawing_pad, ink_of, remove_strokes, set_strokes
 from ui.chart import draw_map
 from ui.computed import by_model, cached_computation, card_or_empty
-from ui.digits import beside, verdict
+from ui.digits import compare_accuracies, draw_reading
 from ui.edits import EditList
 from ui.state import Field, whole_number
 
@@ -26,13 +27,13 @@ trace_picture = by_model(FeatureMask.trace)
 try_edits = by_model(find.try_edits)
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 SIDE = 256
-SHOWN = 320  # screen pixels of a drawing with its mask
+MASK_SIZE = 320  # screen pixels of a drawing with its mask
 MAX_CLUTTER, PIECES_AT_ONCE = 32, 8
-PLACES = (
+DIGIT_BOXES = (
     (0.74, 0.27, 0.3), (0.2, 0.66, 0.36), (0.72, 0.7, 0.28), (0.27, 0.3, 0.27), (0.7, 0.62, 0.34),
     (0.33, 0.62, 0.38), (0.66, 0.3, 0.38), (0.24, 0.24, 0.31), (0.47, 0.76, 0.29), (0.6, 0.42, 0.42),
 )  # fmt: skip
-"""Of the ten ready drawings: the digit's middle, x and y, and its height, as shares of the canvas."""
+"""Of the ten presets: the digit's middle, x and y, and its height, as shares of the canvas."""
 REMARKS = {
     CanvasRemark.EMPTY: "Draw a digit, or take one below.",
     CanvasRemark.DOT: "That is a dot. Keep drawing.",
@@ -44,7 +45,7 @@ REMARKS = {
 
 @cache
 def _hidden(digit: int) -> list[Stroke]:
-    x, y, height = (share * SIDE for share in PLACES[digit])
+    x, y, height = (share * SIDE for share in DIGIT_BOXES[digit])
     return hidden_digit(digit, (x, y), height, SIDE, np.random.default_rng(digit))
 
 
@@ -53,10 +54,10 @@ EDITS = EditList(NAME)
 PAD = Pad(NAME, PRESETS, first="4", size=(SIDE, SIDE), pen_width=12)
 
 
-def digit_pad() -> PadState:
-    """Draw the pad, and the buttons that strew clutter over it and take it away."""
+def draw_digit_pad() -> PadContent:
+    """Draw the pad, and the buttons that scatter clutter over it and erase it."""
     pad = drawing_pad(PAD)
-    n = sum(abs(stroke.width - CLUTTER_WIDTH) < 1e-6 for stroke in pad.inked)
+    n = sum(abs(stroke.width - CLUTTER_WIDTH) < 1e-6 for stroke in pad.strokes)
     with st.container(horizontal=True, gap="xsmall", key="find_clutter_examples"):
         st.button("Scatter clutter", key="find_scatter", on_click=_scatter, disabled=n >= MAX_CLUTTER)
         erase = partial(remove_strokes, PAD, CLUTTER_WIDTH)
@@ -66,14 +67,14 @@ def digit_pad() -> PadState:
 
 def _scatter() -> None:
     pieces = clutter_between(PAD.inked.value, PIECES_AT_ONCE, SIDE, np.random.default_rng())
-    put_strokes(PAD, pieces, add=True)
+    set_strokes(PAD, pieces, add=True)
 
 
 @cached_computation()
-def seen_on(canvas: np.ndarray) -> tuple[InkPicture, CanvasRemark | PartsRemark | None]:
-    """Return what the network sees of a canvas, and what is unusual about it, if anything is."""
-    seen = ink_picture(canvas, (FIND_SIDE, FIND_SIDE))
-    return seen, seen.remark or parts_remark(seen.picture)
+def ink_and_remark(canvas: np.ndarray) -> tuple[InkPicture, CanvasRemark | PartsRemark | None]:
+    """Return the ink of a canvas as the network sees it, and a remark if something is unusual about it."""
+    ink = ink_picture(canvas, (FIND_SIDE, FIND_SIDE))
+    return ink, ink.remark or parts_remark(ink.picture)
 
 
 def mask_of(trace: AttentionTrace) -> np.ndarray:
@@ -82,67 +83,70 @@ def mask_of(trace: AttentionTrace) -> np.ndarray:
 
 
 class FindReading(NamedTuple):
-    """What the network finds and reads: with its own weights, with every weight equal, and as a visitor wants it."""
+    """What the network reads: with its learned weights, with every weight equal, and with the visitor's edits."""
 
     canvas: np.ndarray  # the drawing, uint8 (256, 256, 4)
     picture: np.ndarray  # what the network sees of it, float (60, 60)
     trace: AttentionTrace  # with the visitor's edits
-    masks: np.ndarray  # (3, rows, columns), its own, the equal one, the present one
+    masks: np.ndarray  # (3, rows, columns): learned, equal, edited
     probabilities: np.ndarray  # (3, 10)
 
     @property
     def region(self) -> int:
-        """The region that was clicked, or that the address names, or the peak of the mask."""
+        """The region that was clicked or is in the address, else the peak of the mask."""
         region, n_regions = REGION.value, self.trace.n_keys
         return region if region is not None and region < n_regions else int(self.trace.weights(0, [0])[0].argmax())
 
 
-def read(canvas: np.ndarray) -> FindReading:
+def _learned_trace(canvas: np.ndarray) -> AttentionTrace:
+    return trace_picture(MODEL, ink_and_remark(canvas)[0].picture)
+
+
+def read_canvas(canvas: np.ndarray) -> FindReading:
     """Let the network look for the digit on a canvas."""
-    picture = seen_on(canvas)[0].picture
-    learned = trace_picture(MODEL, picture)
-    edits = EDITS.fitting(learned, runs=PAD.runs(lambda one: trace_picture(MODEL, seen_on(one)[0].picture)))
+    picture, learned = ink_and_remark(canvas)[0].picture, _learned_trace(canvas)
+    edits = EDITS.fitting(learned, runs=PAD.runs(_learned_trace))
     trace = trace_picture(MODEL, picture, edits) if edits else learned
     return FindReading(canvas, picture, trace, *try_edits(MODEL, picture, ((), UNIFORM, edits)))
 
 
-def both_ways(canvas: np.ndarray) -> np.ndarray:
+def learned_and_equal(canvas: np.ndarray) -> np.ndarray:
     """Return the probabilities of a canvas with learned weights and with equal ones, (2, 10)."""
-    return try_edits(MODEL, seen_on(canvas)[0].picture, ((), UNIFORM))[1]
+    return try_edits(MODEL, ink_and_remark(canvas)[0].picture, ((), UNIFORM))[1]
 
 
-def learned_words(reading: FindReading) -> None:
+def draw_learned_reading(reading: FindReading) -> None:
     """Say what is read with the learned or changed weights, and on how few regions they lie."""
-    verdict(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
+    draw_reading(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
     half, n = find.n_for_share(reading.trace, 0.5), reading.trace.n_keys
-    most = float(reading.trace.weights().max())
-    said = f"{half} of {n} regions get half" if half > 1 else f"One of {n} regions gets {most:.0%}"
-    st.markdown(f"{said if most else 'No region gets any'} of the attention.")
+    peak = float(reading.trace.weights().max())
+    concentration = f"{half} of {n} regions get half" if half > 1 else f"One of {n} regions gets {percent(peak)}"
+    st.markdown(f"{concentration if peak else 'No region gets any'} of the attention.")
 
 
-def learned_mask(reading: FindReading, paper: str) -> None:
+def draw_learned_mask(reading: FindReading, paper: str) -> None:
     """Draw the mask for the pad below it: ink and mask alone."""
     ink = reading.canvas.copy()
     ink[~ink_of(ink, paper), 3] = 0
-    draw_map(reading.masks[2], ink, "find_hero", "The weights: the mask over the drawing", size=SHOWN, tells="")
+    draw_map(reading.masks[2], ink, "find_hero", "The weights: the mask over the drawing", size=MASK_SIZE, tells="")
 
 
-def equal_mask(reading: FindReading) -> None:
+def draw_equal_mask(reading: FindReading) -> None:
     """Draw the drawing under equal weights, with what is read."""
     with st.container(key="find_said_equal", gap="xsmall"):
-        verdict("Every weight equal:", reading.probabilities[1])
-    words, high = "Every weight equal: the mask over the drawing", float(reading.masks[2].max())
-    draw_map(reading.masks[1], reading.canvas, "find_equal", words, size=SHOWN, high=high)
+        draw_reading("Every weight equal:", reading.probabilities[1])
+    alt, high = "Every weight equal: the mask over the drawing", float(reading.masks[2].max())
+    draw_map(reading.masks[1], reading.canvas, "find_equal", alt, size=MASK_SIZE, high=high)
 
 
-def worth(reading: FindReading) -> str:
+def worth_text(reading: FindReading) -> str:
     """Say what attention is worth here, and beside a network trained with every weight equal."""
     learned, equal = reading.probabilities[:2].argmax(1)
-    other = "**Switch its attention off and it reads another digit.**"
-    here = "Here it reads the same with its attention off." if learned == equal else other
+    differs = "**Switch its attention off and it reads another digit.**"
+    effect = "Here it reads the same with its attention off." if learned == equal else differs
     error, cards = "cluttered_translated_mnist_error", (card_or_empty(MODEL), card_or_empty(PLAIN))
     if not all(error in card for card in cards):
-        return here
-    having, without = (f"{card[error]:.1%}" for card in cards)
-    compared = beside(without, having, are_errors=True)
-    return f"{here} It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}."
+        return effect
+    having, without = (percent(card[error]) for card in cards)
+    compared = compare_accuracies(without, having, are_errors=True)
+    return f"{effect} It misreads {having} of digits in clutter; trained without attention it is {compared}: {without}."

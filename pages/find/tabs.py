@@ -20,8 +20,8 @@ from ui.region import Region
 from ui.skeleton import Tab
 
 STEPS = Stepper(NAME)
-SHOWN = 18
-SAID = {
+MAX_CHANNELS = 18
+CAPTIONS = {
     "key": "The channels that move the mask most.",
     "masked": "The same channels under the mask; the sum of each is one number of the context.",
 }
@@ -36,32 +36,32 @@ def find_steps(reading: FindReading) -> None:
     keys = KeyPicture(inked(reading.picture), trace.story.key_axis.picture_grid)
     if not (step := STEPS.draw(trace, picture=keys)):
         return
-    words, numbers = st.columns([0.8, 1], gap="large")
-    with words:
+    text, numbers = st.columns([0.8, 1], gap="large")
+    with text:
         small, hint = st.columns([1, 1.1], vertical_alignment="center")
         with small:
-            alt, take_region = "The mask, small; click a region", REGION.take
-            draw_map(mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, take=take_region)
+            alt, on_choose_region = "The mask, small; click a region", REGION.take
+            draw_map(mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, take=on_choose_region)
         with hint:
             st.caption(f"Region {region + 1} is framed; click another.")
         show_words(trace, step, 0, 0, NAME, region, score_formula(trace, region) if step.name == "scores" else None)
     with numbers:
-        regions, shown = trace.story.key_axis, order_of(trace)[:SHOWN]
-        look = defaultdict(
+        regions, channels = trace.story.key_axis, order_of(trace)[:MAX_CHANNELS]
+        styles = defaultdict(
             StepLook,
-            key=StepLook(region, shown=shown),
+            key=StepLook(region, shown=channels),
             scores=StepLook(column=region),
             weights=StepLook(column=region, over=reading.canvas),
-            masked=StepLook(shown=shown),
+            masked=StepLook(shown=channels),
         )
 
-        def take(row: int, column: int) -> None:
+        def on_choose(row: int, column: int) -> None:
             if regions in (step.row_axis, step.col_axis):
                 REGION.take(row if regions is step.row_axis else column)
 
-        show_step_chart(trace, step, 0, lambda one: look[one.name], NAME, stepper=STEPS, on_choose=take)
-        if said := SAID.get(step.name):
-            st.caption(said)
+        show_step_chart(trace, step, 0, lambda step: styles[step.name], NAME, stepper=STEPS, on_choose=on_choose)
+        if caption := CAPTIONS.get(step.name):
+            st.caption(caption)
     with st.container(key="desk_find_photograph"):
         st.caption(f"Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:")
         st.page_link(

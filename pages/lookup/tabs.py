@@ -19,7 +19,7 @@ from attention_core.inference.soft_lookup import MAX_WORDS, SPELLING, Encoder, s
 from attention_core.live_training import series
 from pages.lookup.charts import SERIES_SIZE, series_chart
 from pages.lookup.table import NAME, QUERY, LookupRequest
-from ui.canvas import Pad, drawing_pad, ink_of, last_drawn
+from ui.canvas import Pad, drawing_pad, ink_of, last_readable
 from ui.chart import draw_chart
 from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
@@ -121,10 +121,10 @@ def time_section() -> None:
         curve = series.curve_of(ink_of(pad.canvas, pad.paper))
         if curve is None:
             st.info("Draw from left to right.")
-            last = last_drawn(PAD, pad, True)
+            last = last_readable(PAD, pad, True)
             curve = series.curve_of(ink_of(last.canvas, last.paper))
         else:
-            last_drawn(PAD, pad, False)
+            last_readable(PAD, pad, False)
         if learned:
             _told(learned, np.zeros(series.N) if curve is None else curve, hidden, right)
 

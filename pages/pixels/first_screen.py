@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attention_core import UNIFORM, AttentionTrace
 from attention_core.attention.view.colours import CLEARNESS, DOWN, PINK, UP
+from attention_core.attention.wording import percent
 from attention_core.charts import overlay, picture, signed_ramp
 from attention_core.charts.chart import Drawn
 from attention_core.charts.ramps import CHOSEN, GREY
@@ -19,11 +20,11 @@ from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
 from attention_core.inference.digits import Answer
 from attention_core.inference.pixel_readout import figure_range, pack_looks, product_means
-from ui.canvas import PAPER, Pad, PadState, digit_presets
+from ui.canvas import PAPER, Pad, PadContent, digit_presets
 from ui.chart import draw_map, note_picture
 from ui.component import component
 from ui.computed import cached_computation, card_or_empty
-from ui.digits import beside, inked, prepared, read_image, verdict
+from ui.digits import compare_accuracies, draw_reading, inked, prepared, read_image
 from ui.edits import EditList
 from ui.player import Stepper
 from ui.state import Field, component_message, named, one_of, single_choice, whole_number
@@ -38,7 +39,7 @@ REMARKS = {
     CanvasRemark.SEVERAL: "This looks like several digits; the network takes all ink as one.",
 }
 GUIDED, PLAIN, INK_ONLY, NO_SOFTMAX = "pixel-classifier", "pixel-notes", "pixel-notes-ink", "pixel-notes-product"
-SELF, ALONE, ALIKE = "pixel-notes-self", "pixel-notes-alone", "pixel-notes-uniform"
+SELF_ONLY, NO_ATTENTION, EQUAL_FROM_START = "pixel-notes-self", "pixel-notes-alone", "pixel-notes-uniform"
 """Controls: every pixel takes from itself alone; no attention; every weight equal from the start."""
 LAYERS = {
     PLAIN: "ink and position",
@@ -48,31 +49,31 @@ LAYERS = {
 }
 LAYER = Field(NAME, "layer", PLAIN, address="layer", parse=one_of(LAYERS))
 QUERY = Field(NAME, "query", None, address="pixel", parse=whole_number)
-"""Which pixel asks, from 0; None until one was chosen."""
-ONE, COLUMNS, ROWS = "one pixel", "who is looked at", "who looks"
-MAP = Field(NAME, "map", ONE, address="map", **named(one=ONE, columns=COLUMNS, rows=ROWS))
+"""The pixel that is the query, from 0; None until one was chosen."""
+SINGLE_QUERY, COLUMN_MEANS, ROW_MEANS = "one pixel", "who is looked at", "who looks"
+MAP = Field(NAME, "map", SINGLE_QUERY, address="map", **named(one=SINGLE_QUERY, columns=COLUMN_MEANS, rows=ROW_MEANS))
 EXPLAINED = {
-    COLUMNS: "Orange: on average, pixels score this one above 0.",
-    ROWS: "Orange: on average, this pixel scores the others above 0.",
+    COLUMN_MEANS: "Orange: on average, pixels score this one above 0.",
+    ROW_MEANS: "Orange: on average, this pixel scores the others above 0.",
     PLAIN: "A pixel hands over its ink and its position.",
     INK_ONLY: "To the attention a pixel is its ink; only the layers after it know where it stands.",
     NO_SOFTMAX: "The scores themselves are the weights, Q Kᵀ / 784. What is blue is taken away.",
     GUIDED: "A pixel hands over its position alone. Before training, near pixels and ink were already preferred.",
 }
 LEGEND = {
-    COLUMNS: "Looked at: column means of Q Kᵀ, blue below 0",
-    ROWS: "Looking: row means of Q Kᵀ, blue below 0",
+    COLUMN_MEANS: "Looked at: column means of Q Kᵀ, blue below 0",
+    ROW_MEANS: "Looking: row means of Q Kᵀ, blue below 0",
 }
 SEVEN = {PLAIN: "an 8", INK_ONLY: "a 0", NO_SOFTMAX: "an 8", GUIDED: "a 5"}
 """What the first drawing is read as with every weight equal."""
-ABOUT = "The drawing, pixel by pixel. "
-ONE_ASKS = "The framed pixel asks all others; the pinker one is, the more it takes from it."
-SHOWN = 320  # screen pixels of a map
+MAP_LABEL = "The drawing, pixel by pixel. "
+QUERY_LABEL = "The framed pixel asks all others; the pinker one is, the more it takes from it."
+MAP_SIZE = 320  # screen pixels of a map
 STRONGEST = 0.03
 """The weight from which on maps of this page have their strongest pink: on one scale equal weights have one colour."""
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", folder="pages/pixels")
-packed_looks = cached_computation()(pack_looks)
+quantised_qk = cached_computation()(pack_looks)
 
 
 class Reading(NamedTuple):
@@ -80,17 +81,17 @@ class Reading(NamedTuple):
 
     drawing: Drawing
     image: Tensor  # (28, 28)
-    learned: Answer  # with its own weights
+    learned: Answer
     equal: Answer  # with every weight equal
-    now: Answer  # with the visitor's edits
+    edited: Answer  # with the visitor's edits
 
     @property
     def trace(self) -> AttentionTrace:
-        return self.now.traces[0]
+        return self.edited.traces[0]
 
     @property
     def query(self) -> int:
-        """The pixel that was clicked, or that the address names, or the ink pixel nearest the ink's centre."""
+        """The pixel that was clicked or is in the address, else the ink pixel nearest to the ink's centre."""
         ink = self.drawing.image
         if QUERY.value is not None and QUERY.value < ink.size:
             return QUERY.value
@@ -101,8 +102,8 @@ class Reading(NamedTuple):
         return int(rows[nearest] * ink.shape[1] + columns[nearest])
 
 
-def read(drawing: Drawing) -> Reading:
-    """Let the chosen layer read a drawing, with its own weights, with every weight equal, and as a visitor wants it."""
+def read_drawing(drawing: Drawing) -> Reading:
+    """Let the chosen layer read a drawing: as learned, with every weight equal, and with the visitor's edits."""
     name, image = LAYER.value, torch.from_numpy(drawing.image)
     learned, equal = (read_image(name, image, edits) for edits in ((), UNIFORM))
     runs = PAD.runs(lambda canvas: read_image(name, torch.from_numpy(prepared(canvas).image)).traces[0])
@@ -110,113 +111,113 @@ def read(drawing: Drawing) -> Reading:
     return Reading(drawing, image, learned, equal, read_image(name, image, edits) if edits else learned)
 
 
-def both_ways(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of a canvas with the chosen layer's own weights and with equal ones, each (10,)."""
+def learned_and_equal(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of a canvas with the chosen layer's learned weights and with equal ones, each (10,)."""
     image = torch.from_numpy(prepared(canvas).image)
-    own, equal = (read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))
-    return own, equal
+    learned, equal = (read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))
+    return learned, equal
 
 
-def pixel_map(reading: Reading, pad: PadState) -> None:
-    """Lay the network's picture over the pad: the pixel under the pointer asks all others, a click keeps it."""
+def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
+    """Lay the map of weights over the pad: the pixel under the pointer is the query, a click keeps it."""
     drawing, trace = reading.drawing, reading.trace
-    looks, unit = packed_looks(trace)
+    numbers, unit = quantised_qk(trace)
     data = {
-        "numbers": _text(looks),
+        "numbers": _base64(numbers),
         "unit": unit,
         "softmax": trace.has_softmax,
-        "high": STRONGEST if trace.has_softmax and MAP.value == ONE else 0.0,
-        "ink": _text(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
+        "high": STRONGEST if trace.has_softmax and MAP.value == SINGLE_QUERY else 0.0,
+        "ink": _base64(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
         "query": reading.query,
         "stays": QUERY.value is not None,
         "legend": LEGEND.get(MAP.value, ""),
-        "about": ABOUT + LEGEND.get(MAP.value, ONE_ASKS),
-        "map": None if MAP.value == ONE else _averages(trace),
-        "colours": {"ink": (PAPER[pad.paper], GREY), "given": PINK if MAP.value == ONE else UP, "taken": DOWN},
+        "about": MAP_LABEL + LEGEND.get(MAP.value, QUERY_LABEL),
+        "map": None if MAP.value == SINGLE_QUERY else _averages(trace),
+        "colours": {"ink": (PAPER[pad.paper], GREY), "given": PINK if MAP.value == SINGLE_QUERY else UP, "taken": DOWN},
         "clearness": CLEARNESS,
         "asks": CHOSEN,
     }
 
-    def take() -> None:
-        asked = (component_message("pixels_looks", "asked") or {}).get("query")
-        if isinstance(asked, int) and 0 <= asked < drawing.image.size:
-            QUERY.value = asked
+    def on_ask() -> None:
+        pixel = (component_message("pixels_looks", "asked") or {}).get("query")
+        if isinstance(pixel, int) and 0 <= pixel < drawing.image.size:
+            QUERY.value = pixel
 
     row = to_array(trace.weights(0, [reading.query])[0])
     if trace.edits:
         data["row"] = row.tolist()  # the browser computes rows as learned
-    still = partial(map_chart, trace, row, drawing.image, size=SHOWN, marked=reading.query)
-    note_picture(still, "Where one pixel looks")
-    _map(key="pixels_looks", data=data, default={"asked": None}, on_asked_change=take)
+    chart = partial(map_chart, trace, row, drawing.image, size=MAP_SIZE, marked=reading.query)
+    note_picture(chart, "Where one pixel looks")
+    _map(key="pixels_looks", data=data, default={"asked": None}, on_asked_change=on_ask)
 
 
-def _text(numbers: bytes) -> str:
+def _base64(numbers: bytes) -> str:
     return base64.b64encode(numbers).decode()
 
 
 def _averages(trace: AttentionTrace) -> list[float]:
     """Return the mean of each column or row of Q K^T in shares of the largest, one per pixel."""
     of_columns, of_rows = product_means(trace)
-    average = to_array(of_columns if MAP.value == COLUMNS else of_rows)
+    average = to_array(of_columns if MAP.value == COLUMN_MEANS else of_rows)
     return (average / max(float(np.abs(average).max()), 1e-9)).round(3).tolist()
 
 
-def equal_map(reading: Reading) -> None:
-    """Draw what is left of map and answer when the same network's weights are made equal."""
+def draw_equal_map(reading: Reading) -> None:
+    """Draw the same network's map and answer with every weight equal."""
     with st.container(key="pixels_said_equal", gap="xsmall"):
-        verdict(f"Every weight {equal_weight()}:", reading.equal.probabilities)
+        draw_reading(f"Every weight {equal_weight()}:", reading.equal.probabilities)
     weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
-    values, over, key = weights.reshape(image.shape), light_ink(image), "pixels_equal_map"
-    words = f"Every weight {equal_weight()}: where one pixel looks"
-    draw_map(values, over, key, words, size=SHOWN, high=STRONGEST, axis="pixels", smooth=False)
+    values, underlay, map_key = weights.reshape(image.shape), light_ink(image), "pixels_equal_map"
+    alt = f"Every weight {equal_weight()}: where one pixel looks"
+    draw_map(values, underlay, map_key, alt, size=MAP_SIZE, high=STRONGEST, axis="pixels", smooth=False)
 
 
-def question() -> str:
+def page_question() -> str:
     """Say what the pad shows, and what the chosen layer reads in the first drawing if its pixels cannot choose."""
     colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
-    asks = f"Choose a pixel: {colours} which others it reads. " if MAP.value == ONE else ""
-    return f"{asks}With every weight {equal_weight()}, the first 7 is {SEVEN[LAYER.value]}."
+    invitation = f"Choose a pixel: {colours} which others it reads. " if MAP.value == SINGLE_QUERY else ""
+    return f"{invitation}With every weight {equal_weight()}, the first 7 is {SEVEN[LAYER.value]}."
 
 
 def equal_weight() -> str:
-    """Return what every weight is where all are equal: without softmax, scores of 0 are weights of 0."""
+    """Return the word for equal weights: without softmax, scores of 0 are weights of 0."""
     return "0" if LAYER.value == NO_SOFTMAX else "equal"
 
 
-def worth_words(layer: str) -> str:
+def worth_text(layer: str) -> str:
     """Say what attention is worth in a layer, beside networks that were trained without a choice."""
-    own, other = card_or_empty(layer), card_or_empty("ffn-classifier" if layer == GUIDED else SELF)
-    if "test_accuracy" not in own or "test_accuracy" not in other:
+    cards = [card_or_empty(name) for name in (layer, "ffn-classifier" if layer == GUIDED else SELF_ONLY)]
+    if not all("test_accuracy" in card for card in cards):
         return ""
-    having, without = (figure_range(card, "test_accuracy") for card in (own, other))
-    equal, worth = own.get("test_accuracy_with_uniform_attention"), beside(without, having)
-    loses = "" if equal is None else f"; **with every weight equal, {equal:.1%}**"
+    having, without = (figure_range(card, "test_accuracy") for card in cards)
+    equal, worth = cards[0].get("test_accuracy_with_uniform_attention"), compare_accuracies(without, having)
+    loses = "" if equal is None else f"; **with every weight equal, {percent(equal)}**"
     helps = " It does not help." if worth in ("as good", "better") else ""
     plain = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {worth}: {without}.{helps}"
     return f"It reads {having} of MNIST's test digits{loses}. {plain}"
 
 
-def layer_section() -> None:
-    """Let a visitor choose what a pixel knows and how its map is drawn."""
-    single_choice("The map shows", MAP, (ONE, COLUMNS, ROWS), wrap=True)
+def draw_layer_choice() -> None:
+    """Draw the choice of the layer and of what its map shows."""
+    single_choice("The map shows", MAP, (SINGLE_QUERY, COLUMN_MEANS, ROW_MEANS), wrap=True)
     single_choice("Attention layer", LAYER, LAYERS, wrap=True)
     st.caption(EXPLAINED.get(MAP.value) or EXPLAINED[LAYER.value])
 
 
 def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
-    """Return how much each pixel is looked at by the ink queries on average, (28, 28)."""
+    """Return the mean weight that each pixel receives from the ink queries, (28, 28)."""
     return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
 
 
-def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **look: Any) -> Drawn:
+def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **style: Any) -> Drawn:
     """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs.
 
-    The look is that of picture and overlay: size, marked, bar.
+    The style is that of picture and overlay: size, marked, bar.
     """
     values = values.reshape(image.shape)
     if trace.has_softmax:
-        return overlay(light_ink(image), values, smooth=False, opacity=1, high=STRONGEST, **look)
-    return picture(values, signed_ramp(values), title="weight", outline=image, **look)
+        return overlay(light_ink(image), values, smooth=False, opacity=1, high=STRONGEST, **style)
+    return picture(values, signed_ramp(values), title="weight", outline=image, **style)
 
 
 def light_ink(image: np.ndarray) -> np.ndarray:

@@ -37,13 +37,13 @@ from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, between, expander, single_choice, whole_number
 
-GIVEN = 0.4  # correlation, beyond that with the ink, above which much of a map was there at the start
+INITIAL_LIKENESS = 0.4  # correlation, beyond that with the ink, above which much of a map was there at the start
 MOMENT = Field(screen.NAME, "snapshot", -1, address="moment", parse=whole_number)
 at_snapshot = by_model(attention_at_snapshot)
 
 
 def learned_section(reading: screen.Reading) -> None:
-    """Draw the drawing as a moment of the training saw it."""
+    """Draw the attention that the network paid to the drawing at a moment of its training."""
     name, image, ink = screen.LAYER.value, reading.image, reading.drawing.image
     try:
         snapshots = load_snapshots(name)
@@ -52,21 +52,21 @@ def learned_section(reading: screen.Reading) -> None:
         return
     steps = sorted(int(key.split(".")[0]) for key in snapshots if key.endswith(".step"))
     MOMENT.clamp_to_options(steps, steps[-1])
-    words = {one: f"batch {int(snapshots[f'{one}.step']):,}" for one in steps}
-    moment = MOMENT.widget(st.select_slider, "Moment of the training", steps, format_func=words.__getitem__)
-    begun, trace, ended = (_at_moment(name, snapshots, one, image) for one in (steps[0], moment, steps[-1]))
-    first, now, last = (to_array(screen.attention_received(one, image)) for one in (begun, trace, ended))
-    row = to_array(trace.weights(0, [reading.query])[0])
-    maps = (("The framed pixel takes from", row, reading.query), ("All ink takes from", now, None))
-    *places, said = st.columns(3, gap="large")
-    for place, (title, values, marked) in zip(places, maps, strict=True):
-        with place:
+    labels = {step: f"batch {int(snapshots[f'{step}.step']):,}" for step in steps}
+    moment = MOMENT.widget(st.select_slider, "Moment of the training", steps, format_func=labels.__getitem__)
+    traces = [_at_moment(name, snapshots, step, image) for step in (steps[0], moment, steps[-1])]
+    first, received, last = (to_array(screen.attention_received(trace, image)) for trace in traces)
+    row = to_array(traces[1].weights(0, [reading.query])[0])
+    maps = (("The framed pixel takes from", row, reading.query), ("All ink takes from", received, None))
+    *columns, text_column = st.columns(3, gap="large")
+    for column, (title, values, marked) in zip(columns, maps, strict=True):
+        with column:
             st.markdown(f"**{title}**")
-            draw_chart(screen.map_chart(trace, values, ink, size=200, marked=marked), width="content", alt=title)
-    told = f"**Are Q and K just random?** {_whether_learned(name, likeness_beyond(first, last, ink))}"
+            draw_chart(screen.map_chart(traces[1], values, ink, size=200, marked=marked), width="content", alt=title)
+    text = f"**Are Q and K just random?** {_whether_learned(name, likeness_beyond(first, last, ink))}"
     if name != screen.INK_ONLY:
-        told += f"\n\n{_what_they_say(name, snapshots, steps[-1], image)}"
-    said.markdown(told)
+        text += f"\n\n{_score_sources(name, snapshots, steps[-1], image)}"
+    text_column.markdown(text)
 
 
 def _whether_learned(name: str, alike: float) -> str:
@@ -75,105 +75,113 @@ def _whether_learned(name: str, alike: float) -> str:
     figures = f"Beyond the ink, maps before and after training correlate {number(alike)}"
     if name == screen.GUIDED:
         return f"Never: near pixels and ink were preferred from the start. {figures}."
-    return f"{figures}: much was there at the start." if alike > GIVEN else f"At first, yes. {figures}."
+    return f"{figures}: much was there at the start." if alike > INITIAL_LIKENESS else f"At first, yes. {figures}."
 
 
-def _what_they_say(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> str:
-    """Return which of place and ink has the larger share in what pixels ask, and in what is asked of them."""
-    drawn, blank = (_at_moment(name, snapshots, moment, one) for one in (image, torch.zeros_like(image)))
-    shares = readout.shares_of(readout.score_parts(drawn, blank))
-    asks, asked = (_larger(sum(share for part, share in shares.items() if part[end] == readout.INK)) for end in (0, 1))
-    return f"After training Q, what a pixel looks for, is {asks}; K, what it offers, {asked}."
+def _score_sources(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> str:
+    """Say whether ink or position has the larger share in the queries, and in the keys."""
+    inked_trace, blank_trace = (
+        _at_moment(name, snapshots, moment, picture) for picture in (image, torch.zeros_like(image))
+    )
+    shares = readout.shares_of(readout.score_parts(inked_trace, blank_trace))
+    query_source, key_source = (
+        _larger(sum(share for sources, share in shares.items() if sources[side] == readout.INK)) for side in (0, 1)
+    )
+    return f"After training Q, what a pixel looks for, is {query_source}; K, what it offers, {key_source}."
 
 
 def _larger(ink: float) -> str:
-    """Return which of ink and place decides, given the ink's share; above 1 the place works against it."""
+    """Say which of ink and position decides, given the ink's share; above 1 the position works against it."""
     if round(100 * ink) == 50:
         return "up to its ink and its place alike"
-    (share, one), other = ((ink, readout.INK), readout.PLACE) if ink > 0.5 else ((1 - ink, readout.PLACE), readout.INK)
-    against = f"; its {other} works the other way" if share > 1 else ""
-    return f"mostly up to its {one} ({share:.0%}{against})"
+    share, larger, smaller = max((ink, readout.INK, readout.PLACE), (1 - ink, readout.PLACE, readout.INK))
+    against = f"; its {smaller} works the other way" if share > 1 else ""
+    return f"mostly up to its {larger} ({percent(share)}{against})"
 
 
 def _at_moment(name: str, snapshots: Mapping[str, Tensor], moment: int, image: Tensor) -> AttentionTrace:
-    own = {key: tensor for key, tensor in snapshots.items() if key.startswith(f"{moment}.")}
-    return at_snapshot(name, own, moment, image)[0]
+    tensors = {key: tensor for key, tensor in snapshots.items() if key.startswith(f"{moment}.")}
+    return at_snapshot(name, tensors, moment, image)[0]
 
 
-CLOSE = 0.9  # R² above which a projection is close to what it projects
-SAME = 0.01  # mean difference of the ink below which two drawings are one
+CLOSE_R2 = 0.9  # R² above which a projection is close to what it projects
+SAME_INK = 0.01  # mean difference of the ink below which two drawings are one
 _read_back = by_model(readout.read_back)
 
 
-def kept_section(reading: screen.Reading) -> None:
-    """Draw what Q, K and V of the chosen layer keep of X, and the answer."""
-    drawings = (prepared(preset_canvas(digit)).image for digit in range(10))
-    others = [torch.from_numpy(one) for one in drawings if np.abs(one - reading.drawing.image).mean() > SAME]
-    kept = _read_back(screen.LAYER.value, reading.image, others)
-    value = kept["V"]
-    words, table = st.columns([1, 1.2], gap="large", vertical_alignment="center")
-    words.markdown(
-        f"**{'Yes' if value.token > CLOSE else 'No'}**: {value.token:.0%} of a pixel's vector X can be read back from "
-        f"V. At best, {value.width} numbers would give {value.most:.0%}."
+def projection_section(reading: screen.Reading) -> None:
+    """Draw how much of X can be read back from Q, K and V of the chosen layer."""
+    pictures = (prepared(preset_canvas(digit)).image for digit in range(10))
+    different = (picture for picture in pictures if np.abs(picture - reading.drawing.image).mean() > SAME_INK)
+    references = [torch.from_numpy(picture) for picture in different]
+    readouts = _read_back(screen.LAYER.value, reading.image, references)
+    value = readouts["V"]
+    text, table = st.columns([1, 1.2], gap="large", vertical_alignment="center")
+    text.markdown(
+        f"**{'Yes' if value.token > CLOSE_R2 else 'No'}**: {percent(value.token)} of a pixel's vector X can be read "
+        f"back from V. At best, {value.width} numbers would give {percent(value.most)}."
     )
     with table:
         figures_table(
             ("", "numbers", "give back (R²)", "at best", "ink"),
             *(
-                (letter, str(one.width), *(f"{share:.0%}" for share in (one.token, one.most, one.ink)))
-                for letter, one in kept.items()
+                (letter, str(readout.width), *(percent(share) for share in (readout.token, readout.most, readout.ink)))
+                for letter, readout in readouts.items()
             ),
         )
 
 
-LAYER_SHOWN = Field(screen.NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))
+PATCH_LAYER = Field(screen.NAME, "patch_layer", 4, address="patch_layer", parse=between(1, 4))
 read_patches = by_model(pixels.read_patches)
 
 
 def patches_section(reading: screen.Reading) -> None:
-    """Draw what the class token looks at, layer by layer and through all layers, and what is read."""
-    seen = read_patches(MODEL, reading.image)
+    """Draw the attention of the class token, layer by layer and through all layers, and what is read."""
+    patches = read_patches(MODEL, reading.image)
     st.markdown(
         "**784 pixels cost 614,656 scores a head, 49 patches and a class token 2,500.** From what its *class token* "
-        f"collects, a vision transformer reads **{int(seen.probabilities.argmax())}** ({seen.probabilities.max():.0%})."
+        f"collects, a vision transformer reads **{int(patches.probabilities.argmax())}** "
+        f"({percent(float(patches.probabilities.max()))})."
     )
     ink = inked(reading.drawing.image).repeat(8, 0).repeat(8, 1)
     through, by_head = st.columns([1, 1.8], gap="large")
     with through:
         paragraph("**Through all layers** (rollout)")
-        draw_chart(overlay(ink, seen.rolled, size=224), width="content", alt="Patches through all layers")
+        draw_chart(overlay(ink, patches.rolled, size=224), width="content", alt="Patches through all layers")
     with by_head:
-        layer = LAYER_SHOWN.widget(st.slider, "Layer", 1, len(seen.maps))
-        maps = seen.maps[layer - 1]
+        layer = PATCH_LAYER.widget(st.slider, "Layer", 1, len(patches.maps))
+        maps = patches.maps[layer - 1]
         labels = [f"head {head + 1}" for head in range(len(maps))]
         sheet = overlay_strip(ink, maps, labels, size=150, columns=3)
         draw_chart(sheet, width="content", alt=f"Patches in layer {layer}, by head")
 
 
-ROWS = screen.LAYERS | {
-    screen.SELF: "each pixel from itself, A = I",
-    screen.ALIKE: "all from all alike, A = 1/784",
-    screen.ALONE: "no attention",
+NETWORKS = screen.LAYERS | {
+    screen.SELF_ONLY: "each pixel from itself, A = I",
+    screen.EQUAL_FROM_START: "all from all alike, A = 1/784",
+    screen.NO_ATTENTION: "no attention",
 }
 FIGURES = "test_accuracy", "held_out_stroke_accuracy"
 """Figures of a card: of 10,000 test digits, and of 750 drawn with a pen."""
 
 
 def worth_section() -> None:
-    """Draw every layer's and control's figures as a table, and say what they come to beside the fair control."""
-    cards = {name: card for name in ROWS if "test_accuracy" in (card := card_or_empty(name))}
-    if not {screen.PLAIN, screen.SELF} <= set(cards):
+    """Draw the figures of every layer and control as a table, with the errors of attention and of the fair control."""
+    cards = {name: card for name in NETWORKS if "test_accuracy" in (card := card_or_empty(name))}
+    if not {screen.PLAIN, screen.SELF_ONLY} <= set(cards):
         return
-    own, errors = (readout.mean_errors(cards[name], FIGURES[0], 10_000) for name in (screen.SELF, screen.PLAIN))
+    control, errors = (
+        readout.mean_errors(cards[name], FIGURES[0], 10_000) for name in (screen.SELF_ONLY, screen.PLAIN)
+    )
     st.markdown(
         "**The fair control of *ink and position* is A = I**, with almost as many parameters: of 10,000 test digits it "
-        f"misreads {own:.0f} on average, attention {errors:.0f}.",
+        f"misreads {control:.0f} on average, attention {errors:.0f}.",
         help=explain("softmax"),
     )
     figures_table(
         ("network", "parameters", "test digits", "pen digits"),
         *(
-            (ROWS[name], f"{card['parameters']:,}", *(readout.figure_range(card, part) for part in FIGURES))
+            (NETWORKS[name], f"{card['parameters']:,}", *(readout.figure_range(card, figure) for figure in FIGURES))
             for name, card in cards.items()
         ),
     )
@@ -182,70 +190,70 @@ def worth_section() -> None:
 
 
 N_DRAWS = 20
-TAKEN, MOVING = "taken from most", "largest Jacobian"
+BY_WEIGHT, BY_JACOBIAN = "taken from most", "largest Jacobian"
 FFN = "ffn-classifier"
 ERASED = Field(
     screen.NAME,
     "erased",
-    TAKEN,
+    BY_WEIGHT,
     address="erase",
-    parse=lambda text: MOVING if text == "moving" else TAKEN,
-    text=lambda chosen: "moving" if chosen == MOVING else "",
+    parse=lambda text: BY_JACOBIAN if text == "moving" else BY_WEIGHT,
+    text=lambda chosen: "moving" if chosen == BY_JACOBIAN else "",
 )
 N_ERASED = Field(screen.NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
-SIZE = 150
+CASE_SIZE = 150
 ask_many, pixel_influence = by_model(pixels.ask_many), by_model(pixels.pixel_influence)
 
 
 def erase_section(reading: screen.Reading) -> None:
-    """Draw the drawing whole, without some ink, and without as much at random, each with both maps and the answer."""
+    """Draw the drawing as it is, without some ink, and without as much at random: both maps and the answer of each."""
     image, before, name = reading.image, reading.learned, screen.LAYER.value
     st.markdown(
         "**A feed-forward network pays attention, too**: how much each pixel moves *its* answer, its *Jacobian*, "
         "depends on the drawing."
     )
-    taken, moving = screen.attention_received(before.traces[0], image).abs(), pixel_influence(FFN, image)
-    most = max(2, int(ink_mask(image).sum()) - 1)
+    weights, jacobian = screen.attention_received(before.traces[0], image).abs(), pixel_influence(FFN, image)
+    max_erased = max(2, int(ink_mask(image).sum()) - 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = single_choice("Erase", ERASED, (TAKEN, MOVING), wrap=True)
-        N_ERASED.value = N_ERASED.clamp_to_options(range(1, most + 1), max(1, most // 4))
-        n = N_ERASED.widget(st.slider, "Ink pixels", 1, most, width=320)
-    erased = erase_ink(image, (taken if chosen == TAKEN else moving).flatten(), n)
+        chosen = single_choice("Erase", ERASED, (BY_WEIGHT, BY_JACOBIAN), wrap=True)
+        N_ERASED.value = N_ERASED.clamp_to_options(range(1, max_erased + 1), max(1, max_erased // 4))
+        n = N_ERASED.widget(st.slider, "Ink pixels", 1, max_erased, width=320)
+    erased = erase_ink(image, (weights if chosen == BY_WEIGHT else jacobian).flatten(), n)
     after = read_image(name, erased)
     at_random = torch.rand(N_DRAWS, image.numel(), generator=torch.Generator().manual_seed(0))
     trials = torch.stack([erase_ink(image, order, n) for order in at_random])
-    draws = ask_many(name, trials)
-    agreeing = int((draws.argmax(1) == before.digit).sum())
+    readings = ask_many(name, trials)
+    agreeing = int((readings.argmax(1) == before.digit).sum())
     by_chance = read_image(name, trials[0])
-    told = f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws."
+    chance_text = f"Reads **{before.digit}** in {agreeing} of {N_DRAWS} draws."
     cases = (
-        ("As drawn", image, before, moving, _reads(before, before)),
+        ("As drawn", image, before, jacobian, _reads(before, before)),
         (f"Without these {n}", erased, after, pixel_influence(FFN, erased), _reads(after, before)),
-        (f"Without {n} at random", trials[0], by_chance, pixel_influence(FFN, trials[0]), told),
+        (f"Without {n} at random", trials[0], by_chance, pixel_influence(FFN, trials[0]), chance_text),
     )
     for column, case in zip(st.columns(3, gap="medium"), cases, strict=True):
         with column:
             _case(*case)
 
 
-def _reads(now: Answer, before: Answer) -> str:
-    also = "" if now.digit == before.digit else f"; {before.digit} gets {percent(now.probabilities[before.digit])}"
-    return f"Reads **{now.digit}** ({now.confidence:.0%}){also}."
+def _reads(answer: Answer, learned: Answer) -> str:
+    digit = learned.digit
+    also = "" if answer.digit == digit else f"; {digit} gets {percent(answer.probabilities[digit])}"
+    return f"Reads **{answer.digit}** ({percent(answer.confidence)}){also}."
 
 
-def _case(title: str, image: Tensor, answer: Answer, moving: Tensor, words: str) -> None:
+def _case(title: str, image: Tensor, answer: Answer, moving: Tensor, text: str) -> None:
     st.markdown(f"**{title}**")
-    given, felt = to_array(screen.attention_received(answer.traces[0], image).abs()), to_array(moving)
-    glow = screen.map_chart(answer.traces[0], given, to_array(image), size=SIZE, bar=False)
-    jacobian = picture(
-        felt, Ramp(VIRIDIS, 0.0, float(felt.max()) or 1.0), title="moves", size=SIZE, bar=False, outline=to_array(image)
-    )
+    received, moved = to_array(screen.attention_received(answer.traces[0], image).abs()), to_array(moving)
+    glow = screen.map_chart(answer.traces[0], received, to_array(image), size=CASE_SIZE, bar=False)
+    ramp = Ramp(VIRIDIS, 0.0, float(moved.max()) or 1.0)
+    jacobian = picture(moved, ramp, title="moves", size=CASE_SIZE, bar=False, outline=to_array(image))
     with st.container(horizontal=True, gap="small"):
         for label, chart in (("attention", glow), ("Jacobian", jacobian)):
             with st.container(width="content", gap=None):
                 st.caption(label)
                 draw_chart(chart, width="content", alt=f"{title}: {label}, pixel by pixel")
-    st.markdown(words)
+    st.markdown(text)
 
 
 def pixels_steps(reading: screen.Reading) -> None:
@@ -255,13 +263,13 @@ def pixels_steps(reading: screen.Reading) -> None:
         return
     left, right = st.columns([0.82, 1], gap="large")
     with left:
-        drawn, hint = st.columns([1, 1.1], vertical_alignment="center")
-        with drawn:
-            ink, words = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
+        picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
+        with picture_column:
+            ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
             chart = partial(picture, ink, ink_ramp(), title="ink", size=168, marked=query, bar=False)
-            layers, key, take = [image_png(inked(ink))], "pixels_pick", screen.QUERY.take
+            layers, key, on_choose = [image_png(inked(ink))], "pixels_pick", screen.QUERY.take
             draw_layers(
-                chart, layers, ink, key, words, size=168, axis="pixels", tells="ink {}", chosen=query, take=take
+                chart, layers, ink, key, alt, size=168, axis="pixels", tells="ink {}", chosen=query, take=on_choose
             )
         with hint:
             row, column = divmod(query, 28)
@@ -270,10 +278,10 @@ def pixels_steps(reading: screen.Reading) -> None:
     with right:
         name = screen.NAME
 
-        def look(step: Step) -> StepLook:
+        def step_style(step: Step) -> StepLook:
             return StepLook(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
 
-        show_step_chart(trace, step, 0, look, name, stepper=screen.STEPS, on_choose=screen.QUERY)
+        show_step_chart(trace, step, 0, step_style, name, stepper=screen.STEPS, on_choose=screen.QUERY)
 
 
 DIGITS = [str(digit) for digit in range(10)]
@@ -282,11 +290,11 @@ REGION = Region(screen.NAME, screen.EDITS, "pixels", copies=DIGITS)
 
 
 def change_section(reading: screen.Reading) -> None:
-    """Draw what all ink takes from each pixel, to be brushed over, and what the answer becomes."""
+    """Draw the attention that each pixel receives from all ink, to be brushed over, and how the answer changes."""
     ink = reading.drawing.image
     before, after = (
         to_array(screen.attention_received(answer.traces[0], reading.image))
-        for answer in (reading.learned, reading.now)
+        for answer in (reading.learned, reading.edited)
     )
     left, right = st.columns([1.65, 1], gap="large")
     with left:
@@ -295,7 +303,7 @@ def change_section(reading: screen.Reading) -> None:
         high = screen.STRONGEST if reading.trace.has_softmax else None
         REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, outline=ink, high=high)
     with right:
-        show_outcome(screen.NAME, DIGITS, reading.learned.probabilities, reading.now.probabilities)
+        show_outcome(screen.NAME, DIGITS, reading.learned.probabilities, reading.edited.probabilities)
     if (folded := expander("Erase ink instead", ERASES)).open:
         with folded:
             erase_section(reading)

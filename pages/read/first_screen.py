@@ -8,11 +8,12 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention_core.attention.wording import percent
 from attention_core.data.drawing import Stroke, smooth_path
 from attention_core.data.presets import number_strokes
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
-from attention_core.inference import number_reading as read
+from attention_core.inference import number_reading as number_reading
 from attention_core.inference.number_reading import NumberRemark, ReadDrawing
 from attention_core.models.digit_reader import CLASSES, END, DigitReading
 from ui.canvas import Pad, covered, drawing_pad, render_strokes
@@ -22,7 +23,7 @@ from ui.state import Field
 NAME, MODEL = "read", "digit-reader"
 LAST = Field[ReadDrawing | None](NAME, "last", None)
 """The last drawing that could be read: its reading stays while there is nothing to read."""
-SIZE = (144, 576)
+PAD_SIZE = (144, 576)
 COLUMNS = [1.9, 1]
 """The pad, and whatever stands under it, beside the answers."""
 REMARKS = {
@@ -37,7 +38,7 @@ REMARKS = {
     NumberRemark.UNFINISHED: "As learned, it comes to no end, and is stopped after eight looks. "
     f"It was trained on up to {MAX_DIGITS} digits.",
 }
-read_drawing = by_model(read.read_drawing)
+read_drawing = by_model(number_reading.read_drawing)
 
 
 def numbered(labels: Sequence[str]) -> list[str]:
@@ -53,39 +54,39 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(f"[0-9]{{1,{MAX_DIGITS}}}", text) is not None
 
 
-def _strokes(number: str) -> list[Stroke]:
+def _number_strokes(number: str) -> list[Stroke]:
     """Return a number as strokes: presets neat, others as if by hand, the same each time."""
-    strokes = number_strokes(number, SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
+    strokes = number_strokes(number, PAD_SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
     return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
 
 
-PRESETS = {number: partial(_strokes, number) for number in ("7", "42", "2026", "31415", "271828", "5555")}
+PRESETS = {number: partial(_number_strokes, number) for number in ("7", "42", "2026", "31415", "271828", "5555")}
 PAD = Pad(
     NAME,
     PRESETS,
     "31415",
-    SIZE,
+    PAD_SIZE,
     address="number",
     pen_width=10,
-    from_address=lambda asked: _strokes(asked) if _is_number(asked) else None,
+    from_address=lambda number: _number_strokes(number) if _is_number(number) else None,
 )
 
 
 def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
     """Draw the pad with its presets; return what is drawn, read.
 
-    Also whether that is so, or was drawn before where nothing can be read; and the place straight under the drawing.
+    Also whether that can be read, else the last readable drawing is returned; and the container under the drawing.
     """
-    place = st.container(key="read_pad")
-    with place:
+    pad_area = st.container(key="read_pad")
+    with pad_area:
         pad = drawing_pad(PAD)
-    drawing = read_drawing(MODEL, pad.canvas, bool(pad.inked), covered(pad.canvas, pad.paper))
+    drawing = read_drawing(MODEL, pad.canvas, bool(pad.strokes), covered(pad.canvas, pad.paper))
     for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
         st.info(REMARKS[remark])
     if isinstance(drawing, ReadDrawing):
         LAST.value = drawing
-        return drawing, True, place
-    return LAST.value or readable(render_strokes(PRESETS[PAD.first](), SIZE, "light")), False, place
+        return drawing, True, pad_area
+    return LAST.value or readable(render_strokes(PRESETS[PAD.first](), PAD_SIZE, "light")), False, pad_area
 
 
 def readable(canvas: np.ndarray) -> ReadDrawing:
@@ -96,15 +97,15 @@ def readable(canvas: np.ndarray) -> ReadDrawing:
     return drawing
 
 
-def cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
-    """Return HTML with a card per look: what it read, how probable that is, which were blind; empty ones come first."""
-    parts = ['<div class="blind"></div>'] * left_out
+def answer_cards(reading: DigitReading, blind: Collection[int] = (), left_out: int = 0) -> str:
+    """Return HTML with a card per look: the digit, its probability, whether it was blind; cards left out come first."""
+    items = ['<div class="blind"></div>'] * left_out
     for look, row in enumerate(reading.probabilities.tolist()):
         best = int(np.argmax(row))
-        kind = " ".join(name for name, holds in (("end", best == END), ("blind", look in blind)) if holds)
-        parts.append(
-            f'<div class="{kind}"><b>{CLASSES[best]}</b><small>{row[best]:.0%}</small>'
+        css_class = " ".join(name for name, holds in (("end", best == END), ("blind", look in blind)) if holds)
+        items.append(
+            f'<div class="{css_class}"><b>{CLASSES[best]}</b><small>{percent(row[best])}</small>'
             f'<i style="width:{row[best]:.1%}"></i></div>'
         )
-    words = f"Reads {reading.digits or 'nothing'}"
-    return f'<div class="reading" role="img" aria-label="{words}">{"".join(parts)}</div>'
+    label = f"Reads {reading.digits or 'nothing'}"
+    return f'<div class="reading" role="img" aria-label="{label}">{"".join(items)}</div>'

@@ -15,31 +15,32 @@ def number_as_read() -> None:
     with st.container(key="read_first"):
         left, right = st.columns(COLUMNS, gap="large")
         with left:
-            drawing, is_present, place = number_pad()
-            now = tabs.read_now(drawing)
-            with place:
-                tabs.looks_chart(drawing, now)
+            drawing, is_present, pad_area = number_pad()
+            changed = tabs.read_changed(drawing)
+            with pad_area:
+                tabs.draw_looks(drawing, changed)
         with right:
-            tabs.answer(drawing, now, is_present)
+            tabs.draw_answer(drawing, changed, is_present)
 
-    shown = drawing._replace(reading=now.reading)
+    changed_drawing = drawing._replace(reading=changed.reading)
     page_tabs(
         NAME,
-        Tab("film", "Step by step", lambda: tabs.look_by_look(shown)),
-        Tab("try", "Try", lambda: tabs.change_section(drawing, now), formerly=("start",)),
-        Tab("question", "Another question", lambda: tabs.another_question(shown)),
+        Tab("film", "Step by step", lambda: tabs.film_section(changed_drawing)),
+        Tab("try", "Try", lambda: tabs.change_section(drawing, changed), formerly=("start",)),
+        Tab("question", "Another question", lambda: tabs.question_section(changed_drawing)),
         more=(
             Tab(
                 "steps",
                 "State, glimpse, state: one look in formulas",
-                lambda: tabs.read_steps(shown),
+                lambda: tabs.read_steps(changed_drawing),
                 formerly=("state",),
             ),
             read_doubts(drawing),
         ),
         players=(tabs.WALK, tabs.STEPS),
     )
-    take_along(lambda: export_bar(now.reading.trace, NAME, query=tabs.present_look(shown), picture=drawing.canvas))
+    query = tabs.current_look(changed_drawing)
+    take_along(lambda: export_bar(changed.reading.trace, NAME, query=query, picture=drawing.canvas))
 
 
 page_frame(NAME, "Attention moves: *what the network has seen so far decides where it looks next*.")

@@ -19,7 +19,7 @@ from attention_core.explain.guess import KeyPicture
 from attention_core.faithfulness import subjects
 from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
-from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, SIZE, cards, maps_of, numbered, readable
+from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, PAD_SIZE, answer_cards, maps_of, numbered, readable
 from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
 from ui.digits import inked
@@ -67,106 +67,106 @@ class ChangedReading(NamedTuple):
         return begins_at(drawing.reading.digits, self.reading.digits) or 0
 
 
-def read_now(drawing: ReadDrawing) -> ChangedReading:
+def read_changed(drawing: ReadDrawing) -> ChangedReading:
     """Read a drawing with the first query, and with the edits, that a visitor has chosen."""
     after = AFTER.clamp(0, len(drawing.labels))
     start = drawing.reading.states[after]
     learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
     runs = PAD.runs(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
     edits = EDITS.fitting(learned.trace, runs=runs)
-    now = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
-    return ChangedReading(learned, now, after)
+    reading = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
+    return ChangedReading(learned, reading, after)
 
 
-def read_alike(drawing: ReadDrawing) -> DigitReading:
+def read_uniform(drawing: ReadDrawing) -> DigitReading:
     """Read a drawing with every weight equal: no look can choose where it goes."""
     return read_again(MODEL, drawing.picture, edits=(Uniform(),))
 
 
-def begin_later() -> None:
+def begin_at_second() -> None:
     """Let the first query be that of the second look."""
     AFTER.value = 1
     EDITS.reset()
 
 
-def change_section(drawing: ReadDrawing, now: ChangedReading) -> None:
+def change_section(drawing: ReadDrawing, changed: ChangedReading) -> None:
     """Let a person change where the reader looks and what it is told, and draw what is read."""
     left, right = st.columns([1.65, 1], gap="large")
-    before, after = (maps_of(reading).mean(0) for reading in (now.learned, now.reading))
+    maps = (maps_of(reading).mean(0) for reading in (changed.learned, changed.reading))
     with left:
         hint = "Brush over a digit, then let no look go there."
-        REGIONS.draw(drawing.canvas, before, after, now.reading.trace, hint=hint, size=560)
+        REGIONS.draw(drawing.canvas, *maps, changed.reading.trace, hint=hint, size=560)
     with right:
         st.caption("Withhold the glimpse of look")
         with st.container(horizontal=True, gap="xsmall"):
-            for look in range(len(now.learned.probabilities)):
+            for look in range(len(changed.learned.probabilities)):
                 key = f"read_withhold_{look}"
                 st.button(f"{look + 1}", key=key, on_click=changing(EDITS.toggle), args=(_without(look),))
         names = {look: f"{look}: {label}" for look, label in enumerate(drawing.labels, 1)}
         label, choices = "Begin as if it had read up to", {0: "nothing"} | names
         single_choice(label, AFTER, choices, wrap=True, on_change=partial(run_parts, BODY))
         st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
-        if now.is_changed:
-            finished = "" if now.reading.finished else ", and no end"
-            st.markdown(f"Read now: **{now.reading.digits or 'nothing'}**{finished}")
-        if now.reading.trace.edits:
-            one, other = (to_array(reading.probabilities) for reading in (now.learned, now.reading))
-            look = max(range(min(len(one), len(other))), key=lambda look: abs(one[look] - other[look]).sum())
+        if changed.is_changed:
+            finished = "" if changed.reading.finished else ", and no end"
+            st.markdown(f"Read now: **{changed.reading.digits or 'nothing'}**{finished}")
+        if changed.reading.trace.edits:
+            before, after = (to_array(reading.probabilities) for reading in (changed.learned, changed.reading))
+            look = max(range(min(len(before), len(after))), key=lambda look: abs(before[look] - after[look]).sum())
             st.caption(f"At look {look + 1}, where most has changed:")
-            show_outcome(NAME, CLASSES, one[look], other[look])
+            show_outcome(NAME, CLASSES, before[look], after[look])
 
 
-def looks_chart(drawing: ReadDrawing, now: ChangedReading) -> None:
+def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
     """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
-    weights, left_out = to_array(column_weights(now.reading.trace)), now.left_out(drawing)
+    weights, left_out = to_array(column_weights(changed.reading.trace)), changed.left_out(drawing)
     weights = np.vstack([np.zeros((left_out, weights.shape[1])), weights])
-    labels, high = ["no look"] * left_out + numbered(labels_of(now.reading)), float(weights.max())
-    looks, columns = Axis("looks", labels), Axis("columns", [str(place + 1) for place in range(weights.shape[1])])
+    labels, high = ["no look"] * left_out + numbered(labels_of(changed.reading)), float(weights.max())
+    looks, columns = Axis("looks", labels), Axis("columns", [str(column + 1) for column in range(weights.shape[1])])
     chart, layer = partial(matrix_chart, weights, looks, columns, Role.WEIGHTS), glow_ramp(weights.shape[1], high)
     with st.container(key="read_looks", horizontal=True, gap="xsmall"):
-        layers, words = [map_png(weights, layer, False)], "All looks: where each goes"
-        draw_layers(chart, layers, 100 * weights, "read_columns", words, size=SIZE[1], row=27, tells="{}%")
+        layers, alt = [map_png(weights, layer, False)], "All looks: where each goes"
+        draw_layers(chart, layers, 100 * weights, "read_columns", alt, size=PAD_SIZE[1], row=27, tells="{}%")
         st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
 
 
-def answer(drawing: ReadDrawing, now: ChangedReading, is_present: bool) -> None:
+def draw_answer(drawing: ReadDrawing, changed: ChangedReading, is_present: bool) -> None:
     """Draw the reading, and that of a reader that cannot choose."""
-    reading, alike = now.reading, read_alike(drawing)
-    for part in ("read_looks", "read_answer"):
-        grey_out(part, not is_present)
+    reading, uniform = changed.reading, read_uniform(drawing)
+    for key in ("read_looks", "read_answer"):
+        grey_out(key, not is_present)
     with st.container(key="read_answer"):
-        section("Looking digit by digit" + (", changed" if now.is_changed else ""), Role.WEIGHTS)
-        st.html(cards(reading, now.withheld, now.left_out(drawing)))
-        how = "stopped by itself" if reading.finished else "was stopped"
-        st.markdown(f"It {how} after {counted(len(reading.probabilities), 'looks')}.")
+        section("Looking digit by digit" + (", changed" if changed.is_changed else ""), Role.WEIGHTS)
+        st.html(answer_cards(reading, changed.withheld, changed.left_out(drawing)))
+        ending = "stopped by itself" if reading.finished else "was stopped"
+        st.markdown(f"It {ending} after {counted(len(reading.probabilities), 'looks')}.")
         section("With every weight equal")
-        st.html(f'<div class="baseline">{cards(alike)}</div>')
+        st.html(f'<div class="baseline">{answer_cards(uniform)}</div>')
     try_this(NAME, _later(drawing))
 
 
-def figures() -> None:
+def draw_test_figures() -> None:
     """Say how often it is right, on numbers that it never saw."""
-    if told := card_or_empty(MODEL).get("test_numbers"):
-        five, six = told["accuracy_1_to_5"], told["accuracy_by_length"][str(MAX_DIGITS)]
+    if shares := card_or_empty(MODEL).get("test_numbers"):
+        five, six = shares["accuracy_1_to_5"], shares["accuracy_by_length"][str(MAX_DIGITS)]
         st.caption(
             "The map says where a digit was read, not why: cover the spot in *Try*. The network is right on "
-            f"{five:.1%} of new numbers of up to five digits, on {six:.1%} of six."
+            f"{percent(five)} of new numbers of up to five digits, on {percent(six)} of six."
         )
 
 
 def _later(drawing: ReadDrawing) -> TryThis:
-    whole, rest = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
+    digits, remainder = drawing.reading.digits, drawing.reading.digits[1:] or "the end"
 
     def outcome() -> tuple[int, str]:
-        read = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"
-        words = f"Then it reads *{read}*: the picture is the same; its question alone knows how far it has come."
-        return (1, words) if read == rest else (0 if read == whole else 2, f"Then it reads *{read}*.")
+        reread = read_again(MODEL, drawing.picture, start=drawing.reading.states[1]).digits or "the end"
+        text = f"Then it reads *{reread}*: the picture is the same; its question alone knows how far it has come."
+        return (1, text) if reread == remainder else (0 if reread == digits else 2, f"Then it reads *{reread}*.")
 
     return TryThis(
-        f"Pretend the {whole[0]} is already read" if whole else "Pretend the first digit is already read",
+        f"Pretend the {digits[0]} is already read" if digits else "Pretend the first digit is already read",
         "Pretend it has already read the first digit. What will it read?",
-        (f"{whole or 'Nothing'} again", f"Only {rest}", "Something else"),
-        begin_later,
+        (f"{digits or 'Nothing'} again", f"Only {remainder}", "Something else"),
+        begin_at_second,
         outcome,
         "read_answer",
         about=AFTER.value,
@@ -180,24 +180,24 @@ STEP_SIZE = 480
 WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
 
 
-def present_look(drawing: ReadDrawing) -> int:
+def current_look(drawing: ReadDrawing) -> int:
     """Return the look at which the film stands, from 0."""
     return WALK.field.clamp(0, len(drawing.labels) - 1)
 
 
-def look_by_look(drawing: ReadDrawing) -> None:
+def film_section(drawing: ReadDrawing) -> None:
     """Draw the present look: its map over the drawing, and what it says."""
     look = WALK.draw(drawing.labels)
-    film, answer = st.columns(COLUMNS, gap="large")
+    film, draw_answer = st.columns(COLUMNS, gap="large")
     with film:
         maps, keys = maps_of(drawing.reading), drawing.reading.trace.story.key_axis
-        words, high = "The chosen look: where it goes, over the drawing", float(maps.max())
-        draw_map(maps[look], drawing.canvas, "read_film", words, size=WIDTH, high=high)
+        alt, high = "The chosen look: where it goes, over the drawing", float(maps.max())
+        draw_map(maps[look], drawing.canvas, "read_film", alt, size=WIDTH, high=high)
         bar = f'<i style="background:linear-gradient(90deg,{",".join(GLOW)})"></i>'
-        most = f"{strongest_weight(len(keys), high):.1%} of the weight (all equal: {1 / len(keys):.2%})"
-        st.html(f'<p class="glow">0 {bar} {most}</p>')
-        figures()
-    with answer:
+        strongest = f"{percent(strongest_weight(len(keys), high))} of the weight (all equal: {percent(1 / len(keys))})"
+        st.html(f'<p class="glow">0 {bar} {strongest}</p>')
+        draw_test_figures()
+    with draw_answer:
         section(f"Look {look + 1} says", Role.OUTPUT)
         shares = drawing.reading.probabilities[look].tolist()
         note_picture(partial(bar_table, CLASSES, {"probability": shares}, SERIES), "What the chosen look says")
@@ -205,7 +205,7 @@ def look_by_look(drawing: ReadDrawing) -> None:
         st.html(bar_rows((*line, SERIES[0]) for line in best))
 
 
-def another_question(drawing: ReadDrawing) -> None:
+def question_section(drawing: ReadDrawing) -> None:
     """Draw what shows that the query makes the map: the same region, scored otherwise at every look."""
     look = WALK.draw(drawing.labels)
     trace, labels = drawing.reading.trace, [f"{number}: {label}" for number, label in enumerate(drawing.labels, 1)]
@@ -215,9 +215,9 @@ def another_question(drawing: ReadDrawing) -> None:
     row, column = divmod(region, trace.story.key_axis.picture_grid[1])
     left, right = st.columns(COLUMNS, gap="large")
     with left:
-        maps, words = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
-        high, take = float(maps.max()), REGION.take
-        draw_map(maps[look], drawing.canvas, "read_regions", words, size=WIDTH, high=high, chosen=region, take=take)
+        maps, alt = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
+        high, on_choose = float(maps.max()), REGION.take
+        draw_map(maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, take=on_choose)
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "
             "answers."
@@ -236,8 +236,8 @@ def read_steps(drawing: ReadDrawing) -> None:
     keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.picture_grid)
     if not (step := STEPS.draw(trace, look, picture=keys)):
         return
-    words, numbers = st.columns([0.9, 1.1], gap="large")
-    with words:
+    text, numbers = st.columns([0.9, 1.1], gap="large")
+    with text:
         show_words(trace, step, 0, look, NAME)
     with numbers:
         _show_step(drawing, step, look)
@@ -246,12 +246,12 @@ def read_steps(drawing: ReadDrawing) -> None:
 def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
     trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
 
-    def drawn(step: Step) -> StepLook:
+    def step_style(step: Step) -> StepLook:
         if step.role is Role.INPUT:
             return StepLook(size=504)
         return StepLook(told_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
-    show_step_chart(trace, step, 0, drawn, NAME, stepper=STEPS, on_choose=WALK.field)
+    show_step_chart(trace, step, 0, step_style, NAME, stepper=STEPS, on_choose=WALK.field)
 
 
 def read_doubts(drawing: ReadDrawing) -> Tab:

@@ -16,7 +16,7 @@ from attention_core.live_training.lesson import POSITION, LiveSettings, Look
 from attention_core.live_training.live_run import LESSONS, LiveRun, beforehand
 from attention_core.live_training.lookup import MISSPELLED
 from pages.train.training import Training, TrainingStage
-from ui.canvas import Pad, digit_presets, drawing_pad, last_drawn
+from ui.canvas import Pad, digit_presets, drawing_pad, last_readable
 from ui.component import component
 from ui.computed import cached_computation, compute_turn
 from ui.digits import prepared
@@ -153,7 +153,7 @@ def own_input() -> tuple[Any, str]:
     """Let a person draw or type, and return it as the lesson reads it, with a text that tells it from others."""
     if LESSON.value == "digits":
         pad = drawing_pad(PAD)
-        drawing = prepared(last_drawn(PAD, pad, not pad.inked).canvas)
+        drawing = prepared(last_readable(PAD, pad, not pad.strokes).canvas)
         image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from attention_core.attention.wording import percent
 from attention_core.data.presets import preset_paths
 from attention_core.weights import FOLDER
 from tests.support.app import (
@@ -326,7 +327,7 @@ LAYERS = ["pixel-notes", "pixel-notes-ink", "pixel-notes-product", "pixel-classi
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "are_errors", "words"),
+    ("accuracy", "baseline", "are_errors", "comparison"),
     [
         ("98.1%", "98.1%", False, "as good"),
         ("98.1%", "98.4%", False, "almost as good"),
@@ -337,25 +338,25 @@ LAYERS = ["pixel-notes", "pixel-notes-ink", "pixel-notes-product", "pixel-classi
         ("98.1% to 98.3%", "98.2%", False, "as good"),
     ],
 )
-def test_a_comparison_says_no_more_than_the_figures_as_they_are_printed(one, other, are_errors, words):
-    from ui.digits import beside
+def test_a_comparison_says_no_more_than_the_figures_as_they_are_printed(accuracy, baseline, are_errors, comparison):
+    from ui.digits import compare_accuracies
 
-    assert beside(one, other, are_errors) == words
+    assert compare_accuracies(accuracy, baseline, are_errors) == comparison
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_is_said_of_a_layer_is_what_its_cards_and_its_first_drawing_say(page, layer):
-    from ui.digits import beside
+    from ui.digits import compare_accuracies
 
     given(page, layer=layer)
     card = json.loads((FOLDER / f"{layer}.json").read_text())
     without = "98.9%" if layer == "pixel-classifier" else "98.1%"
     having, words = f"{card['test_accuracy']:.1%}", said(page)
     assert f"It reads {having} of MNIST's test digits" in words
-    assert f" is {beside(without, having)}: {without}." in words
+    assert f" is {compare_accuracies(without, having)}: {without}." in words
     assert ("It does not help" in words) == (float(having[:-1]) <= float(without[:-1]))
     if equal := card.get("test_accuracy_with_uniform_attention"):
-        assert f"with every weight equal, {equal:.1%}" in words
+        assert f"with every weight equal, {percent(equal)}" in words
     weight = "0" if layer == "pixel-notes-product" else "equal"
     assert re.search(rf"With every weight {weight}, the first 7 is an? {answers(page)[1]}\.", words)
     assert f"Every weight {weight}: reads" in re.sub(r"<[^>]+>", "", bodies(page))
