@@ -46,6 +46,6 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     foot(entry)
     show_link_faults()
 else:
-    own = [Middleware(one) for one in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
+    middleware = [Middleware(layer) for layer in (SecurityHeaders, OldAddresses, PageStyle, Health, UploadBounds)]
     files = [ui.chart.route(), ui.component.route()]
-    app = st.App(__file__, lifespan=lifespan, routes=[*files, *routes()], middleware=own)
+    app = st.App(__file__, lifespan=lifespan, routes=[*files, *routes()], middleware=middleware)

@@ -16,7 +16,7 @@ import attention_core
 from tests.support import tiny_hub
 from tests.support.server import free_port
 from tests.support.session import Session
-from ui.faults import RESTART_WORDS
+from ui.faults import RESTART_NOTICE
 
 RECORD = """
 from attention_core import trace_model
@@ -147,7 +147,7 @@ def test_the_command_opens_a_recording_in_the_app(installed):
         app.touch()  # which Streamlit, if it watched, would tell by itself
         later = Session(address)
         await later.open("model")
-        assert RESTART_WORDS in later.words("alert")
+        assert RESTART_NOTICE in later.words("alert")
         await later.close()
 
     folder, programs = installed

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.server import command, free_port, started
 from tests.support.session import Session
-from ui.faults import RESTART_WORDS
+from ui.faults import RESTART_NOTICE
 
 ADDED = {"--server.port", "--server.address", "--server.headless"}
 
@@ -63,5 +63,5 @@ async def test_an_app_whose_files_change_goes_on_and_says_that_it_has_to_be_rest
         for name in ("app.py", "pages/lookup/page.py", "pages/vectors/page.py"):
             text, line = (copied / name).read_text(), "import streamlit as st"
             (copied / name).write_text(text.replace(line, f"{line}\nfrom ui.skeleton import new_thing", 1))
-        assert await visit("lookup") == [RESTART_WORDS]
-        assert await visit("vectors") == [RESTART_WORDS]  # read from its changed file
+        assert await visit("lookup") == [RESTART_NOTICE]
+        assert await visit("vectors") == [RESTART_NOTICE]  # read from its changed file

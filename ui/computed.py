@@ -31,7 +31,7 @@ from attention_core.serve.wire import PACKAGES, function_name, is_ours
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.hosting.bounds import VALUE_BYTES
 from ui.labels import error_markdown
-from ui.layout import end_here
+from ui.layout import stop_run
 from ui.state import APP, Field
 
 AWAY = "ATTENTION_RAY_AWAY"  # what to do while the cluster does not answer: "here" = compute here, "wait" = wait for it
@@ -115,7 +115,7 @@ def model_or_stop(name: str) -> Any:
     model, fault = model_or_none(name)
     if model is None:
         st.error(f"**The model cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
-        end_here()
+        stop_run()
     return model
 
 

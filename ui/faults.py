@@ -14,10 +14,10 @@ from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.state import APP, Field
 
-OWN = ("app.py", "pages", "ui", "attention_core")
-RESTART_WORDS = "The files of this app have changed since it was started, so it has to be restarted."
+APP_FILES = ("app.py", "pages", "ui", "attention_core")
+RESTART_NOTICE = "The files of this app have changed since it was started, so it has to be restarted."
 CHANGED = Field[bool | None](APP, "files_changed", None)
-"""Whether they had when this visitor came; None before it was checked."""
+"""Whether files had changed when this visitor came; None before it was checked."""
 
 
 def _written(file: str) -> tuple[int, int]:
@@ -25,8 +25,8 @@ def _written(file: str) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-_FILES = [str(file) for name in OWN for file in (find_file(name), *find_file(name).rglob("*.py")) if file.is_file()]
-_AT_START = {file: _written(file) for file in _FILES}
+_PATHS = [path for name in APP_FILES for path in (find_file(name), *find_file(name).rglob("*.py"))]
+_AT_START = {str(path): _written(str(path)) for path in _PATHS if path.is_file()}
 
 
 def have_changed() -> bool:
@@ -34,7 +34,7 @@ def have_changed() -> bool:
     if st.get_option("server.fileWatcherType") != "none":
         return False
     try:
-        return any(_written(file) != was for file, was in _AT_START.items())
+        return any(_written(file) != before for file, before in _AT_START.items())
     except FileNotFoundError:
         return True
 
@@ -44,7 +44,7 @@ def show_restart_notice() -> None:
     if CHANGED.value is None:
         CHANGED.value = have_changed()
     if CHANGED.value and not LECTURE.value:
-        st.warning(RESTART_WORDS)
+        st.warning(RESTART_NOTICE)
 
 
 def explains_failure() -> bool:
@@ -52,7 +52,7 @@ def explains_failure() -> bool:
     if not have_changed():
         return False
     if not CHANGED.value:
-        st.warning(RESTART_WORDS)
+        st.warning(RESTART_NOTICE)
     return True
 
 

@@ -31,8 +31,8 @@ def _read_bounded_edits(self: Any, ui_value: str | None) -> DataEditorState:
     is_small = ui_value is None or len(ui_value) <= JSON_BYTES.most
     state = _read_edits(self, ui_value if is_small else None)
     if not is_small or state["added_rows"]:
-        words = f"{len(state['added_rows']):,} new rows" if is_small else f"Texts larger than {JSON_BYTES.millions} MB"
-        _REFUSALS[running_session()] = f"{words} came into the table; they were left out."
+        excess = f"{len(state['added_rows']):,} new rows" if is_small else f"Texts larger than {JSON_BYTES.millions} MB"
+        _REFUSALS[running_session()] = f"{excess} came into the table; they were left out."
     state["added_rows"].clear()
     state["deleted_rows"].clear()
     return state
@@ -41,41 +41,41 @@ def _read_bounded_edits(self: Any, ui_value: str | None) -> DataEditorState:
 # "It sums the files of the sessions, those deleted that a page still has open": max_upload_size binds the browser
 # alone, server.maxUploadSize each file alone, and nothing public tells what is held.
 @wraps(_open_file)
-def _open_counted(self: UploadedFile, record: Any, file_urls: Any) -> None:
+def _open_and_note(self: UploadedFile, record: Any, file_urls: Any) -> None:
     _open_file(self, record, file_urls)
     _OPEN[id(self)] = id(record.data), len(record.data)
     weakref.finalize(self, _OPEN.pop, id(self), None).atexit = False
 
 
 DataEditorSerde.deserialize = _read_bounded_edits  # type: ignore[method-assign]
-UploadedFile.__init__ = _open_counted  # type: ignore[method-assign]
+UploadedFile.__init__ = _open_and_note  # type: ignore[method-assign]
 
 
 def files_of(session: str = "") -> list[int]:
     """Return the sizes of a session's uploaded files, bytes; "" = of all, and of deleted ones that a script has."""
     storage = cast(Any, runtime.get_instance()).uploaded_file_mgr.file_storage
     sessions = [storage.get(session, {})] if session else list(storage.values())
-    kept = {id(file.data): len(file.data) for files in sessions for file in list(files.values())}
-    return list((kept if session else kept | dict(list(_OPEN.values()))).values())
+    stored = {id(file.data): len(file.data) for files in sessions for file in list(files.values())}
+    return list((stored if session else stored | dict(list(_OPEN.values()))).values())
 
 
-def let_go(session: str) -> None:
+def free_uploads(session: str) -> None:
     """Make room: forget a session's files that no script has in hand, and all sessions whose browser has gone."""
     server, in_hand = cast(Any, runtime.get_instance()), {data for data, _ in list(_OPEN.values())}
     uploads = server.uploaded_file_mgr
     for file in list(uploads.file_storage.get(session, {}).values()):
         if id(file.data) not in in_hand:
             uploads.remove_file(session, file.file_id)
-    for other in [one for one in list(uploads.file_storage) if not server.is_active_session(one)]:
-        server.close_session(other)
-        uploads.remove_session_files(other)
+    for stale in [session_id for session_id in list(uploads.file_storage) if not server.is_active_session(session_id)]:
+        server.close_session(stale)
+        uploads.remove_session_files(stale)
 
 
-def refuse(session: str, words: str) -> None:
+def refuse(session: str, reason: str) -> None:
     """Tell a session that something was refused: its page runs again and says so."""
     browser = runtime.get_instance()._session_mgr.get_active_session_info(session)
     if browser is not None and session not in _REFUSALS:
-        _REFUSALS[session] = words
+        _REFUSALS[session] = reason
         browser.session.request_rerun(browser.session._client_state)
 
 
@@ -100,8 +100,8 @@ def keep_downloads(seconds: float, files: Any = None) -> None:
     delete, orphaned = files._delete_file, weakref.WeakKeyDictionary[object, float]()
 
     def delete_later(file_id: str) -> None:
-        now = time.monotonic()
-        if now - orphaned.setdefault(files._file_metadata[file_id], now) >= seconds:
+        present = time.monotonic()
+        if present - orphaned.setdefault(files._file_metadata[file_id], present) >= seconds:
             delete(file_id)
 
     files._delete_file = delete_later
@@ -110,11 +110,11 @@ def keep_downloads(seconds: float, files: Any = None) -> None:
 def forget_widgets(session: AppSession) -> None:
     """Forget widgets that are neither here now nor were at the last look; who is slow may still have pressed one."""
     state = session.session_state
-    known = state._new_widget_state.widget_metadata
-    here = {*state._new_widget_state.states, *state._old_state}
-    gone = {name: widget for name, widget in list(known.items()) if name not in here}
+    metadata = state._new_widget_state.widget_metadata
+    present = {*state._new_widget_state.states, *state._old_state}
+    gone = {name: widget for name, widget in list(metadata.items()) if name not in present}
     for name in [name for name, widget in _GONE.get(session, {}).items() if gone.get(name) is widget]:
-        known.pop(name, gone.pop(name))
+        metadata.pop(name, gone.pop(name))
     _GONE[session] = gone
 
 
@@ -145,6 +145,6 @@ class FirstVisitor(runtime.SessionClient):
     async def visit(self, page: str) -> None:
         """Run a page, named as in its address."""
         self._finished.clear()
-        asked = BackMsg(rerun_script={"page_name": page})  # type: ignore[arg-type]
-        runtime.get_instance().handle_backmsg(self._session, asked)
+        request = BackMsg(rerun_script={"page_name": page})  # type: ignore[arg-type]
+        runtime.get_instance().handle_backmsg(self._session, request)
         await self._finished.wait()

@@ -16,10 +16,10 @@ from attention_core.device import choose_device
 from ui.computed import result_cache
 from ui.hosting.bounds import QUEUE
 from ui.inside_streamlit import running_session
-from ui.layout import end_here
+from ui.layout import stop_run
 from ui.state import APP, Field, widget_value
 
-GRACE, BEAT = 0.3, 0.2  # seconds before a visitor is told of the queue, and then from one look at it to the next
+GRACE, BEAT = 0.3, 0.2  # seconds before a visitor is told of the queue, and between two updates of it
 CANCEL = Field(APP, "queue_cancel", "queue_cancel")
 """The key of the button that was drawn last."""
 Result = TypeVar("Result")
@@ -31,12 +31,12 @@ class Queue:
     """Threads of which one runs. The addresses take turns; threads of one address run in the order of their requests.
 
     A lecture hall may have one address, as a single visitor has. So an address may have any number of places while
-    there is room: for `most_waiting` behind the one that runs. Without room the address with the most places gives one
+    there is room: for `max_waiting` behind the one that runs. Without room the address with the most places gives one
     up to an address with fewer.
     """
 
-    def __init__(self, most_waiting: int) -> None:
-        self.most_waiting = most_waiting
+    def __init__(self, max_waiting: int) -> None:
+        self.max_waiting = max_waiting
         self._line: dict[int, tuple[str, str]] = {}
         """Session and address of each thread, in the order of asking."""
         self._runs = 0
@@ -50,21 +50,21 @@ class Queue:
         """Join the queue; returns False where too many wait. Of a session one thread waits, the last one."""
         with self._moved:
             waiting = self._order()[1:]
-            removed = [one for one in waiting if session and self._line[one][0] == session]
-            if not removed and len(self._line) > self.most_waiting:
-                places = Counter(address for _, address in self._line.values())
-                removed = [one for one in waiting if places[self._line[one][1]] > places[address] + 1]
-                removed = sorted(removed, key=lambda one: places[self._line[one][1]])[-1:]
+            removed = [waiter for waiter in waiting if session and self._line[waiter][0] == session]
+            if not removed and len(self._line) > self.max_waiting:
+                n_of = Counter(address for _, address in self._line.values())
+                removed = [waiter for waiter in waiting if n_of[self._line[waiter][1]] > n_of[address] + 1]
+                removed = sorted(removed, key=lambda waiter: n_of[self._line[waiter][1]])[-1:]
                 if not removed:
                     return False
-            for one in removed:
-                del self._line[one]
+            for waiter in removed:
+                del self._line[waiter]
             self._line[thread] = session, address
             self._start(self._runs or thread)
             return True
 
     def wait(self, thread: int, seconds: float) -> int | None:
-        """Wait for so long at most; returns how many are before, 0 = it is one's turn, None = the place is lost."""
+        """Wait at most so many seconds; returns how many are ahead, 0 = its turn, None = it was removed."""
         with self._moved:
             self._moved.wait_for(lambda: self._runs == thread or thread not in self._line, seconds)
             return self._order().index(thread) if thread in self._line else None
@@ -76,8 +76,8 @@ class Queue:
             self._start(next(iter(self._order()), 0))
 
     def _start(self, thread: int) -> None:
-        there = {address for _, address in self._line.values()}
-        self._last_turn = {one: turn for one, turn in self._last_turn.items() if one in there}
+        addresses = {address for _, address in self._line.values()}
+        self._last_turn = {address: turn for address, turn in self._last_turn.items() if address in addresses}
         if thread != self._runs:
             self._runs = thread
             if thread:
@@ -85,7 +85,7 @@ class Queue:
         self._moved.notify_all()
 
     def _order(self) -> list[int]:
-        """Return the thread that runs, and then the others as they come."""
+        """Return the thread that runs, then the others in the order of their turns."""
         numbers, orders = Counter[str](), dict[int, tuple[bool, int, int]]()
         for thread, (_, address) in self._line.items():
             orders[thread] = (thread != self._runs, numbers[address], self._last_turn.get(address, 0))
@@ -94,8 +94,8 @@ class Queue:
 
 
 @cache
-def queue_of(device: str, what: str = "") -> Queue:
-    """Return the queue of a device, one for all visitors; or of what else is done one at a time there."""
+def queue_of(device: str, task: str = "") -> Queue:
+    """Return the queue of a device, one for all visitors; of another task there, its own queue."""
     return Queue(QUEUE.most)
 
 
@@ -115,7 +115,7 @@ def background_turn(address: str) -> Iterator[bool]:
         queue.leave(thread)
 
 
-def asking() -> tuple[str, str]:
+def running_visitor() -> tuple[str, str]:
     """Return the session whose page runs in this thread, and the address that it comes from; "" = unknown."""
     session = running_session()
     address = st.context.ip_address if session else None
@@ -134,7 +134,7 @@ def heavy_run(spinner: str = "") -> Iterator[None]:
     if thread in queue:
         yield
         return
-    session, address = asking()
+    session, address = running_visitor()
     if widget_value(CANCEL.value) is True:  # in the run that the click began
         _refuse("You have left the queue.")
     if not queue.join(thread, session, address):
@@ -149,33 +149,33 @@ def heavy_run(spinner: str = "") -> Iterator[None]:
 
 
 def run_once(cache: BoundedCache, key: Hashable, compute: Callable[[], Result], spinner: str = "") -> Result:
-    """Return a value of a cache, computed in a heavy run if nobody has: it is kept for all visitors."""
-    kept = cache.get(key)
-    if kept is None:
+    """Return a cached value, computed in a heavy run if it is not there; all visitors share it."""
+    cached = cache.get(key)
+    if cached is None:
         with heavy_run(spinner):
-            kept = cache.get(key) or ComputedValue(compute())  # a visitor before may have asked for the same
-            cache.put(key, kept.value)
-    return kept.value
+            cached = cache.get(key) or ComputedValue(compute())  # a visitor before may have asked for the same
+            cache.put(key, cached.value)
+    return cached.value
 
 
 def _wait_in_line(queue: Queue, thread: int) -> None:
     spot = st.empty()
     with spot.container(horizontal=True, vertical_alignment="center"):
-        words = st.empty()
+        caption = st.empty()
         CANCEL.value = f"queue_cancel_{next(_BUTTONS)}"
         st.button("Cancel", key=CANCEL.value)
     while before := queue.wait(thread, BEAT):
-        words.markdown(f"{before} visitors are before you." if before > 1 else "One visitor is before you.")
+        caption.markdown(f"{before} visitors are before you." if before > 1 else "One visitor is before you.")
     spot.empty()
     if before is None:
         _refuse(_FULL)
 
 
-def _refuse(words: str) -> None:
+def _refuse(reason: str) -> None:
     """Say why nothing is computed, and end here until the visitor asks again."""
-    st.info(words)
+    st.info(reason)
     st.button("Try again", key=f"queue_again_{next(_BUTTONS)}")
-    end_here()
+    stop_run()
 
 
 Portions = Callable[[], Iterator[tuple[float, Result]]]
@@ -188,32 +188,32 @@ def result_on_demand(
     portions: Portions[Result],
     draw: Callable[[Result], object] | None = None,
 ) -> Result | None:
-    """Return what portions come to; a button asks for it, and None = nobody has asked yet.
+    """Return the last result of portions, once a visitor has pressed the button; None before.
 
-    Portions yield, after each step, the share that is done and what it has come to; `draw` shows it meanwhile.
+    Portions yield, after each step, the share that is done and the result so far; `draw` shows it meanwhile.
     """
-    place = st.empty()
-    if not result_cache().get(key) and not place.button(label, key=button, type="primary"):
+    slot = st.empty()
+    if not result_cache().get(key) and not slot.button(label, key=button, type="primary"):
         return None
-    place.empty()
+    slot.empty()
     return queued_result(key, portions, draw)
 
 
 def queued_result(key: Hashable, portions: Portions[Result], draw: Callable[[Result], object] | None = None) -> Result:
-    """Return what portions come to at last; `draw` shows what is known meanwhile."""
-    bar, shown = st.empty(), st.empty()
-    if known := result_cache().get(key):
-        return known.value
+    """Return the last result of portions; `draw` shows those before it."""
+    bar, preview = st.empty(), st.empty()
+    if cached := result_cache().get(key):
+        return cached.value
     with heavy_run():
-        known = result_cache().get(key)  # a visitor before may have asked for the same
-        if known:
-            return known.value
+        cached = result_cache().get(key)  # a visitor before may have asked for the same
+        if cached:
+            return cached.value
         for share, result in portions():
             bar.progress(share)
             if draw and share < 1:
-                with shown.container():
+                with preview.container():
                     draw(result)
     result_cache().put(key, result)
     bar.empty()
-    shown.empty()
+    preview.empty()
     return result

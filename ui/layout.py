@@ -15,7 +15,7 @@ from ui.style import page_style
 
 WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
 LATE = "animation: late 2.5s step-end; "
-"""What comes last is seen only when the rest is there, which would push it down before everybody's eyes."""
+"""What comes last is shown late, so that nobody sees it pushed down by what is drawn above it."""
 
 
 def last_on_phone(screen: str, *keys: str) -> None:
@@ -26,8 +26,8 @@ def last_on_phone(screen: str, *keys: str) -> None:
     row = f".st-key-{screen} > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock]"
     column = f"{row} > [data-testid=stColumn]"
     last = " ".join(
-        f"{column} :is(.st-key-{key}, [data-testid=stLayoutWrapper]:has(> .st-key-{key})) {{ order: {place}; {LATE}}}"
-        for place, key in enumerate(keys, 1)
+        f"{column} :is(.st-key-{key}, [data-testid=stLayoutWrapper]:has(> .st-key-{key})) {{ order: {order}; {LATE}}}"
+        for order, key in enumerate(keys, 1)
     )
     page_style(
         f"@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
@@ -37,20 +37,20 @@ def last_on_phone(screen: str, *keys: str) -> None:
 
 
 def grey_out(key: str, is_before: bool) -> None:
-    """Let the container of an answer be grey while it is that of an earlier input; in every run."""
+    """Grey out a container while it shows the answer to an earlier input; to be called in every run."""
     page_style(f".st-key-{key} {{ opacity: {0.35 if is_before else 1}; }}")
 
 
 READABLE = 57
-"""Per cent of a colour in its text: with this little of it every role's word has a contrast of 4.5 on both pages."""
+"""Per cent of a role's colour in its text: with no more of it, text has a contrast of 4.5, light and dark."""
 
 DEFINITION = {Role.QUERY: "asks", Role.KEY: "is asked", Role.VALUE: "is handed over"}
 ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
 """Names in the font of symbols that Streamlit brings."""
 
 
-def end_here() -> NoReturn:
-    """End the page, or its part that runs alone; its foot and its address still come, which st.stop would end too."""
+def stop_run() -> NoReturn:
+    """End the page or the fragment that runs; foot and address still follow, which st.stop would end too."""
     raise StopException
 
 
@@ -69,12 +69,12 @@ def role_colour(role: str | None) -> str:
     return readable(ROLE_COLOURS[Role(role)]) if role in ROLE_COLOURS else "inherit"
 
 
-def shaded_word(word: str, weight: float, most: float, style: str = "") -> str:
+def shaded_word(word: str, weight: float, largest: float, style: str = "") -> str:
     """Return HTML for a word on a ground that is the darker, the larger its weight beside the largest one."""
-    colour, share = ROLE_COLOURS[Role.WEIGHTS], 80 * weight / most
+    colour, share = ROLE_COLOURS[Role.WEIGHTS], 80 * weight / largest
     ground = f"color-mix(in srgb, light-dark({colour}, color-mix(in srgb, {colour} 76%, black)) {share:.0f}%"
-    look = f"padding:1px 3px;border-radius:3px;background:{ground}, transparent);{style}"
-    return f'<span title="{weight:.1%}" style="{look}">{html.escape(word)}</span>'
+    css = f"padding:1px 3px;border-radius:3px;background:{ground}, transparent);{style}"
+    return f'<span title="{percent(weight)}" style="{css}">{html.escape(word)}</span>'
 
 
 def role_word(role: Role, text: str | None = None) -> str:
@@ -82,10 +82,10 @@ def role_word(role: Role, text: str | None = None) -> str:
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
-def attention_roles(here: str) -> None:
+def attention_roles(meaning: str) -> None:
     """Say what query, key and value do, and what that means on this page."""
     does = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, does in DEFINITION.items())
-    st.html(f'<p class="who">{does.replace(">a ", ">A ", 1)}. {here}</p>')
+    st.html(f'<p class="who">{does.replace(">a ", ">A ", 1)}. {meaning}</p>')
 
 
 def _icon(role: Role) -> str:
@@ -97,19 +97,19 @@ def section(title: str, role: Role | None = None, step: str = "") -> None:
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        bears, look = f' data-step="{step}" data-role="{role}"' if step else "", "font-size:1rem;padding:0;margin:0"
-        st.html(f'<h3{bears} style="color:{role_colour(role)};{look}">{title}</h3>')
+        attributes, css = f' data-step="{step}" data-role="{role}"' if step else "", "font-size:1rem;padding:0;margin:0"
+        st.html(f'<h3{attributes} style="color:{role_colour(role)};{css}">{title}</h3>')
 
 
 def bar_rows(lines: Iterable[tuple[str, float, str]], meanings: Mapping[str, str] | None = None) -> str:
     """Return HTML of bars below each other, each with its name, its share of the whole and its colour.
 
-    What a colour means is told to readers of screens.
+    Screen readers get the meanings of colours.
     """
-    said = {colour: f' role="img" aria-label="{html.escape(what)}"' for colour, what in (meanings or {}).items()}
+    labels = {colour: f' role="img" aria-label="{html.escape(text)}"' for colour, text in (meanings or {}).items()}
     rows = (
         f"<span>{html.escape(escape_hidden(name))}</span>"
-        f'<i style="--share:{share}; --line:{colour}"{said.get(colour, "")}></i>'
+        f'<i style="--share:{share}; --line:{colour}"{labels.get(colour, "")}></i>'
         f"<b>{percent(share)}</b>"
         for name, share, colour in lines
     )
@@ -120,5 +120,5 @@ def figures_table(*rows: Sequence[str]) -> None:
     """Draw a small table of figures, its head first; the first column holds words, the last one may."""
     head, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
     lines = [head.replace("td>", "th>"), *body]
-    told = " data-told" if all(not row[-1] or row[-1][0].isalpha() for row in rows) else ""
-    st.html(f'<div class="figures"><table{told}>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>')
+    attribute = " data-told" if all(not row[-1] or row[-1][0].isalpha() for row in rows) else ""
+    st.html(f'<div class="figures"><table{attribute}>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>')

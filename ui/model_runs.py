@@ -31,7 +31,7 @@ from ui.hosting.bounds import (
     RECORDINGS,
     RUNS,
 )
-from ui.hosting.uploads import most_megabytes
+from ui.hosting.uploads import max_megabytes
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
@@ -357,7 +357,7 @@ def uploaded_run(name: str) -> ModelRun | None:
         "A recording, run.npz",
         type="npz",
         key=f"{name}_recording",
-        max_upload_size=most_megabytes(),
+        max_upload_size=max_megabytes(),
         help=f"At most {RECORDING_BYTES.millions:,} MB in memory.",
     )
     if upload is not None:

@@ -15,7 +15,7 @@ from ui.hosting.uploads import show_refusal
 from ui.hosting.warm_up import is_warm
 from ui.inside_streamlit import StopException
 from ui.lecture.guided.items import lecture_controls, page_question
-from ui.lecture.hall.corner import end_of_page, hall_corner
+from ui.lecture.hall.corner import hall_corner, pause_idle_hall
 from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.parts import BODY, DRAWN, run_parts
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
 """The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
-TOP, MORE, TAKE = "top", "more", "take"
-"""A lecture's first screen; the tab of sections; in old addresses, what the foot's menu holds."""
+TOP, SECTIONS_TAB, MENU_TAB = "top", "more", "take"
+"""A lecture's first screen; the tab of sections, "More"; in old addresses, the menu at the foot."""
 CLOCKS = Field[dict[str, float | None]](APP, "clocks", dict)
-"""The beats of parts, by their names."""
-SHOWN_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
+"""The seconds between two runs of each fragment, by the name of its function."""
+PREVIOUS_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
 
 
 class Tab(NamedTuple):
@@ -60,20 +60,20 @@ def page_frame(name: str, question: str) -> None:
 
 
 def page_head(heading: str, question: str) -> None:
-    """Draw what stands above a page, whatever is to follow."""
+    """Draw the heading and the question of a page."""
     st.title(heading, anchor=False)
     with st.container(key="page_question"):
         page_question(question)
 
 
-def guarded(part: Callable[..., None]) -> Callable[..., None]:
-    """Return what draws a part whatever happens in it, notes pictures, writes the address, tells what was refused."""
-    place = new_part()
+def guarded(draw: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that draws a part and survives its faults, notes its pictures, and writes the address."""
+    pictures = new_part()
 
-    @wraps(part)
-    def run(*given: Any) -> None:
-        with suppress(StopException), noted_in(place), show_faults():
-            part(*given)
+    @wraps(draw)
+    def run(*args: Any) -> None:
+        with suppress(StopException), noted_in(pictures), show_faults():
+            draw(*args)
         write_address()
         show_refusal()
         show_lost_gpu()
@@ -82,8 +82,8 @@ def guarded(part: Callable[..., None]) -> Callable[..., None]:
 
 
 def live(
-    part: Callable[..., None],
-    *given: Any,
+    draw: Callable[..., None],
+    *args: Any,
     name: str = "",
     players: tuple[Player, ...] = (),
     beat: float | None = None,
@@ -95,27 +95,27 @@ def live(
     """
     if name:
         DRAWN.value.add(name)
-    plays, run = any(player.plays for player in players), guarded(part)
+    plays, run = any(player.plays for player in players), guarded(draw)
     seconds, clocks = next((player.seconds for player in players if player.plays), beat), CLOCKS.value
-    had_clock, clocks[part.__qualname__] = clocks.get(part.__qualname__), seconds
+    had_clock, clocks[draw.__qualname__] = clocks.get(draw.__qualname__), seconds
     if had_clock and seconds is None:
         st.rerun()  # all: a part's clock ends with a run of all
 
-    @wraps(part)
-    def ticking(*given: Any) -> None:
-        run(*given)
+    @wraps(draw)
+    def ticking(*args: Any) -> None:
+        run(*args)
         if plays and not any(player.plays for player in players):
             st.rerun()
 
-    st.fragment(ticking, run_every=seconds, key=name or None)(*given)
+    st.fragment(ticking, run_every=seconds, key=name or None)(*args)
 
 
-def page_body(part: Callable[[], None]) -> None:
+def page_body(draw: Callable[[], None]) -> None:
     """Draw what stands below a page's heading as a part of its own; in a lecture a long run makes way for the next."""
     if LECTURE.value:
-        part()
+        draw()
     else:
-        live(part, name=BODY)
+        live(draw, name=BODY)
 
 
 def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Player, ...] = ()) -> None:
@@ -126,18 +126,18 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
     """
     opened = OPEN_TAB[name]
     if more:
-        tabs = (*tabs, Tab(MORE, "More", None, sections=more))
-    closed = [part for tab in tabs for part in (tab, *tab.sections)]
+        tabs = (*tabs, Tab(SECTIONS_TAB, "More", None, sections=more))
+    closed = [section for tab in tabs for section in (tab, *tab.sections)]
     screens = _screens_of(tabs)
-    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [part.slug for part in closed]
+    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [section.slug for section in closed]
     start = slugs[0]
     opened.suggest(start)
     renamed = {slug: screen.slug for screen in screens for slug in screen.formerly}
     if not LECTURE.value:
-        renamed |= {part.below.slug: part.slug for part in closed if part.below}
-    if opened.value == TAKE and TAKE not in slugs:
+        renamed |= {section.below.slug: section.slug for section in closed if section.below}
+    if opened.value == MENU_TAB and MENU_TAB not in slugs:
         set_widget(OPEN_MENU, True)
-        renamed[TAKE] = closed[0].slug
+        renamed[MENU_TAB] = closed[0].slug
     if opened.value in renamed:
         opened.value = renamed[opened.value]
     opened.clamp_to_options(slugs, start)
@@ -148,12 +148,12 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
 
 
 def _screens_of(tabs: Iterable[Tab]) -> list[Tab]:
-    """Return what a lecture shows alone: tabs, what stands below them and their sections, in order."""
-    found = []
+    """Return the screens of a lecture in order: tabs, what stands below them, and their sections."""
+    screens = []
     for tab in tabs:
-        found += [tab] * (tab.draw is not None)
-        found += _screens_of([*([tab.below] if tab.below else []), *tab.sections])
-    return found
+        screens += [tab] * (tab.draw is not None)
+        screens += _screens_of([*([tab.below] if tab.below else []), *tab.sections])
+    return screens
 
 
 def _screens(name: str, screens: list[Tab]) -> None:
@@ -172,20 +172,20 @@ def _follow_screen(name: str) -> None:
 
 
 def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
-    opened, shown, key = OPEN_TAB[name], SHOWN_TABS[name], f"{name}_tabs"
+    opened, previous, key = OPEN_TAB[name], PREVIOUS_TABS[name], f"{name}_tabs"
     labels = {tab.label: tab.slug for tab in tabs}
 
-    def take() -> None:
+    def on_change() -> None:
         opened.value = labels[widget_value(key)]
         PLAYING.value = ""
 
-    label = next(tab.label for tab in tabs if opened.value in {part.slug for part in (tab, *tab.sections)})
-    if widget_value(key) != label or shown.value != list(labels):  # other tabs would open on their first
+    label = next(tab.label for tab in tabs if opened.value in {section.slug for section in (tab, *tab.sections)})
+    if widget_value(key) != label or previous.value != list(labels):  # other tabs would open on their first
         set_widget(key, label)
-        shown.value = list(labels)
-    for tab, place in zip(tabs, st.tabs(list(labels), key=key, on_change=take), strict=True):
-        if place.open:
-            with place:
+        previous.value = list(labels)
+    for tab, slot in zip(tabs, st.tabs(list(labels), key=key, on_change=on_change), strict=True):
+        if slot.open:
+            with slot:
                 _draw(name, tab)
 
 
@@ -197,37 +197,37 @@ def _draw(name: str, tab: Tab) -> None:
         _draw(name, tab.below)
     opened = OPEN_TAB[name]
 
-    def take(slug: str, key: str) -> None:
+    def on_change(slug: str, key: str) -> None:
         opened.value = slug if widget_value(key) else tab.slug
 
     for section in tab.sections:
         key = f"{name}_section_{section.slug}"
         set_widget(key, opened.value == section.slug)
-        place = st.expander(section.label, key=key, on_change=take, args=(section.slug, key))
-        if place.open:
-            with place:
+        slot = st.expander(section.label, key=key, on_change=on_change, args=(section.slug, key))
+        if slot.open:
+            with slot:
                 _draw(name, section)
 
 
 def foot(entry: PageEntry) -> None:
-    """Draw the end of a page: what leads on, the pages before and after, the menu of what can be taken along."""
-    place = PAGES.index(entry)
-    end_of_page()
+    """Draw the end of a page: its last sentence, links to the pages before and after, the menu of downloads."""
+    index = PAGES.index(entry)
+    pause_idle_hall()
     with st.container(key="page_foot"):
         st.divider()
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.markdown(entry.leads_on, width="content")
-            if place + 1 < len(PAGES):
-                _foot_link("after", PAGES[place + 1], "arrow_forward", "right")
+            if index + 1 < len(PAGES):
+                _foot_link("after", PAGES[index + 1], "arrow_forward", "right")
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            if place:
-                _foot_link("before", PAGES[place - 1], "arrow_back", "left")
+            if index:
+                _foot_link("before", PAGES[index - 1], "arrow_back", "left")
             with show_faults():
                 take_along_menu(entry)
 
 
-def _foot_link(where: str, entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:
-    with st.container(key=f"page_{where}", width="content"):
+def _foot_link(direction: str, entry: PageEntry, icon: str, side: Literal["left", "right"]) -> None:
+    with st.container(key=f"page_{direction}", width="content"):
         st.page_link(path_of(entry), label=entry.title, icon=f":material/{icon}:", icon_position=side)
 
 

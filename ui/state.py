@@ -17,7 +17,7 @@ from ui.inside_streamlit import came_by_history
 from ui.labels import literal
 
 Value = TypeVar("Value")
-FOLLOWED_ADDRESS, PARSED_KEYS, BAD_PARTS, SET_KEYS = "followed_address", "parsed_keys", "bad_parts", "set_keys"
+FOLLOWED_ADDRESS, PARSED_KEYS, BAD_VALUES, SET_KEYS = "followed_address", "parsed_keys", "bad_parts", "set_keys"
 """Keys in the session: the address on arrival, the fields that have parsed it, its invalid parts, what code has set."""
 APP = ""  # instead of a page's name: for fields that every page has
 MAX_PLAIN_LETTERS = 600  # texts up to this many letters stand in the address as they are; longer ones are packed
@@ -50,9 +50,9 @@ class Field(Generic[Value]):
         parse: Callable[[str], Value] | None = None,
         text: Callable[[Any], str] | None = None,
     ) -> None:
-        owner, _, part = page.partition("_")
+        owner, _, prefix = page.partition("_")
         self._key = f"{page}_{name}" if page else name
-        self.address = f"{part}_{address}" if part and address else address
+        self.address = f"{prefix}_{address}" if prefix and address else address
         self._default, self._text = default, text or as_text
         self._parse = parse or _PARSERS.get(type(default), plain_text)
         _FIELDS.setdefault(owner, {})[self._key] = self
@@ -159,28 +159,28 @@ class Field(Generic[Value]):
         is_new = self._key not in state.setdefault(PARSED_KEYS, set())
         state[PARSED_KEYS].add(self._key)
         default = state.get(f"{self._key}_default", self.default)
-        asked = state.get(FOLLOWED_ADDRESS, {}).get(self.address, "") if is_new else ""
+        text = state.get(FOLLOWED_ADDRESS, {}).get(self.address, "") if is_new else ""
         try:
-            return self._parse(asked) if asked else _copy(default)
+            return self._parse(text) if text else _copy(default)
         except BAD_VALUE_ERRORS:
             self._note_fault()
             return _copy(default)
 
     def _note_fault(self) -> None:
         """Note that its part of the address is invalid, to be shown once on arrival."""
-        asked = st.session_state.get(FOLLOWED_ADDRESS, {}).get(self.address)
-        if asked and st.session_state.get(BAD_PARTS) is not None:
-            st.session_state[BAD_PARTS][self.address] = asked
+        text = st.session_state.get(FOLLOWED_ADDRESS, {}).get(self.address)
+        if text and st.session_state.get(BAD_VALUES) is not None:
+            st.session_state[BAD_VALUES][self.address] = text
 
 
 def _copy(value: Any) -> Any:
     return copy.deepcopy(value) if isinstance(value, list | dict) else value
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.array_equal(one, other)
-    return one is other or bool(one == other)
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and np.array_equal(first, second)
+    return first is second or bool(first == second)
 
 
 def as_text(value: Any) -> str:
@@ -188,7 +188,7 @@ def as_text(value: Any) -> str:
     if value is None or isinstance(value, str):
         plain = value or ""
         return pack(plain) if len(plain) > MAX_PLAIN_LETTERS or is_packed(plain) else plain
-    if isinstance(value, list | tuple) and all(type(part) is int for part in value):
+    if isinstance(value, list | tuple) and all(type(item) is int for item in value):
         return ".".join(map(str, value))
     return f"{value:.12g}" if isinstance(value, float) else str(int(value)) if isinstance(value, int) else pack(value)
 
@@ -269,15 +269,15 @@ def set_widget(key: str, value: Any) -> None:
     st.session_state[key] = value
 
 
-def following(key: str, value: Any, take: Callable[[Any], object]) -> dict[str, Any]:
+def following(key: str, value: Any, on_value: Callable[[Any], object]) -> dict[str, Any]:
     """Return what makes a widget show a value that is kept elsewhere, and hand over the one that a visitor chooses."""
     set_widget(key, value)
-    return {"key": key, "on_change": lambda: take(widget_value(key))}
+    return {"key": key, "on_change": lambda: on_value(widget_value(key))}
 
 
-def component_message(key: str, part: str) -> Any:
+def component_message(key: str, field: str) -> Any:
     """Return a part of the last message of a component; None before the first."""
-    return (widget_value(key) or {}).get(part)
+    return (widget_value(key) or {}).get(field)
 
 
 def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
@@ -285,17 +285,17 @@ def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
     return (component_message(key, "selection") or {}).get(selection) or []
 
 
-def single_choice(label: str, field: Field[Any], options: Iterable[Any], **look: Any) -> Any:
+def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style: Any) -> Any:
     """Let a visitor set a field to one of some values, drawn side by side, at first the first one; return what is set.
 
-    Options that are a mapping have the names that are shown; for the look see st.segmented_control.
+    Options that are a mapping have the names that are shown; for the style see st.segmented_control.
     """
     values = list(options)
     if field.value not in values:
         field.clamp_to_options(values)
     if isinstance(options, Mapping):
-        look["format_func"] = options.__getitem__
-    return field.widget(st.segmented_control, label, values, required=True, **look)
+        style["format_func"] = options.__getitem__
+    return field.widget(st.segmented_control, label, values, required=True, **style)
 
 
 def expander(label: str, field: Field[bool]) -> Any:
@@ -303,14 +303,14 @@ def expander(label: str, field: Field[bool]) -> Any:
     return st.expander(label, **following(f"{field.key}_folded", field.value, field.take))
 
 
-def follow_address(asked: Mapping[str, str]) -> None:
+def follow_address(address: Mapping[str, str]) -> None:
     """Begin to follow an address: fields take their values from it when they are first read."""
-    st.session_state.update({FOLLOWED_ADDRESS: asked, BAD_PARTS: {}, PARSED_KEYS: set()})
+    st.session_state.update({FOLLOWED_ADDRESS: address, BAD_VALUES: {}, PARSED_KEYS: set()})
 
 
 def address_followed() -> tuple[Mapping[str, str], dict[str, str] | None]:
     """Return the address that is followed, and its invalid parts; None once they have been shown."""
-    return st.session_state.get(FOLLOWED_ADDRESS, {}), st.session_state.get(BAD_PARTS)
+    return st.session_state.get(FOLLOWED_ADDRESS, {}), st.session_state.get(BAD_VALUES)
 
 
 def fields_of(page: str) -> list[Field]:
@@ -338,13 +338,13 @@ def read_address(page: str) -> None:
     present = st.query_params.to_dict()
     opened, OPENED_SESSION.value = OPENED_SESSION.value, None
     goes_back = came_by_history()
-    asked = present if opened is None else opened
+    address = present if opened is None else opened
     everything = goes_back or opened is not None
     if PAGE.value != page or everything:
-        follow_address(asked)
+        follow_address(address)
         WRITTEN_ADDRESS.value, PLAYING.value, IS_BY_HISTORY.value = present, "", goes_back
         for field in fields_of(page):
-            if field.address in asked or (everything and field not in fields_of(APP)):
+            if field.address in address or (everything and field not in fields_of(APP)):
                 field.reset()
     PAGE.value = page
 
@@ -364,34 +364,35 @@ def write_address() -> None:
     present, page = st.query_params.to_dict(), PAGE.value
     if PLAYING.value:
         return
-    now, whole = encode_fields(page), ADDRESS_TEXTS.value
-    whole.clear()
-    whole.update(now)
+    texts, address_texts = encode_fields(page), ADDRESS_TEXTS.value
+    address_texts.clear()
+    address_texts.update(texts)
     ours = {LEFT_OUT, *(field.address for field in fields_of(page))}
-    wanted = {name: text for name, text in present.items() if name not in ours} | now
+    address = {name: text for name, text in present.items() if name not in ours} | texts
     left_out: list[str] = []
-    while len(urlencode(wanted)) > MAX_ADDRESS_LETTERS and ours & wanted.keys() - {LEFT_OUT}:
-        left_out.append(max(ours & wanted.keys() - {LEFT_OUT}, key=lambda name: len(wanted[name])))
-        del wanted[left_out[-1]]
-        wanted[LEFT_OUT] = ".".join(left_out)
+    while len(urlencode(address)) > MAX_ADDRESS_LETTERS and ours & address.keys() - {LEFT_OUT}:
+        left_out.append(max(ours & address.keys() - {LEFT_OUT}, key=lambda name: len(address[name])))
+        del address[left_out[-1]]
+        address[LEFT_OUT] = ".".join(left_out)
     common = {field.address for field in fields_of(APP)}
-    if IS_BY_HISTORY.value and {*wanted.items()} ^ {*present.items()} <= {(name, wanted.get(name)) for name in common}:
+    changes = {*address.items()} ^ {*present.items()}
+    if IS_BY_HISTORY.value and changes <= {(name, address.get(name)) for name in common}:
         return  # an old entry that differs in common fields alone: rewriting it would drop those for Forward
-    if wanted != present or wanted != WRITTEN_ADDRESS.value:  # what the browser says may be older than what was written
-        WRITTEN_ADDRESS.value, IS_BY_HISTORY.value = wanted, False
-        st.query_params.from_dict(wanted)
+    if address != present or address != WRITTEN_ADDRESS.value:  # the browser's may be older than the written one
+        WRITTEN_ADDRESS.value, IS_BY_HISTORY.value = address, False
+        st.query_params.from_dict(address)
 
 
 def show_link_faults() -> None:
     """Show once which parts of the address are invalid, and which fields it had no room for."""
-    asked_for, faults = address_followed()
-    for name, asked in (faults or {}).items():
-        part = literal(f"{name}={asked}")
-        st.toast(f"{part} in the link is no value here: that part is as on a first visit.", **_FAULT)
-    missing = asked_for.get(LEFT_OUT) if faults is not None else None
+    address, faults = address_followed()
+    for name, text in (faults or {}).items():
+        quoted = literal(f"{name}={text}")
+        st.toast(f"{quoted} in the link is no value here: that part is as on a first visit.", **_FAULT)
+    missing = address.get(LEFT_OUT) if faults is not None else None
     if missing:
         st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
-    st.session_state[BAD_PARTS] = None
+    st.session_state[BAD_VALUES] = None
 
 
 _FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from ui.component import component
-from ui.lecture.hall.corner import ITEM_ASKS
+from ui.lecture.hall.corner import HAS_ITEM_QUESTION
 from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES
 from ui.parts import run_parts
@@ -63,7 +63,7 @@ def try_this(page: str, surprise: TryThis) -> None:
     """Draw a page's surprise: its button, then its question, then what came of it, in one place of one height."""
     if surprise.hides:
         page_style(f".stApp:has(.st-key-{page}_try_guess) {surprise.hides} {HIDDEN}")
-    if ITEM_ASKS.value:
+    if HAS_ITEM_QUESTION.value:
         return
     state, came = TRIED[page], (-1, "")
     if state.value not in (NOT_TRIED, ASKED):

@@ -22,7 +22,7 @@ from attention_core.hub.run import ModelRun
 from attention_core.inference.long_text import ECHO, N_LAYERS, LongText, in_pieces, read_in_windows
 from pages.atlas.shared_atlas import NAME, MatrixSource
 from ui.hosting.bounds import LONG_TEXT_LETTERS, TENSOR_FILES
-from ui.hosting.uploads import most_megabytes
+from ui.hosting.uploads import max_megabytes
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest, opened_run, run_of, uploaded_run
@@ -118,7 +118,7 @@ SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
 def tensor_source() -> MatrixSource | None:
     """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
-    upload = st.file_uploader("A .npz file", "npz", key="atlas_tensors", max_upload_size=most_megabytes())
+    upload = st.file_uploader("A .npz file", "npz", key="atlas_tensors", max_upload_size=max_megabytes())
     st.caption(
         "`np.savez('mine.npz', query=q, key=k)`, each (heads, n, d); `mask` and `labels` if there are any. "
         f"Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB."

@@ -21,7 +21,7 @@ from pages.memory.charts import TRANSLATOR_COLOURS, length_chart
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
 from ui.labels import error_markdown, note
-from ui.layout import end_here
+from ui.layout import stop_run
 from ui.player import Walk
 from ui.read_back import IN_ENGLISH, read_back
 from ui.state import Field, one_of
@@ -44,7 +44,7 @@ def networks() -> dict[str, Translator]:
         else:
             found[label] = model
     if not found:
-        end_here()
+        stop_run()
     return found
 
 

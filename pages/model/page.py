@@ -15,7 +15,7 @@ from pages.model.one_head import export_head, model_steps, one_head
 from pages.model.opening import opening
 from pages.model.why import why_there
 from pages.model.words import next_tokens, what_it_keeps
-from ui.layout import end_here
+from ui.layout import stop_run
 from ui.model_runs import pretrained_of
 from ui.skeleton import Tab, page_frame, page_tabs
 from ui.take_along import take_along
@@ -50,7 +50,7 @@ with st.container(key="desk_model_source"):
 with given:
     run, asked = choose_run(source)
 if run is None:
-    end_here()
+    stop_run()
 open_on_a_far_look(run, ABOUT.get(getattr(asked.given, "text", ""), "") if asked else "")
 changed = changed_run(run, asked)
 with top:

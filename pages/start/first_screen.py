@@ -43,18 +43,20 @@ EMPTY = "Draw a digit or two, in any of the colours."
 
 TEXT = Field(NAME, "text", SENTENCE, address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.most])
 LAST_TEXT = Field(NAME, "last_text", SENTENCE)
-"""What was translated last: it stays while what is typed cannot be read."""
-ASKED = Field(NAME, "asked", QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.most])
+"""What was translated last: it stays while the typed text cannot be read."""
+QUESTION_TEXT = Field(
+    NAME, "asked", QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.most]
+)
 DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, text=str)
 """Packed strokes; "" = the drawing that is there on arrival."""
 ANSWERED = Field(NAME, "answered", 0.0)
-"""The stroke, by its time, that the present answer knows."""
+"""The time of the last stroke that the present answer is about."""
 HEIGHTS = {"none": 206, "dot": 184, "scene": 524}
 """Pixels that the pictures take, kept for them while they come."""
-_words, _scene = component("aligned_words"), component("start_scene")
+_aligned_words, _scene = component("aligned_words"), component("start_scene")
 
 
-def translation_part() -> None:
+def draw_translations() -> None:
     """Draw a sentence and its translations, through one vector and with attention."""
     TEXT.widget(st.text_input, "A sentence: what does a translator lose?", max_chars=SENTENCE_LETTERS.most)
     text, translated = TEXT.value, first_answers()["words"]
@@ -70,104 +72,104 @@ def translation_part() -> None:
         translated = translated if text == SENTENCE else sentence_answer(text)
     LAST_TEXT.value = text
     for name, title in zip(("none", "dot"), _titles(text, translated), strict=True):
-        words, other = translated[name], translated["dot" if name == "none" else "none"]
-        alone = words_only_in(words["target"], other["target"])
+        translation, counterpart = translated[name], translated["dot" if name == "none" else "none"]
+        unique = words_only_in(translation["target"], counterpart["target"])
         with st.container(key=f"start_says_{name}", gap=None):
             st.markdown(title)
-            st.html(read_back(words["said"], text, words["target"][:-1], alone))
-        note_picture(partial(_weights, words), f"{words['name']}: “{text}”")
-        data, key = words | {"alone": alone}, f"start_{name}_words"
-        _words(key=key, data=data, height="content" if LECTURE.value else HEIGHTS[name])
+            st.html(read_back(translation["said"], text, translation["target"][:-1], unique))
+        note_picture(partial(_weights, translation), f"{translation['name']}: “{text}”")
+        data, key = translation | {"alone": unique}, f"start_{name}_words"
+        _aligned_words(key=key, data=data, height="content" if LECTURE.value else HEIGHTS[name])
     _examples(TEXT, OPENING, "translate")
 
 
 def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"start_{field.address}_examples"):
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             if text != field.value:
-                st.button(text, key=f"start_{field.address}_{place}", on_click=field.take, args=(text,))
+                st.button(text, key=f"start_{field.address}_{index}", on_click=field.take, args=(text,))
         entry = entry_of(page)
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 
 
 def _titles(text: str, translated: dict[str, Any]) -> tuple[str, str]:
-    only, is_same = translated["only"], translated["none"]["said"] == translated["dot"]["said"]
-    looks = ", ".join(f"*{as_markdown(french)}* looks most at *{as_markdown(english)}*" for french, english in only)
-    gone = ", ".join(dict.fromkeys(f"*{as_markdown(english)}*" for _, english in only))
+    pairs, is_same = translated["only"], translated["none"]["said"] == translated["dot"]["said"]
+    attended = ", ".join(f"*{as_markdown(french)}* looks most at *{as_markdown(english)}*" for french, english in pairs)
+    gone = ", ".join(dict.fromkeys(f"*{as_markdown(english)}*" for _, english in pairs))
     gone += " and more" * translated["more"]
     lost = f"lost or said otherwise: {gone}." if gone else f"it says {'the same' if is_same else 'it otherwise'}."
     lost = "the cat is lost." if text == SENTENCE else lost
     return (
         f"**Without attention** {lost}",
-        f"**With attention** {looks or ('it says the same' if is_same else 'it says this')}.",
+        f"**With attention** {attended or ('it says the same' if is_same else 'it says this')}.",
     )
 
 
-def _weights(words: dict[str, Any]) -> Drawn:
+def _weights(translation: dict[str, Any]) -> Drawn:
     from attention_core.charts.words import word_weights
 
-    return word_weights(*(words[part] for part in ("source", "target", "weights", "active", "single")))
+    return word_weights(*(translation[name] for name in ("source", "target", "weights", "active", "single")))
 
 
-def scene_part() -> None:
+def draw_scene() -> None:
     """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
     label = "A question about a drawing: the network looks at least twice"
-    ASKED.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.most)
-    data = _asked()
+    QUESTION_TEXT.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.most)
+    data = _scene_data()
     is_long = len(data.get("looks", ())) > 2  # its words take more lines than are kept for them
     for number, look in enumerate(data.get("looks", ()), 1):
-        note_picture(partial(_look, look["weights"]), f"Look {number}: “{ASKED.value}”")
+        note_picture(partial(_look_chart, look["weights"]), f"Look {number}: “{QUESTION_TEXT.value}”")
     _scene(
         key="start_scene",
         data=data,
         default={"drawn": None},
-        on_drawn_change=_take_drawing,
+        on_drawn_change=_on_drawing,
         height="content" if is_long else HEIGHTS["scene"],
     )
     if not data.get("clear", True):
         st.warning(UNCLEAR)
-    _examples(ASKED, _clear_examples(), "ask")
+    _examples(QUESTION_TEXT, _clear_examples(), "ask")
 
 
 def _clear_examples() -> list[str]:
-    """Return the questions that have one answer about what is drawn."""
+    """Return the questions that have one answer about the drawing."""
     if not DRAWING.value:
         return [*QUESTIONS]
     from attention_core.data.questions import parse
     from attention_core.inference.scenes import is_clear
     from pages.start.live_answers import digits_of
 
-    digits = digits_of(strokes_now())
+    digits = digits_of(current_strokes())
     return [text for text in QUESTIONS if is_clear(parse(text), digits)]
 
 
-def _look(weights: list[float]) -> Drawn:
+def _look_chart(weights: list[float]) -> Drawn:
     from attention_core.charts import overlay
     from pages.start.live_answers import canvas_of
 
     side = round(len(weights) ** 0.5)
-    return overlay(canvas_of(strokes_now()), np.array(weights).reshape(side, side))
+    return overlay(canvas_of(current_strokes()), np.array(weights).reshape(side, side))
 
 
-def _asked() -> dict[str, Any]:
+def _scene_data() -> dict[str, Any]:
     first = first_answers()["scene"]
-    if not DRAWING.value and ASKED.value == QUESTION:
+    if not DRAWING.value and QUESTION_TEXT.value == QUESTION:
         return first | {"answered": ANSWERED.value}
     from attention_core.data.questions import QuestionError
     from pages.start.live_answers import scene_answer
 
-    strokes = strokes_now()
+    strokes = current_strokes()
     data = {"pens": first["pens"], "strokes": listed(strokes), "answered": ANSWERED.value}
     if not strokes:
         return data | {"fault": EMPTY}
     try:
-        return data | scene_answer(strokes, ASKED.value)
+        return data | scene_answer(strokes, QUESTION_TEXT.value)
     except QuestionError as error:
         return data | {"fault": str(error)}
 
 
-def _take_drawing() -> None:
-    """Take the strokes that the browser sends, if they are some; else what was drawn before stays."""
+def _on_drawing() -> None:
+    """Keep the strokes that the browser sends; if it sends none that can be read, the drawing stays as it was."""
     with suppress(*BAD_VALUE_ERRORS):
         DRAWING.value, ANSWERED.value = sent_drawing(component_message("start_scene", "drawn"))
 
@@ -183,7 +185,7 @@ def sent_drawing(message: Any) -> tuple[str, float]:
     return checked_strokes(pack_strokes(strokes)), float(message["sent"])
 
 
-def strokes_now() -> list[Stroke]:
+def current_strokes() -> list[Stroke]:
     if DRAWING.value:
         return unpack_strokes(DRAWING.value)
     return [
@@ -206,14 +208,14 @@ def first_answers() -> dict[str, Any]:
 ACROSS = 3
 
 
-def page_cards() -> None:
+def draw_page_cards() -> None:
     """Draw a card for every other page, in their order."""
     for first in range(1, len(PAGES), ACROSS):
         for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
             with column.container(border=True, height="stretch"):
                 if content := _card(entry.name, st.context.theme.type or "light"):
-                    place = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
-                    st.html(f'<img class="card" src="{place}" alt="" loading="lazy">')
+                    source = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+                    st.html(f'<img class="card" src="{source}" alt="" loading="lazy">')
                 st.page_link(path_of(entry), label=f"**{entry.title}**")
                 st.caption(entry.promise)
 

@@ -22,8 +22,8 @@ from ui.words import word_data
 SIDE = 320  # of the drawing, in its own pixels
 INK, PAPER = "#15191E", "#FFFFFF"
 NAMES = dict(zip(FIRST.values(), ("Without attention", "With attention"), strict=True))
-ALIKE, CHOSEN = "If it may not choose where to look", "Free to choose"
-MOST_WORDS = 2
+UNIFORM_ANSWER, CHOSEN_ANSWER = "If it may not choose where to look", "Free to choose"
+MAX_PAIRS = 2
 explain, read = by_model(SceneQuestion.explain), by_model(read_digits)
 
 
@@ -39,20 +39,20 @@ def roles_line() -> str:
 
 def sentence_answer(text: str) -> dict[str, Any]:
     """Return the words of a sentence and of its translations by two models, and what attention alone says."""
-    shown = {name: shown_translation(name, text, ()) for name in NAMES}
-    without, words = (word_data(one.view, NAMES[name]) for name, one in shown.items())
-    single = f"one vector: {shown['none'].trace.value.shape[-1]} numbers"
-    for name, translated in zip(shown, (without, words), strict=True):
-        translated |= {"said": shown[name].translation.text, "note": "", "plain": True, "forced": 0}
-    only = words_only_in(words["target"], without["target"])
-    astray = words_only_in(without["target"], words["target"])
-    looked = [words["source"][int(row[:-1].argmax())] for row in shown["dot"].view.weights]
-    told = [[words["target"][row], looked[row]] for row in only if any(map(str.isalnum, looked[row]))]
+    translations = {name: shown_translation(name, text, ()) for name in NAMES}
+    without, attentive = (word_data(translation.view, NAMES[name]) for name, translation in translations.items())
+    single = f"one vector: {translations['none'].trace.value.shape[-1]} numbers"
+    for name, translated in zip(translations, (without, attentive), strict=True):
+        translated |= {"said": translations[name].translation.text, "note": "", "plain": True, "forced": 0}
+    unique = words_only_in(attentive["target"], without["target"])
+    astray = words_only_in(without["target"], attentive["target"])
+    heaviest = [attentive["source"][int(row[:-1].argmax())] for row in translations["dot"].view.weights]
+    pairs = [[attentive["target"][row], heaviest[row]] for row in unique if any(map(str.isalnum, heaviest[row]))]
     return {
         "none": without | {"single": single, "active": astray[-1] if astray else 0},
-        "dot": words | {"single": "", "active": only[-1] if only else 0},
-        "only": told[-MOST_WORDS:],
-        "more": len(told) > MOST_WORDS,
+        "dot": attentive | {"single": "", "active": unique[-1] if unique else 0},
+        "only": pairs[-MAX_PAIRS:],
+        "more": len(pairs) > MAX_PAIRS,
     }
 
 
@@ -69,8 +69,8 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
     reading, digits = read_question(question), digits_of(strokes)
     words, n_looks = reading.words, reading.question.n_looks
     picture = scene_input(canvas_of(strokes)).picture
-    given = picture, words, "dot"
-    chosen = explain("scene-question", *given)
+    inputs = picture, words, "dot"
+    chosen = explain("scene-question", *inputs)
     looks = [
         {
             "words": [
@@ -81,18 +81,18 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
         }
         for read, look in zip(chosen.words[:n_looks], chosen.looks[:n_looks], strict=True)
     ]
-    alike = explain("scene-question", *given, (Uniform(),))
-    said = [[ALIKE, *_best(alike)], [CHOSEN, *_best(chosen)]]
-    return {"looks": looks, "said": said, "clear": is_clear(reading.question, digits)}
+    uniform = explain("scene-question", *inputs, (Uniform(),))
+    answers = [[UNIFORM_ANSWER, *_best(uniform)], [CHOSEN_ANSWER, *_best(chosen)]]
+    return {"looks": looks, "said": answers, "clear": is_clear(reading.question, digits)}
 
 
 def digits_of(strokes: Sequence[Stroke]) -> list[SceneDigit]:
     """Return the digits of a drawing as the model reads each of them alone."""
     groups = group_strokes(strokes, SIDE, PAPER)
-    pictures = [scene_input(canvas_of([strokes[place] for place in one.strokes])).picture for one in groups]
-    return read("scene-question", pictures, [(one.colour, one.box) for one in groups])
+    pictures = [scene_input(canvas_of([strokes[index] for index in group.strokes])).picture for group in groups]
+    return read("scene-question", pictures, [(group.colour, group.box) for group in groups])
 
 
 def _best(answer: SceneAnswer) -> tuple[str, float]:
-    place = int(answer.probabilities.argmax())
-    return answer_in_words(ANSWERS[place]), round(float(answer.probabilities[place]), 3)
+    index = int(answer.probabilities.argmax())
+    return answer_in_words(ANSWERS[index]), round(float(answer.probabilities[index]), 3)

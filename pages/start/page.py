@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.start.first_screen import first_answers, page_cards, scene_part, translation_part
+from pages.start.first_screen import draw_page_cards, draw_scene, draw_translations, first_answers
 from ui.lecture.guided.menu import lecture_menu
 from ui.skeleton import live, page_frame
 
@@ -11,11 +11,11 @@ page_frame(
 )
 sentence, scene = st.columns([1.4, 1], gap="large")
 with sentence:
-    live(translation_part)
+    live(draw_translations)
 with scene:
-    live(scene_part)
+    live(draw_scene)
 with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
     lecture_menu()
     st.divider()
-    page_cards()
+    draw_page_cards()

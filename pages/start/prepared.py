@@ -15,9 +15,9 @@ def answers() -> dict[str, Any]:
     """Return what Start shows before any model is there."""
     strokes = scene_strokes(SCENES["Five colours"], SIDE)
     scene = {"pens": [[name, PEN[name]] for name in PENS], "strokes": listed(strokes)}
-    told = {
+    content = {
         "words": sentence_answer(SENTENCE),
         "scene": scene | scene_answer(strokes, QUESTION),
         "roles": roles_line(),
     }
-    return json.loads(json.dumps(told))
+    return json.loads(json.dumps(content))

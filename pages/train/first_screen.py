@@ -21,9 +21,9 @@ from ui.component import component
 from ui.computed import cached_computation, compute_turn
 from ui.digits import prepared
 from ui.hosting.bounds import SENTENCE_LETTERS
-from ui.job_queue import asking
+from ui.job_queue import running_visitor
 from ui.labels import error_markdown
-from ui.layout import end_here
+from ui.layout import stop_run
 from ui.state import Field, between, expander, one_of, single_choice
 
 NAME = "train"
@@ -43,13 +43,13 @@ MEASURES = {
     "triples": "Right about numbers in new rows",
     "graph": "Right about nodes of new graphs",
 }
-ASKS = {
+QUERY_TEXTS = {
     "digits": "Every pixel asks all pixels for their ink and position.",
     "lookup": "Each word you type asks eight words for the number beside each.",
     "graph": "Each node asks its neighbours for the number of the one that has its colour.",
     "triples": "Every number asks all pairs of other numbers whether they fit.",
 }
-ASKS_BROKEN = {
+BROKEN_QUERY_TEXTS = {
     ("digits", POSITION): "Every pixel asks all pixels for their ink.",
     ("graph", WITHOUT_EDGES): "Each node asks all nodes for the number of its neighbour of the same colour.",
 }
@@ -91,41 +91,41 @@ def is_on() -> bool:
     return TRAINING.value is not None and TRAINING.value.is_on
 
 
-def settings_now() -> LiveSettings:
+def current_settings() -> LiveSettings:
     """Return what is set, with the lesson's usual values for what it does not offer."""
-    offer, given = LESSONS[LESSON.value], {name: field.value for name, field in SETTINGS.items()}
+    offer, chosen = LESSONS[LESSON.value], {name: field.value for name, field in SETTINGS.items()}
     usual = {"size": "medium", "rate": "usual", "share": 100, "score": offer.score[0], "broken": ""}
-    return LiveSettings(**given | {k: v for k, v in usual.items() if given[k] not in getattr(offer, k)})
+    return LiveSettings(**chosen | {k: v for k, v in usual.items() if chosen[k] not in getattr(offer, k)})
 
 
-def who_asks(settings: LiveSettings) -> str:
+def query_text(settings: LiveSettings) -> str:
     """Return who asks whom, and for what, in a training."""
-    usual = ASKS.get(settings.lesson, TRANSLATED)
-    return ASKS_BROKEN.get((settings.lesson, settings.broken), usual)
+    usual = QUERY_TEXTS.get(settings.lesson, TRANSLATED)
+    return BROKEN_QUERY_TEXTS.get((settings.lesson, settings.broken), usual)
 
 
 @cached_computation()
-def _looks_beforehand(settings: LiveSettings, given: Any) -> list[Look]:
+def _recorded_looks(settings: LiveSettings, inputs: Any) -> list[Look]:
     run = _beforehand(settings)
-    return [run.look(frame, given) for frame in run.frames]
+    return [run.look(frame, inputs) for frame in run.frames]
 
 
-def shown_training() -> Training:
+def current_training() -> Training:
     """Return the visitor's training, or what stands there before it; ends the page where its data are missing."""
-    training, settings = TRAINING.value, settings_now()
+    training, settings = TRAINING.value, current_settings()
     if training and (training.is_on or training.run.settings == settings):
         return training
     try:
         return Training(_beforehand(settings))
     except DataError as error:
         st.error(error_markdown(error), icon=":material/error:")
-        end_here()
+        stop_run()
 
 
-def take(training: Training | None) -> None:
+def set_training(training: Training | None) -> None:
     """Make a training the visitor's, or none; the one that was there rests, and is kept beside it."""
     if (old := TRAINING.value) is not None:
-        old.rest()
+        old.pause()
         BEFORE.value = old if old.run.step else BEFORE.value
     TRAINING.value, HAS_CHANGED.value = training, True
     if training:
@@ -135,13 +135,13 @@ def take(training: Training | None) -> None:
 
 def start() -> None:
     """Begin a training anew, with the settings of now."""
-    take(Training(LiveRun(settings_now())))
-    go_on()
+    set_training(Training(LiveRun(current_settings())))
+    resume()
 
 
-def go_on() -> None:
+def resume() -> None:
     if training := TRAINING.value:
-        training.go_on(*asking())
+        training.resume(*running_visitor())
     HAS_CHANGED.value = True
 
 
@@ -149,7 +149,7 @@ def choose_lesson() -> None:
     single_choice("What it learns", LESSON, TITLES, label_visibility="collapsed", disabled=is_on())
 
 
-def own_input() -> tuple[Any, str]:
+def draw_input() -> tuple[Any, str]:
     """Let a person draw or type, and return it as the lesson reads it, with a text that tells it from others."""
     if LESSON.value == "digits":
         pad = drawing_pad(PAD)
@@ -158,8 +158,8 @@ def own_input() -> tuple[Any, str]:
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]
     label = FIELD_LABELS.get(LESSON.value, "Your sentence")
-    typed = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.most).strip() or field.default
-    return typed, typed
+    text = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.most).strip() or field.default
+    return text, text
 
 
 def change_settings() -> None:
@@ -167,23 +167,23 @@ def change_settings() -> None:
     with expander("Change the settings", CHANGES):
         for name, label in CHOICES.items():
             if len(offered := getattr(offer, name)) > 1:
-                SETTINGS[name].clamp_to_options([*offered], getattr(settings_now(), name))
+                SETTINGS[name].clamp_to_options([*offered], getattr(current_settings(), name))
                 single_choice(label, SETTINGS[name], [*offered], disabled=is_on(), wrap=True)
         SETTINGS["seed"].widget(st.number_input, "Seed", 0, 9_999, disabled=is_on())
 
 
-def learning(training: Training, given: Any, text: str, was_on: bool) -> None:
+def draw_learning(training: Training, inputs: Any, text: str, was_on: bool) -> None:
     """Draw the buttons and the film; runs again every second while the network learns."""
     training.note_visitor()
-    draw_whole_page_if(HAS_CHANGED.value or training.is_on != was_on)
+    rerun_page_if(HAS_CHANGED.value or training.is_on != was_on)
     if remark := training.run.lesson.remark(text):
         st.info(remark)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="train_buttons"):
         _buttons(training)
-    draw_film(training, given, text)
+    draw_film(training, inputs, text)
 
 
-def draw_whole_page_if(is_old: bool) -> None:
+def rerun_page_if(is_old: bool) -> None:
     """Run the whole page again where it shows what has begun or ended, so that its clock does too."""
     if is_old:
         HAS_CHANGED.value = False
@@ -191,60 +191,60 @@ def draw_whole_page_if(is_old: bool) -> None:
 
 
 def _buttons(training: Training) -> None:
-    is_own, takes = training is TRAINING.value, f"takes about {training.run.lesson.seconds} seconds."
+    is_visitors, takes = training is TRAINING.value, f"takes about {training.run.lesson.seconds} seconds."
     if training.is_on:
-        st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.rest)
+        st.button("Pause", key="train_pause", icon=":material/pause:", on_click=training.pause)
     elif training.run.step and training.stage is TrainingStage.RESTS:
-        st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=go_on)
+        st.button("Go on", key="train_go_on", icon=":material/play_arrow:", type="primary", on_click=resume)
     else:
-        again = training.stage is TrainingStage.DONE and is_own
+        again = training.stage is TrainingStage.DONE and is_visitors
         label, icon = ("Train again", ":material/replay:") if again else ("Start", ":material/play_arrow:")
         st.button(label, key="train_start", icon=icon, type="secondary" if again else "primary", on_click=start)
-    if is_own and training.stage is not TrainingStage.DONE:
-        st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=take, args=(None,))
+    if is_visitors and training.stage is not TrainingStage.DONE:
+        st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=set_training, args=(None,))
     n, left = training.before, training.seconds_left
-    told = {
+    captions = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
         TrainingStage.RESTS: "It rests." if training.run.step else f"It {takes}",
         TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
         if training.seconds and not training.first
         else "Trained."
-        if is_own
+        if is_visitors
         else f"This run was recorded; press Start for yours: it {takes}",
     }
-    st.caption(training.remark or told[training.stage])
+    st.caption(training.remark or captions[training.stage])
 
 
-def draw_film(training: Training, given: Any, text: str, key: str = "train_film") -> None:
+def draw_film(training: Training, inputs: Any, text: str, key: str = "train_film") -> None:
     run = training.run
-    known = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
-    looks, frames = known.setdefault((id(run), text), []), list(run.frames)
+    cached = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
+    looks, frames = cached.setdefault((id(run), text), []), list(run.frames)
     if not looks and run is _beforehand(run.settings):
-        looks += _looks_beforehand(run.settings, given)
+        looks += _recorded_looks(run.settings, inputs)
     if len(looks) < len(frames):
         with compute_turn():
-            looks += [run.look(frame, given) for frame in frames[len(looks) :]]
+            looks += [run.look(frame, inputs) for frame in frames[len(looks) :]]
     keys = looks[0].keys
     maps = [look.weights.mean(0) if keys.grid else look.weights for look in looks]
-    most = max(4 / len(keys), *(float(one.max()) for one in maps)) if keys.grid else 1.0
+    max_weight = max(4 / len(keys), *(float(weights.max()) for weights in maps)) if keys.grid else 1.0
     pictures = [
         {
             "step": frame.step,
             "says": look.answer,
-            "weights": _packed(one / most),
+            "weights": _packed(weights / max_weight),
             "queries": [] if keys.grid else list(look.queries.labels),
             "accuracies": list(frame.accuracies.values()),
             "losses": list(frame.losses.values()),
         }
-        for frame, look, one in zip(frames, looks, maps, strict=True)
+        for frame, look, weights in zip(frames, looks, maps, strict=True)
     ]
     data = {
         "name": str(id(run)),
         "live": training.is_on,
-        "ink": _packed(given) if keys.grid else "",
+        "ink": _packed(inputs) if keys.grid else "",
         "side": SIDE,
-        "even": 1 / (len(keys) * most),
+        "even": 1 / (len(keys) * max_weight),
         "keys": [] if keys.grid else list(keys.labels),
         "frames": pictures,
         "names": list(run.models),

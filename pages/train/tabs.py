@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention_core.attention.wording import percent
 from attention_core.bounds.limits import CHECKPOINT_BYTES
 from attention_core.live_training.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE, LiveSettings
 from attention_core.live_training.live_run import LESSONS, SCRIPT, LiveRun, verdict
@@ -22,7 +23,7 @@ BREAKS = {
     SCALE: "do not divide by √d (d = 64)",
     BEFOREHAND: "keep looks learned beforehand",
 }
-SAYS = {
+BREAK_TEXTS = {
     "": "Take one part away, and train again.",
     LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
     POSITION: "Each English word is read alone and knows no neighbours: nothing tells which words belong together.",
@@ -31,7 +32,7 @@ SAYS = {
     "in the end, with the usual settings.",
 }
 ANEW = {LABELS: "Answers no longer belong to questions, which are drawn anew for every batch: nothing can be learned."}
-SAYS_OF = {
+LESSON_BREAK_TEXTS = {
     "lookup": ANEW,
     "triples": ANEW,
     "graph": ANEW,
@@ -56,7 +57,7 @@ def did_attention_work(training: Training, text: str) -> None:
         return
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
-    rows = [(name, f"{right:.0%}", f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
+    rows = [(name, percent(right), f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
     figures_table(("", screen.MEASURES[run.settings.lesson].lower(), "loss in training", "parameters"), *rows)
     if run.settings.broken == BEFOREHAND:
         st.markdown("The looks were kept: only what comes after them was learned.")
@@ -65,55 +66,59 @@ def did_attention_work(training: Training, text: str) -> None:
         with st.expander("Can the map still change?"):
             paragraph(
                 "**The sharper a map, the less it can still change**: in your input the softmax passed "
-                f"{first:.0%} of a gradient at first, and passes {last:.1%} now."
+                f"{percent(first)} of a gradient at first, and passes {percent(last)} now."
             )
 
 
-def break_it() -> None:
+def draw_breaks() -> None:
     """Offer what can be taken away."""
-    screen.draw_whole_page_if(screen.HAS_CHANGED.value)
+    screen.rerun_page_if(screen.HAS_CHANGED.value)
     options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
     broken = single_choice("What is changed", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
-    paragraph((SAYS | SAYS_OF.get(screen.LESSON.value, {}))[broken])
+    paragraph((BREAK_TEXTS | LESSON_BREAK_TEXTS.get(screen.LESSON.value, {}))[broken])
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 
 
-def compare_runs(training: Training, given: Any, text: str) -> None:
+def compare_runs(training: Training, inputs: Any, text: str) -> None:
     """Draw this training and the one before it beside each other; take one back that was saved."""
-    screen.draw_whole_page_if(screen.HAS_CHANGED.value)
+    screen.rerun_page_if(screen.HAS_CHANGED.value)
     before = screen.BEFORE.value
     if before is None or not training.run.step or before is training:
         st.markdown("Train it twice, with something changed: both stand here.")
     else:
-        for name, one, column in zip(("before", "now"), (before, training), st.columns(2, gap="large"), strict=True):
+        for name, compared, column in zip(
+            ("before", "now"), (before, training), st.columns(2, gap="large"), strict=True
+        ):
             with column:
-                st.markdown(f"**{name.capitalize()}**: {_told(one.run.settings)}. {verdict(one.run)}")
-                if one.run.settings.lesson == screen.LESSON.value:
-                    screen.draw_film(one, given, text, f"train_film_{name}")
-    key, most = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
+                st.markdown(
+                    f"**{name.capitalize()}**: {_settings_text(compared.run.settings)}. {verdict(compared.run)}"
+                )
+                if compared.run.settings.lesson == screen.LESSON.value:
+                    screen.draw_film(compared, inputs, text, f"train_film_{name}")
+    key, max_megabytes = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
     st.file_uploader(
         "Put back a training that you have saved",
         "safetensors",
         key=key,
-        max_upload_size=most,
-        on_change=_put_back,
+        max_upload_size=max_megabytes,
+        on_change=_on_upload,
         args=(key,),
     )
     if REFUSED.value:
         st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
 
 
-def _told(settings: LiveSettings) -> str:
+def _settings_text(settings: LiveSettings) -> str:
     """Return in words what is not as usual."""
     usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
     changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
     if (broken := changed.pop("broken", None)) in (SCALE, BEFOREHAND):
         changed.pop("size", None)  # it has a size of its own
-    others = (f"{name} {value}" for name, value in changed.items())
-    return ", ".join([screen.TITLES[settings.lesson], *([BREAKS[broken]] if broken else []), *others])
+    changes = (f"{name} {value}" for name, value in changed.items())
+    return ", ".join([screen.TITLES[settings.lesson], *([BREAKS[broken]] if broken else []), *changes])
 
 
-def take_training(training: Training) -> None:
+def offer_files(training: Training) -> None:
     """Offer the script of a training and its file."""
     run, script = training.run, SCRIPT.format(settings=training.run.settings)
     st.download_button("Script (.py)", script, "training.py", key="train_script", on_click="ignore")
@@ -121,12 +126,12 @@ def take_training(training: Training) -> None:
     st.download_button(label, run.checkpoint, file, key="train_file", on_click="ignore", disabled=is_on)
 
 
-def _put_back(key: str) -> None:
+def _on_upload(key: str) -> None:
     upload, REFUSED.value = widget_value(key), ""
     if upload is None:
         return
     N_UPLOADS.value += 1
     try:
-        screen.take(Training(LiveRun.from_checkpoint(upload.getvalue())))
+        screen.set_training(Training(LiveRun.from_checkpoint(upload.getvalue())))
     except ValueError as error:
         REFUSED.value = str(error)

@@ -39,8 +39,8 @@ class Training:
         self.run = run
         self.stage = TrainingStage.DONE if run.is_done else TrainingStage.RESTS
         self.before, self.seconds, self.remark, self.first = 0, 0.0, "", run.step
-        self._seen = 0.0
-        self._rests = threading.Event()
+        self._last_sign = 0.0
+        self._is_paused = threading.Event()
 
     @property
     def is_on(self) -> bool:
@@ -53,18 +53,18 @@ class Training:
         return (self.run.n_steps - self.run.step) * self.seconds / done if done > 3 else None
 
     def note_visitor(self) -> None:
-        self._seen = time.monotonic()
+        self._last_sign = time.monotonic()
 
-    def go_on(self, session: str, address: str) -> None:
+    def resume(self, session: str, address: str) -> None:
         if self.is_on or self.run.is_done:
             return
         self.stage, self.remark = TrainingStage.WAITS, ""
         self.note_visitor()
-        self._rests.clear()
+        self._is_paused.clear()
         threading.Thread(target=self._train, args=(session, address), daemon=True).start()
 
-    def rest(self) -> None:
-        self._rests.set()
+    def pause(self) -> None:
+        self._is_paused.set()
 
     def _train(self, session: str, address: str) -> None:
         queue, thread = queue_of(choose_device(), "training"), threading.get_ident()
@@ -73,7 +73,7 @@ class Training:
                 self.remark = self.remark or "Many trainings are waiting already. Press the button again in a moment."
                 return
             self.stage = TrainingStage.TRAINS
-            while not self.run.is_done and not self._should_rest():
+            while not self.run.is_done and not self._should_pause():
                 with background_turn(address) as has_turn:
                     self._portion() if has_turn else time.sleep(BEAT)
         except Exception:
@@ -86,21 +86,21 @@ class Training:
     def _wait(self, queue: Queue, thread: int) -> bool:
         while before := queue.wait(thread, BEAT):
             self.before = before
-            if self._should_rest():
+            if self._should_pause():
                 return False
         return before == 0
 
-    def _should_rest(self) -> bool:
+    def _should_pause(self) -> bool:
         if self.seconds > TRAINING_SECONDS.most:
             self.remark = f"It has computed for {TRAINING_SECONDS} seconds, the most here."
-        elif time.monotonic() - self._seen > PATIENCE:
+        elif time.monotonic() - self._last_sign > PATIENCE:
             self.remark = "It rested while you were away."
         else:
-            return self._rests.is_set()
+            return self._is_paused.is_set()
         return True
 
     def _portion(self) -> None:
         began = time.monotonic()
-        while not self.run.is_done and not self._rests.is_set() and time.monotonic() - began < PORTION:
+        while not self.run.is_done and not self._is_paused.is_set() and time.monotonic() - began < PORTION:
             self.run.advance()
         self.seconds += time.monotonic() - began

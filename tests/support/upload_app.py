@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from ui.hosting import uploads
 
 if __name__ == "__main__":
-    uploaded = st.file_uploader("A file", key="file", max_upload_size=uploads.most_megabytes())
+    uploaded = st.file_uploader("A file", key="file", max_upload_size=uploads.max_megabytes())
     st.caption(f"{len(uploaded.getvalue())} bytes" if uploaded else "no file")
     frame = pd.DataFrame({"1": ["0", "1"]})
     fixed = st.data_editor(frame, key="fixed")

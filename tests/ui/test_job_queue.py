@@ -24,7 +24,7 @@ def order(queue: Queue, *threads: int) -> list[int | None]:
 
 
 def test_queue_is_bounded_and_keeps_the_order():
-    queue = Queue(most_waiting=2)
+    queue = Queue(max_waiting=2)
     assert [queue.join(thread) for thread in (1, 2, 3, 4)] == [True, True, True, False]
     assert order(queue, 1, 2, 3) == [0, 1, 2]
     queue.leave(2)
@@ -37,7 +37,7 @@ def test_queue_is_bounded_and_keeps_the_order():
 
 
 def test_waiting_ends_as_soon_as_the_one_before_has_left():
-    queue = Queue(most_waiting=2)
+    queue = Queue(max_waiting=2)
     queue.join(1)
     queue.join(2)
     threading.Timer(0.1, queue.leave, [1]).start()
@@ -47,7 +47,7 @@ def test_waiting_ends_as_soon_as_the_one_before_has_left():
 
 
 def test_addresses_have_their_turns_and_within_each_the_order_of_asking_stays():
-    queue = Queue(most_waiting=8)
+    queue = Queue(max_waiting=8)
     for thread, address in enumerate("aaabac", start=1):
         assert queue.join(thread, f"session {thread}", address)
     ran = []
@@ -59,7 +59,7 @@ def test_addresses_have_their_turns_and_within_each_the_order_of_asking_stays():
 
 
 def test_twelve_tabs_of_one_visitor_refuse_nobody_else_and_a_hall_is_refused_only_when_all_is_full():
-    queue = Queue(most_waiting=8)
+    queue = Queue(max_waiting=8)
     assert [queue.join(tab, f"tab {tab}", "one visitor") for tab in range(1, 13)] == [True] * 9 + [False] * 3
     assert queue.join(21, "another", "elsewhere")
     assert order(queue, 1, 21, 2, 8, 9) == [0, 1, 2, 8, None]  # the last of the tabs has lost its place
@@ -68,7 +68,7 @@ def test_twelve_tabs_of_one_visitor_refuse_nobody_else_and_a_hall_is_refused_onl
 
 
 def test_of_a_session_one_thread_waits():
-    queue = Queue(most_waiting=8)
+    queue = Queue(max_waiting=8)
     for thread, session in ((1, "first"), (2, "second"), (3, "third"), (4, "second")):
         assert queue.join(thread, session, "hall")
     assert order(queue, 1, 2, 3, 4) == [0, None, 1, 2]
@@ -82,7 +82,7 @@ def queue(monkeypatch):
     """The queue of the device, with a short end and nobody in it."""
     queue_of.cache_clear()
     found = queue_of(choose_device())
-    found.most_waiting = 2
+    found.max_waiting = 2
     yield found
     queue_of.cache_clear()
 

@@ -64,14 +64,14 @@ class SecurityHeaders:
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(pair for pair in _ENCODED if pair[0] not in there)]
+                sent = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in _ENCODED if pair[0] not in sent)]
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
 
 
-BODY_END = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
+CLOSING_TAG = b"</body>"  # behind the styles that Streamlit adds to the head, which would win there
 VALIDATORS = (b"etag", b"last-modified")  # of the page without its style
 LATER = "lecture.css"
 """For a link to lecture mode alone. The lecture's script takes it away again; the mode, once on, brings its own."""
@@ -101,8 +101,8 @@ class PageStyle:
         self.app = app
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
-        asked = Headers(scope=scope) if scope["type"] == "http" else {}
-        if "text/html" not in asked.get("accept", ""):
+        requested = Headers(scope=scope) if scope["type"] == "http" else {}
+        if "text/html" not in requested.get("accept", ""):
             return await self.app(scope, receive, send)
         plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
         start: Message = {}
@@ -118,8 +118,8 @@ class PageStyle:
                 return
             headers = MutableHeaders(raw=[pair for pair in start["headers"] if pair[0].lower() not in VALIDATORS])
             style = _STYLE + _LECTURE if b"lecture=1" in scope["query_string"].split(b"&") else _STYLE
-            styled = body.replace(BODY_END, style + BODY_END, 1)
-            if body and "gzip" in asked.get("accept-encoding", ""):
+            styled = body.replace(CLOSING_TAG, style + CLOSING_TAG, 1)
+            if body and "gzip" in requested.get("accept-encoding", ""):
                 styled, headers["content-encoding"] = gzip.compress(styled), "gzip"
             if body:  # what is asked by HEAD has none
                 headers["content-length"] = str(len(styled))
@@ -130,7 +130,7 @@ class PageStyle:
 
 
 PAGE_NAMES = {entry.url_path for entry in PAGES}
-MEANT = {re.sub(r"\W+", "-", entry.title.lower()): entry.url_path for entry in PAGES}
+PAGE_OF_TITLE = {re.sub(r"\W+", "-", entry.title.lower()): entry.url_path for entry in PAGES}
 """Titles as addresses write them, "draw-a-digit", with the address of the page."""
 
 
@@ -154,7 +154,7 @@ def new_address(scope: Message) -> str | None:
     if "text/html" not in Headers(scope=scope).get("accept", ""):
         return None
     query = scope["query_string"].decode("latin-1")
-    return base + MEANT.get(name.lower(), "") + (f"?{query}" if query else "")
+    return base + PAGE_OF_TITLE.get(name.lower(), "") + (f"?{query}" if query else "")
 
 
 PATH = "/_stcore/health"
@@ -181,8 +181,8 @@ class Health:
 
             async def send_page(message: Message) -> None:
                 if message["type"] == "http.response.start" and message["status"] == 200:
-                    kind = Headers(raw=list(message["headers"])).get("content-type", "")
-                    message["status"] = 503 if kind.startswith("text/html") else 200
+                    content_type = Headers(raw=list(message["headers"])).get("content-type", "")
+                    message["status"] = 503 if content_type.startswith("text/html") else 200
                 await send(message)
 
             await self.app(scope, receive, send_page)

@@ -19,23 +19,23 @@ from ui.hosting.bounds import (
     UPLOAD_SECONDS,
     UPLOADS_BYTES,
 )
-from ui.inside_streamlit import files_of, let_go, refusal, refuse
+from ui.inside_streamlit import files_of, free_uploads, refusal, refuse
 
 Message = MutableMapping[str, Any]
-ABOUT_A_FILE = 2**18
+FILE_OVERHEAD = 2**18
 """Bytes that every file counts besides its own: its name, its type and its place are of strangers too."""
 PATH = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 
 
-def most_megabytes() -> int | None:
+def max_megabytes() -> int | None:
     """Return what an uploader says is the most for a file, MiB; None = what the server's settings say."""
     return UPLOAD_BYTES.most // MIB if is_hosted() else None
 
 
 def show_refusal() -> None:
     """Say to the visitor whose page runs what has just been refused."""
-    if words := refusal():
-        st.toast(words, icon=":material/error:", duration="long")
+    if reason := refusal():
+        st.toast(reason, icon=":material/error:", duration="long")
 
 
 class UploadBounds:
@@ -52,16 +52,16 @@ class UploadBounds:
     ) -> None:
         """Answer as the app does, which reads the body within the bounds."""
         is_upload = scope["type"] == "http" and scope["method"] == "PUT" and is_hosted()
-        asked = PATH.search(scope["path"]) if is_upload else None
-        if asked is None:
+        match = PATH.search(scope["path"]) if is_upload else None
+        if match is None:
             await self.app(scope, receive, send)
             return
-        session, n_read = asked[1], 0
+        session, n_read = match[1], 0
 
         async def read() -> Message:
             nonlocal n_read
-            words = "" if n_read else await self._why_not(session, Headers(scope=scope))
-            if not words:
+            reason = "" if n_read else await self._refusal_reason(session, Headers(scope=scope))
+            if not reason:
                 try:
                     async with asyncio.timeout(UPLOAD_SECONDS.most):
                         message = await receive()
@@ -69,16 +69,16 @@ class UploadBounds:
                     raise HTTPException(408, "Nothing came any more.") from None
                 n_read += len(message.get("body", b""))
                 self.coming[session] += len(message.get("body", b""))
-                words = self._too_much(session, 0)
-            if words:
-                refuse(session, words)
+                reason = self._excess_reason(session, 0)
+            if reason:
+                refuse(session, reason)
                 self.coming[session] -= n_read
                 n_read = 0
                 with suppress(TimeoutError):
                     async with asyncio.timeout(UPLOAD_SECONDS.most):
                         while (await receive()).get("more_body"):
                             pass  # who still sends would see a broken connection instead of the answer
-                raise HTTPException(413, words)
+                raise HTTPException(413, reason)
             return message
 
         try:
@@ -89,29 +89,29 @@ class UploadBounds:
             self.coming[session] -= n_read
             self.coming += Counter()  # without those of whom nothing is being read
 
-    async def _why_not(self, session: str, headers: Headers) -> str:
+    async def _refusal_reason(self, session: str, headers: Headers) -> str:
         """Return why an upload cannot be taken by what it says of itself, or nothing."""
         if "content-length" not in headers or "transfer-encoding" in headers:
             raise HTTPException(411, "An upload must say how long it is.")
-        n_bytes = int(headers["content-length"]) - ABOUT_A_FILE
+        n_bytes = int(headers["content-length"]) - FILE_OVERHEAD
         if n_bytes > UPLOAD_BYTES.most:
-            return f"The file was not taken: it may have {most_megabytes()} MB at most."
+            return f"The file was not taken: it may have {max_megabytes()} MB at most."
         for _ in range(10):
-            if not self._too_much(session, n_bytes):
+            if not self._excess_reason(session, n_bytes):
                 return ""
             await asyncio.sleep(0.1)  # the file that this one replaces is being deleted
-        let_go(session)
-        return self._too_much(session, n_bytes)
+        free_uploads(session)
+        return self._excess_reason(session, n_bytes)
 
-    def _too_much(self, session: str, more: int) -> str:
-        own, others = files_of(session), files_of()
-        if _weight(own) + self.coming[session] + more > SESSION_UPLOAD_BYTES.most:
-            most = f"{SESSION_UPLOAD_BYTES.most // MIB} MB, {sum(own) / MIB:.0f} are in use"
-            return f"The file was not taken: yours may have {most}. Take one away, or load the page anew."
-        if _weight(others) + self.coming.total() + more > UPLOADS_BYTES.most:
+    def _excess_reason(self, session: str, n_bytes: int) -> str:
+        session_sizes, all_sizes = files_of(session), files_of()
+        if _weight(session_sizes) + self.coming[session] + n_bytes > SESSION_UPLOAD_BYTES.most:
+            limits = f"{SESSION_UPLOAD_BYTES.most // MIB} MB, {sum(session_sizes) / MIB:.0f} are in use"
+            return f"The file was not taken: yours may have {limits}. Take one away, or load the page anew."
+        if _weight(all_sizes) + self.coming.total() + n_bytes > UPLOADS_BYTES.most:
             return "The file was not taken: the server is full of files. Try again in a few minutes."
         return ""
 
 
 def _weight(sizes: list[int]) -> int:
-    return sum(sizes) + ABOUT_A_FILE * len(sizes)
+    return sum(sizes) + FILE_OVERHEAD * len(sizes)

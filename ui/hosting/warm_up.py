@@ -154,10 +154,9 @@ async def lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
         st.set_option("client.showErrorDetails", "none")  # a traceback names files of the server
     allow_descriptors()
     share_memory()
-    with counting_repeats() as tell_repeats:
-        tasks = [
-            asyncio.create_task(one) for one in (_visit_all_pages(), keep_memory_small(), _every_minute(tell_repeats))
-        ]
+    with counting_repeats() as log_repeats:
+        routines = _visit_all_pages(), keep_memory_small(), _every_minute(log_repeats)
+        tasks = [asyncio.create_task(routine) for routine in routines]
         try:
             yield {}
         finally:

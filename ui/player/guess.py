@@ -14,7 +14,7 @@ from attention_core.explain.guess import KeyPicture, compare, options
 from ui.chart import draw_map
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour
-from ui.lecture.hall.questions import ask_hall_about, show_hall_about, where_in_picture
+from ui.lecture.hall.questions import ask_hall_for_largest, picture_question, show_hall_guesses
 from ui.player.picture import StepLook, show_step_picture
 from ui.state import Field, whole_number
 from ui.try_this import HIDDEN, ask_guess, show_verdict
@@ -59,7 +59,7 @@ class Guess:
         if self.revealed.value == step.name:
             self._draw_result(step, head)
         elif self.revealed.value:
-            show_hall_about(step, head, row, picture)
+            show_hall_guesses(step, head, row, picture)
             self._reveal_button("Go on", step.name)
         else:
             self._draw_guess(trace, step, head, row, picture)
@@ -72,7 +72,7 @@ class Guess:
             f"{rows:,} × {columns:,} numbers, still hidden.</p>"
         )
         self._draw_question(trace, step, head, row, picture)
-        is_asked = ask_hall_about(step, head, row, picture)
+        is_asked = ask_hall_for_largest(step, head, row, picture)
         self._reveal_button("Reveal", f"{HALL if is_asked else ''}{step.name}")
 
     def _reveal_button(self, label: str, shows: str) -> None:
@@ -114,7 +114,7 @@ class Guess:
     def _draw_picture_question(self, step: Step, row: int, picture: KeyPicture) -> None:
         name, guessed_row, guess = self.cell.value or ("", row, None)
         marked = guess if (name, guessed_row) == (step.name, row) else None
-        st.caption(f"Click: {where_in_picture(step, row, picture)}")
+        st.caption(f"Click: {picture_question(step, row, picture)}")
         image = picture.with_query(step.row_axis, row).repeat(8, 0).repeat(8, 1)  # so that pixels stay sharp
 
         def take_cell(cell: int) -> None:

@@ -10,7 +10,7 @@ from attention_core.attention.types import Role, Step
 from attention_core.bounds.harmless import as_markdown
 from attention_core.explain.guess import KeyPicture
 from ui.chart import say_subject
-from ui.lecture.hall.corner import ITEM_ASKS
+from ui.lecture.hall.corner import HAS_ITEM_QUESTION
 from ui.lecture.mode import LECTURE
 from ui.player.guess import Guess
 from ui.player.play import Player
@@ -61,7 +61,7 @@ class Stepper(Player[str]):
             self.guess.wanted.widget(st.toggle, "Guess first")
         step = by_name[self.field.value]
         self.guess.forget_others(step)
-        if not self.guess.wanted.value or ITEM_ASKS.value:
+        if not self.guess.wanted.value or HAS_ITEM_QUESTION.value:
             return step
         row = query if step.row_axis is trace.story.query_axis else 0
         return step if self.guess.draw(trace, step, head, row, picture) else None

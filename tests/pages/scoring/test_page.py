@@ -216,7 +216,7 @@ def test_training_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
     queue = job_queue.queue_of(choose_device())
     assert queue.join(1)
     try:
-        monkeypatch.setattr(queue, "most_waiting", 0)
+        monkeypatch.setattr(queue, "max_waiting", 0)
         open_tab(page, "trained").button(key="scoring_train").click().run()
         assert "Many visitors" in said(page)
     finally:

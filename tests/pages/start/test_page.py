@@ -18,10 +18,10 @@ from pages.start.first_screen import (
     QUESTION,
     QUESTIONS,
     SENTENCE,
+    current_strokes,
     first_answers,
     listed,
     sent_drawing,
-    strokes_now,
 )
 from pages.start.live_answers import digits_of
 from pages.start.prepared import answers
@@ -108,7 +108,7 @@ def test_a_question_without_one_answer_is_warned_of_and_not_proposed(page):
 
 
 def test_all_proposed_questions_have_one_answer_about_the_first_drawing():
-    assert all(is_clear(parse(text), digits_of(strokes_now())) for text in QUESTIONS)
+    assert all(is_clear(parse(text), digits_of(current_strokes())) for text in QUESTIONS)
 
 
 def test_the_question_on_arrival_is_answered_by_attention_alone():

@@ -92,7 +92,7 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     monkeypatch.setattr(LESSONS[name].make, "n_steps", 2, raising=False)
     for lesson, (batch_size, *_) in LENGTHS.items():
         monkeypatch.setitem(LENGTHS, lesson, (batch_size, 2, 1))
-    from pages.train.tabs import SAYS, SAYS_OF
+    from pages.train.tabs import BREAK_TEXTS, LESSON_BREAK_TEXTS
 
     given(page, set_lesson=name)
     assert "never" not in said(page).split("\n")[0], "equal weights do well enough in some lessons"
@@ -103,9 +103,9 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     assert film(page)["frames"][-1]["says"] == known[-1]
     assert ("of a gradient at first" in said(page)) == (name != "triples")
     given(page, tab="break")
-    for broken, says in SAYS.items():
+    for broken, says in BREAK_TEXTS.items():
         if broken in LESSONS[name].broken:
-            assert SAYS_OF.get(name, {}).get(broken, says) in said(given(page, set_broken=broken))
+            assert LESSON_BREAK_TEXTS.get(name, {}).get(broken, says) in said(given(page, set_broken=broken))
     asks = bodies(page)
     if name == "digits":
         assert "ink and position" in asks
@@ -178,9 +178,9 @@ def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
     monkeypatch.setattr(DigitLesson, "n_steps", 2000)
     queue_of(choose_device(), "training")
     one, other = Training(LiveRun(LiveSettings())), Training(LiveRun(LiveSettings()))
-    one.go_on("a", "here")
+    one.resume("a", "here")
     until(TrainingStage.TRAINS, one)
-    other.go_on("b", "there")
+    other.resume("b", "there")
     time.sleep(0.5)
     assert (other.stage, other.before, other.run.step) == (TrainingStage.WAITS, 1, 0)
     monkeypatch.setattr(training, "PATIENCE", 0.2)
@@ -195,7 +195,7 @@ def test_a_public_server_has_every_lesson_and_lets_none_go_on_for_ever(monkeypat
     runs = {name: LiveRun(LiveSettings(name, [*one.size][-1], score=one.score[0])) for name, one in LESSONS.items()}
     one = Training(runs["digits"])
     one.seconds = 301
-    one.go_on("a", "here")
+    one.resume("a", "here")
     until(TrainingStage.RESTS, one)
     assert (one.run.step, one.remark) == (0, "It has computed for 300 seconds, the most here.")
 

@@ -11,7 +11,7 @@ import streamlit as st
 from attention_core.data.lecture import GuidedLecture, LectureItem
 from attention_core.files import find_file
 from ui.labels import error_markdown
-from ui.lecture.guided.items import BUNDLED, OWN, OWN_TEXT, begin, lecture_text, read
+from ui.lecture.guided.items import BUNDLED, UPLOADED, UPLOADED_TEXT, begin, lecture_text, parsed_lecture
 from ui.lecture.hall.routes import URL, opened_at
 from ui.navigation import entry_of
 from ui.state import APP, OPENED_SESSION, Field, set_widget, widget_value
@@ -31,8 +31,8 @@ def handout(lecture: GuidedLecture, root: str) -> str:
     items = "".join(_item(item, root.rstrip("/")) for item in lecture.items)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{STYLE}</style>'
     title = f"<title>{escape(lecture.title)}</title>"
-    about = f"<p>{_html(lecture.about)}</p>"
-    return f'<!doctype html><html lang="en">{head}{title}<h1>{escape(lecture.title)}</h1>{about}{items}</html>'
+    introduction = f"<p>{_html(lecture.about)}</p>"
+    return f'<!doctype html><html lang="en">{head}{title}<h1>{escape(lecture.title)}</h1>{introduction}{items}</html>'
 
 
 def _item(item: LectureItem, root: str) -> str:
@@ -42,10 +42,11 @@ def _item(item: LectureItem, root: str) -> str:
     picture = ""
     if card.exists():
         picture = f'<img alt="" src="data:image/webp;base64,{base64.b64encode(card.read_bytes()).decode()}">'
-    answers = (f"<b>{_html(one)} ✓</b>" if n == item.right else _html(one) for n, one in enumerate(item.answers))
-    asked = f"<p>{_html(item.question)} {' · '.join(answers)}</p>" if item.question else ""
+    answers = [_html(answer) for answer in item.answers]
+    answers = [f"<b>{answer} ✓</b>" if n == item.right else answer for n, answer in enumerate(answers)]
+    question = f"<p>{_html(item.question)} {' · '.join(answers)}</p>" if item.question else ""
     return (
-        f"<section>{picture}<h2>{_html(item.sentence)}</h2>{asked}"
+        f"<section>{picture}<h2>{_html(item.sentence)}</h2>{question}"
         f'<p>Open it: <a href="{link}">{escape(entry.title)}</a></p></section>'
     )
 
@@ -68,24 +69,25 @@ def lecture_menu() -> None:
         return
     with menu:
         st.markdown("*Page Down*, or a presenter's remote, leads through. *N* opens your notes in a second window.")
-        for name in (*BUNDLED, *([OWN] if OWN_TEXT.value else [])):
+        for name in (*BUNDLED, *([UPLOADED] if UPLOADED_TEXT.value else [])):
             _offer(name)
-        st.file_uploader("Your own, as a text file like these", "txt", key=UPLOAD, max_upload_size=1, on_change=_take)
+        label = "Your own, as a text file like these"
+        st.file_uploader(label, "txt", key=UPLOAD, max_upload_size=1, on_change=_on_upload)
         if REFUSED.value:
             st.error(f"{REFUSED.value} Nothing was changed.", icon=":material/error:")
 
 
 def _offer(name: str) -> None:
     text = lecture_text(name)
-    lecture, root = read(text), os.environ.get(URL) or opened_at()
+    lecture, root = parsed_lecture(text), os.environ.get(URL) or opened_at()
     with st.container(horizontal=True):
         st.button(error_markdown(lecture.title), key=f"lecture_{name}", on_click=_begin, args=(name,), type="primary")
-        for label, what, ending, mime in (
+        for label, content, ending, mime in (
             ("Handout", lambda: handout(lecture, root), "html", "text/html"),
             ("Text file", text, "txt", "text/plain"),
         ):
             file = f"lecture-{name}.{ending}"
-            st.download_button(label, what, file, mime, key=f"lecture_{name}_{ending}", on_click="ignore")
+            st.download_button(label, content, file, mime, key=f"lecture_{name}_{ending}", on_click="ignore")
 
 
 def _begin(name: str) -> None:
@@ -93,15 +95,15 @@ def _begin(name: str) -> None:
     begin(name)
 
 
-def _take() -> None:
+def _on_upload() -> None:
     """Take an uploaded lecture, or say why not; runs before the page does."""
     upload = widget_value(UPLOAD)
     if upload is None:
         return
     try:
         text = upload.getvalue().decode("utf-8-sig")
-        read(text)
-        OWN_TEXT.value, REFUSED.value = text, ""
+        parsed_lecture(text)
+        UPLOADED_TEXT.value, REFUSED.value = text, ""
     except UnicodeDecodeError:
         REFUSED.value = "This is no text in UTF-8."
     except ValueError as error:

@@ -18,26 +18,26 @@ class Room(NamedTuple):
 
 ROOM = Field[Room | None](APP, "hall_room", None)
 REFUSAL = Field(APP, "hall_refusal", "")
-IS_ASKED = Field(APP, "hall_is_asked", False)
+HAS_QUESTION = Field(APP, "hall_is_asked", False)
 """Whether the present run of the page asks or answers one."""
-ITEM_ASKS = Field(APP, "hall_item_asks", False)
+HAS_ITEM_QUESTION = Field(APP, "hall_item_asks", False)
 """Whether a guided lecture's item asks or has told; the page's own questions rest then, so that a hall has one."""
 _corner = component(KEY, folder="ui/lecture/hall")
 
 
 def hall_corner() -> None:
     """Draw the corner from which a lecturer opens a room, with the address for phones once it is open."""
-    IS_ASKED.value = False
+    HAS_QUESTION.value = False
     if ROOM.value is not None and not ROOMS.is_lecturer(*ROOM.value):
         ROOM.value, REFUSAL.value = None, "The room was closed."
-    room, shown = ROOM.value, None
+    room, room_data = ROOM.value, None
     if room is not None:
         url = phones_address(room.code)
-        about = {"url": url, "qr": _qr(url) if url else "", "how": NOWHERE.replace("`", "")}
-        shown = {"code": room.code, "key": room.key, **about}
+        address = {"url": url, "qr": _qr(url) if url else "", "how": NOWHERE.replace("`", "")}
+        room_data = {"code": room.code, "key": room.key, **address}
     _corner(
         key=KEY,
-        data={"room": shown, "refusal": REFUSAL.value},
+        data={"room": room_data, "refusal": REFUSAL.value},
         on_open_change=_open,
         on_restore_change=_restore,
         on_close_change=_close,
@@ -59,8 +59,8 @@ def _open() -> None:
 
 
 def _restore() -> None:
-    kept = component_message(KEY, "restore") or {}
-    room = Room(str(kept.get("code")), str(kept.get("key")))
+    saved = component_message(KEY, "restore") or {}
+    room = Room(str(saved.get("code")), str(saved.get("key")))
     ROOM.value = room if ROOMS.is_lecturer(*room) else None
 
 
@@ -70,7 +70,7 @@ def _close() -> None:
     ROOM.value, REFUSAL.value = None, ""
 
 
-def end_of_page() -> None:
+def pause_idle_hall() -> None:
     """Let the phones wait where this page asks nothing."""
-    if ROOM.value is not None and not IS_ASKED.value:
+    if ROOM.value is not None and not HAS_QUESTION.value:
         ROOMS.pause(ROOM.value.code)

@@ -13,15 +13,15 @@ from attention_core.charts.heatmap import block, guesses_chart
 from attention_core.charts.overlay import image_png
 from attention_core.explain.guess import KeyPicture, options, row_values
 from ui.chart import draw_chart
-from ui.lecture.hall.corner import IS_ASKED, ROOM, Room
+from ui.lecture.hall.corner import HAS_QUESTION, ROOM, Room
 from ui.lecture.hall.rooms import ROOMS, HallQuestion, RoomError, Tally
 from ui.navigation import entry_of
 from ui.state import APP, PAGE, Field, widget_value
 
-MOST_ROWS, MOST_COLUMNS, MOST_KEYS = 8, 8, 24
-"""Of a matrix whose cells a finger can hit, and of a row whose keys fit a list; beyond, three keys are offered."""
-SIZE = 360
-ASKED = Field[HallQuestion | None](APP, "hall_asked", None)
+MAX_ROWS, MAX_COLUMNS, MAX_KEYS = 8, 8, 24
+"""Of a matrix whose cells a finger can hit, and of a row whose keys fit a list; of more keys, three are offered."""
+CHART_SIZE = 360
+LAST_QUESTION = Field[HallQuestion | None](APP, "hall_asked", None)
 """The question that was asked last."""
 
 
@@ -32,81 +32,81 @@ def ask_hall(text: str, answers: Sequence[str]) -> None:
 
 
 def hall_verdict(correct: int) -> str:
-    """Show the phones what was right of the question that this page asked last; returns how many were, Markdown."""
-    return "" if (tally := _reveal(ASKED.value, [correct])) is None else _words(tally)
+    """Reveal the correct answer of this page's last question on the phones; returns how many were right, Markdown."""
+    return "" if (tally := _reveal(LAST_QUESTION.value, [correct])) is None else _result_text(tally)
 
 
-def ask_hall_about(step: Step, head: int, row: int, picture: KeyPicture | None) -> bool:
-    """Ask the hall where the largest number of a step's row is, of a small matrix of any row; return whether it did."""
+def ask_hall_for_largest(step: Step, head: int, row: int, picture: KeyPicture | None) -> bool:
+    """Ask the hall for the largest number of a row, in a small matrix of any row; return whether it was asked."""
     if ROOM.value is None:
         return False
-    question = _about(step, head, row, picture)[0]
+    question = _largest_question(step, head, row, picture)[0]
     _ask(ROOM.value, question)
     return bool(question.options)
 
 
-def show_hall_about(step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
+def show_hall_guesses(step: Step, head: int, row: int, picture: KeyPicture | None) -> None:
     """Show everybody's guesses over a step's true numbers, and how many were right."""
     if ROOM.value is None:
         return
-    question, values, axes = _about(step, head, row, picture)
+    question, values, axes = _largest_question(step, head, row, picture)
     if not question.options:  # all numbers of the row are alike
         return
     best = values.argmax(1) + np.arange(len(values)) * values.shape[1]
-    places = [int(values.argmax())] if question.picture else best.tolist()
-    if (tally := _reveal(question, places)) is not None:
-        st.markdown(_words(tally))
+    correct = [int(values.argmax())] if question.picture else best.tolist()
+    if (tally := _reveal(question, correct)) is not None:
+        st.markdown(_result_text(tally))
         counts = np.reshape(tally.counts, values.shape)
-        finite, about = np.where(np.isfinite(values), values, np.nan), question.picture
-        chart = guesses_chart(finite, counts, *axes, step.role, size=SIZE, picture=about)
-        draw_chart(chart, width="content", key=f"hall_guesses_{question.mark}", alt="Everybody's guesses, as circles")
+        finite, key = np.where(np.isfinite(values), values, np.nan), f"hall_guesses_{question.fingerprint}"
+        chart = guesses_chart(finite, counts, *axes, step.role, size=CHART_SIZE, picture=question.picture)
+        draw_chart(chart, width="content", key=key, alt="Everybody's guesses, as circles")
 
 
-def _about(
+def _largest_question(
     step: Step, head: int, row: int, picture: KeyPicture | None
 ) -> tuple[HallQuestion, np.ndarray, tuple[Axis, Axis]]:
-    """Return a question, and the numbers that it is about, (rows, columns), with their axes."""
+    """Return the question for the largest number, and the numbers, (rows, columns), with their axes."""
     rows, columns = step.shape
-    asks = step.row_axis.labels[row]
-    where, what = f"In the row of {asks}: where is the largest number?", step.title
-    if rows <= MOST_ROWS and columns <= MOST_COLUMNS:
-        values = np.stack([row_values(step, head, one) for one in range(rows)])
+    row_label = step.row_axis.labels[row]
+    row_text, title = f"In the row of {row_label}: where is the largest number?", step.title
+    if rows <= MAX_ROWS and columns <= MAX_COLUMNS:
+        values = np.stack([row_values(step, head, index) for index in range(rows)])
         names = tuple(map(str, step.col_axis.labels))
-        text = f"{what}: where is the largest number of a row?"
+        text = f"{title}: where is the largest number of a row?"
         question = HallQuestion(_title(), text, names * rows, columns, tuple(step.row_axis.labels))
         return question, values, (step.row_axis, step.col_axis)
     if picture and picture.shows(step.col_axis):
-        return _about_picture(step, row_values(step, head, row), row, picture)
-    keys = list(range(columns)) if columns <= MOST_KEYS else options(step, head, row)
+        return _blocks_question(step, row_values(step, head, row), row, picture)
+    keys = list(range(columns)) if columns <= MAX_KEYS else options(step, head, row)
     names = tuple(str(step.col_axis.labels[key]) for key in keys)
-    axes = Axis(step.row_axis.name, [asks]), Axis(step.col_axis.name, names)
-    return HallQuestion(_title(), f"{what}. {where}", names), row_values(step, head, row)[keys][None], axes
+    axes = Axis(step.row_axis.name, [row_label]), Axis(step.col_axis.name, names)
+    return HallQuestion(_title(), f"{title}. {row_text}", names), row_values(step, head, row)[keys][None], axes
 
 
-def _about_picture(
+def _blocks_question(
     step: Step, values: np.ndarray, row: int, picture: KeyPicture
 ) -> tuple[HallQuestion, np.ndarray, tuple[Axis, Axis]]:
-    """Return a question about parts of a picture that a finger can hit, and the largest number of each."""
+    """Return the question for the largest number in a picture, cut into blocks that a finger can hit."""
     height, width = picture.grid
-    side = -(-max(picture.grid) // MOST_COLUMNS)
-    parts = block(values[: height * width].reshape(picture.grid), (side, side), np.fmax.reduceat)
-    down, across = (Axis.numbered(name, n) for name, n in zip(("rows", "columns"), parts.shape, strict=True))
+    side = -(-max(picture.grid) // MAX_COLUMNS)
+    blocks = block(values[: height * width].reshape(picture.grid), (side, side), np.fmax.reduceat)
+    down, across = (Axis.numbered(name, n) for name, n in zip(("rows", "columns"), blocks.shape, strict=True))
     names = tuple(f"column {label}" for label in across.labels) * len(down)
     question = HallQuestion(
         _title(),
-        f"{step.title}: {where_in_picture(step, row, picture)}",
-        names if parts.min() < parts.max() else (),
+        f"{step.title}: {picture_question(step, row, picture)}",
+        names if blocks.min() < blocks.max() else (),
         len(across),
         tuple(f"row {label}" for label in down.labels),
         data_url(image_png(picture.with_query(step.row_axis, row))),
     )
-    return question, parts, (down, across)
+    return question, blocks, (down, across)
 
 
-def where_in_picture(step: Step, row: int, picture: KeyPicture) -> str:
+def picture_question(step: Step, row: int, picture: KeyPicture) -> str:
     """Return the question where in a picture the largest number of a row is."""
-    asks = "the blue pixel" if step.row_axis.grid == picture.grid else step.row_axis.labels[row]
-    return f"where in the picture is the largest number in the row of {asks}?"
+    query = "the blue pixel" if step.row_axis.grid == picture.grid else step.row_axis.labels[row]
+    return f"where in the picture is the largest number in the row of {query}?"
 
 
 def _title() -> str:
@@ -116,7 +116,7 @@ def _title() -> str:
 def _ask(room: Room, question: HallQuestion) -> None:
     if not question.options:
         return
-    IS_ASKED.value, ASKED.value = True, question
+    HAS_QUESTION.value, LAST_QUESTION.value = True, question
     try:
         ROOMS.ask(room.code, question)
     except RoomError as error:
@@ -129,27 +129,27 @@ def _ask(room: Room, question: HallQuestion) -> None:
 def _reveal(question: HallQuestion | None, correct: list[int]) -> Tally | None:
     if ROOM.value is None or question is None or question.page != _title():
         return None
-    IS_ASKED.value = True
+    HAS_QUESTION.value = True
     return ROOMS.reveal(ROOM.value.code, question, correct)
 
 
-def _words(tally: Tally) -> str:
+def _result_text(tally: Tally) -> str:
     share = f", {percent(tally.n_correct / tally.n)}" if tally.n else ""
     return f"**The hall**: {tally.n_correct} of {tally.n} were right{share}."
 
 
 def _count_hands(room: Room, question: HallQuestion) -> None:
     """Let the lecturer type how many hands were shown for each answer."""
-    keys = [f"hall_hands_{question.mark}_{option}" for option in range(len(question.options))]
+    keys = [f"hall_hands_{question.fingerprint}_{option}" for option in range(len(question.options))]
 
-    def take() -> None:
+    def on_count() -> None:
         ROOMS.raise_hands(room.code, question, [int(widget_value(key, 0) or 0) for key in keys])
 
     with st.popover("Count hands", icon=":material/back_hand:"):
         for key, option in zip(keys, question.options, strict=True):
-            st.number_input(option, 0, 999, key=key, on_change=take)
+            st.number_input(option, 0, 999, key=key, on_change=on_count)
 
 
 def _plain(text: str) -> str:
-    words = re.sub(r":material/\w+:|:[a-z-]+\[", "", text)
-    return re.sub(r"(?<!\\)[*_`\]]|\\(?=\W)", "", words).strip()
+    unmarked = re.sub(r":material/\w+:|:[a-z-]+\[", "", text)
+    return re.sub(r"(?<!\\)[*_`\]]|\\(?=\W)", "", unmarked).strip()

@@ -25,8 +25,8 @@ FILE = "ATTENTION_ROOMS"  # the variable that names the file of rooms; all proce
 LETTERS = "BCDFGHJKMNPQRTVWXZ2346789"
 """Of a room's code: none that looks like another, and no vowels, so that no words come of them."""
 CODE_LENGTH = 5
-MOST_SECONDS, SECONDS_ALONE = 3 * 3600, 600
-"""How long a room lives, and how long without a sign of its lecturer."""
+MAX_SECONDS, MAX_IDLE_SECONDS = 3 * 3600, 600
+"""How long a room lives, and how long without a request of its lecturer."""
 TABLES = """
 create table if not exists rooms(
     code text primary key, key text, opened real, seen real, question integer, revealed integer);
@@ -56,14 +56,14 @@ class HallQuestion:
     picture: str = ""
 
     @property
-    def mark(self) -> str:
-        """What tells it from any other question."""
+    def fingerprint(self) -> str:
+        """A hash of the question."""
         return hashlib.blake2b(json.dumps(asdict(self)).encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How often each option of a question was chosen: by phones, and by hands that were shown."""
+    """How often each option of a question was chosen, by phones and raised hands together."""
 
     counts: tuple[int, ...]
     correct: tuple[int, ...]
@@ -107,12 +107,12 @@ class Rooms:
             RoomError: there are as many as the server takes.
         """
         self.drop_old()
-        key, now = secrets.token_urlsafe(16), time.monotonic()
+        key, opened = secrets.token_urlsafe(16), time.monotonic()
         with self._rows() as rows:
             if rows.execute("select count(*) from rooms").fetchone()[0] >= HALL_ROOMS.most:
                 raise RoomError("Too many rooms are open on this server. Try again in a while.")
             code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
-            rows.execute("insert into rooms values (?, ?, ?, ?, null, 0)", (code, _hashed(key), now, now))
+            rows.execute("insert into rooms values (?, ?, ?, ?, null, 0)", (code, _hashed(key), opened, opened))
         return code, key
 
     def is_lecturer(self, code: str, key: str) -> bool:
@@ -135,8 +135,8 @@ class Rooms:
         """Close the rooms that have lived too long, or whose lecturer is gone."""
         with self._rows() as rows:
             every = rows.execute("select code, opened, seen from rooms").fetchall()
-        for code, opened, seen in every:
-            if _is_over(opened, seen):
+        for code, opened, last_sign in every:
+            if _is_over(opened, last_sign):
                 self.close(code)
 
     def ask(self, code: str, question: HallQuestion) -> int:
@@ -154,7 +154,7 @@ class Rooms:
                 body = json.dumps(asdict(question))
                 number = rows.execute(
                     "insert into questions values (null, ?, ?, ?, ?, '[]', '[]')",
-                    (code, question.mark, question.page, body),
+                    (code, question.fingerprint, question.page, body),
                 ).lastrowid
             rows.execute("update rooms set question = ?, revealed = 0 where code = ?", (number, code))
         return int(number or 0)
@@ -237,8 +237,8 @@ class Rooms:
                 "select count(*) from answers where question = (select question from rooms where code = ?)", (code,)
             ).fetchone()
         state = self.state(code)
-        shown = {"options": state["options"], **asdict(self.tally(state["number"]))} if state.get("revealed") else {}
-        return {"present": present, "answered": answered, **({} if state.get("columns") else shown)}
+        counts = {"options": state["options"], **asdict(self.tally(state["number"]))} if state.get("revealed") else {}
+        return {"present": present, "answered": answered, **({} if state.get("columns") else counts)}
 
     def tally(self, number: int) -> Tally:
         with self._rows() as rows:
@@ -248,21 +248,21 @@ class Rooms:
             chosen = Counter(
                 dict(rows.execute("select answer, count(*) from answers where question = ? group by answer", (number,)))
             )
-        shown = json.loads(hands)
+        raised = json.loads(hands)
         options = range(len(json.loads(body)["options"]))
         return Tally(
-            tuple(chosen[option] + (shown[option] if option < len(shown) else 0) for option in options),
+            tuple(chosen[option] + (raised[option] if option < len(raised) else 0) for option in options),
             tuple(json.loads(correct)),
         )
 
     def results(self, code: str) -> list[dict[str, Any]]:
         """Return a room's questions in their order: page, question, answers, right (None = not shown yet)."""
         with self._rows() as rows:
-            asked = rows.execute(
+            questions = rows.execute(
                 "select number, page, body from questions where room = ? order by number", (code,)
             ).fetchall()
         results = []
-        for number, page, body in asked:
+        for number, page, body in questions:
             tally = self.tally(number)
             right = tally.n_correct if tally.correct else None
             results.append({"page": page, "question": json.loads(body)["text"], "answers": tally.n, "right": right})
@@ -277,18 +277,18 @@ class Rooms:
 
 def _number(rows: sqlite3.Connection, code: str, question: HallQuestion) -> int | None:
     """Return the number of a question in a room; None where it was not asked."""
-    asked = "select number from questions where room = ? and mark = ?"
-    return (rows.execute(asked, (code, question.mark)).fetchone() or (None,))[0]
+    query = "select number from questions where room = ? and mark = ?"
+    return (rows.execute(query, (code, question.fingerprint)).fetchone() or (None,))[0]
 
 
 def _hashed(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def _is_over(opened: float, seen: float) -> bool:
-    now = time.monotonic()
-    return now - opened > MOST_SECONDS or now - seen > SECONDS_ALONE or now < opened  # before the machine started anew
+def _is_over(opened: float, last_sign: float) -> bool:
+    age, idle = (time.monotonic() - moment for moment in (opened, last_sign))
+    return age > MAX_SECONDS or idle > MAX_IDLE_SECONDS or age < 0  # opened before the machine started anew
 
 
-_OWN = Path(tempfile.gettempdir()) / f"attention-explorer-{getattr(os, 'getuid', int)()}"
-ROOMS = Rooms(Path(os.environ.get(FILE) or _OWN / "rooms.sqlite"))
+_FOLDER = Path(tempfile.gettempdir()) / f"attention-explorer-{getattr(os, 'getuid', int)()}"
+ROOMS = Rooms(Path(os.environ.get(FILE) or _FOLDER / "rooms.sqlite"))

@@ -37,7 +37,7 @@ async def _page(request: Request) -> Response:
     return Response(_PAGE, media_type="text/html; charset=utf-8")
 
 
-async def _now(request: Request) -> Response:
+async def _current_question(request: Request) -> Response:
     """Answer with the question of the moment; with nothing where a phone has it already."""
     try:
         state, content = _state(_code(request))
@@ -50,24 +50,24 @@ async def _now(request: Request) -> Response:
 
 def _state(code: str) -> tuple[str, bytes]:
     """Return what tells a state of a room from any other, and the state as JSON with it."""
-    kept = _states.get(code)
-    if kept and time.monotonic() - kept[0] < FRESH:
-        return kept[1:]
+    cached = _states.get(code)
+    if cached and time.monotonic() - cached[0] < FRESH:
+        return cached[1:]
     state = ROOMS.state(code)
-    mark = f"{state['number']}{'!' if state.get('revealed') else ''}"
-    content = json.dumps({**state, "state": mark}).encode()
+    version = f"{state['number']}{'!' if state.get('revealed') else ''}"
+    content = json.dumps({**state, "state": version}).encode()
     if len(_states) > HALL_ROOMS.most:
         _states.clear()
-    _states[code] = time.monotonic(), mark, content
-    return mark, content
+    _states[code] = time.monotonic(), version, content
+    return version, content
 
 
 async def _answer(request: Request) -> Response:
     try:
         if int(request.headers.get("content-length", HALL_ANSWER_BYTES.most + 1)) > HALL_ANSWER_BYTES.most:
             raise ValueError
-        said = json.loads(await request.body())
-        number, answer, phone = int(said["question"]), int(said["answer"]), _phone(said["phone"])
+        body = json.loads(await request.body())
+        number, answer, phone = int(body["question"]), int(body["answer"]), _phone(body["phone"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return JSONResponse({"error": "That is no answer."}, status_code=400)
     try:
@@ -77,12 +77,12 @@ async def _answer(request: Request) -> Response:
     return UNCHANGED
 
 
-async def _for_lecturer(asked: Callable[[str], Any], request: Request) -> Response:
+async def _for_lecturer(read_room: Callable[[str], Any], request: Request) -> Response:
     try:
         code = _code(request)
         if not ROOMS.is_lecturer(code, request.headers.get(KEY_HEADER, "")):
             raise RoomError("This room is closed, or not yours.")
-        return JSONResponse(asked(code))
+        return JSONResponse(read_room(code))
     except RoomError as error:
         return _refusal(error)
 
@@ -109,7 +109,7 @@ def routes() -> list[Route]:
     room = f"/{FOLDER}/{{code}}"
     return [
         Route(room, _page),
-        Route(f"{room}/now", _now),
+        Route(f"{room}/now", _current_question),
         Route(f"{room}/answer", _answer, methods=["POST"]),
         Route(f"{room}/attendance", partial(_for_lecturer, ROOMS.attendance)),
         Route(f"{room}/results", partial(_for_lecturer, ROOMS.results)),
@@ -146,10 +146,10 @@ def opened_at() -> str:
 def _opened() -> str | None:
     """Return the address by which the lecturer has opened the app, if others can open it."""
     host = urlsplit(opened_at()).hostname
-    return opened_at() if host and not _is_own(host) else None
+    return opened_at() if host and not _is_loopback(host) else None
 
 
-def _is_own(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -158,15 +158,15 @@ def _is_own(host: str) -> bool:
 
 def _of_network(base: str) -> str | None:
     listens_at = st.get_option("server.address")
-    if listens_at and _is_own(listens_at):
+    if listens_at and _is_loopback(listens_at):
         return None
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:  # which sends nothing
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # which sends nothing
         try:
-            asking.connect(("192.0.2.1", 9))
+            probe.connect(("192.0.2.1", 9))
         except OSError:
             return None
-        own = asking.getsockname()[0]
-    if _is_own(own) or own == "0.0.0.0":
+        host = probe.getsockname()[0]
+    if _is_loopback(host) or host == "0.0.0.0":
         return None
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
-    return f"{scheme}://{own}:{st.get_option('server.port')}/{base}"
+    return f"{scheme}://{host}:{st.get_option('server.port')}/{base}"

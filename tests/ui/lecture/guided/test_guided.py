@@ -6,20 +6,20 @@ from html import unescape
 import pytest
 
 from tests.support.app import said, settled
-from ui.lecture.guided.items import BUNDLED, lecture_text, read
+from ui.lecture.guided.items import BUNDLED, lecture_text, parsed_lecture
 from ui.lecture.guided.menu import handout
 from ui.navigation import entry_of
 
-ITEMS = [(name, n) for name in BUNDLED for n in range(1, len(read(lecture_text(name)).items) + 1)]
+ITEMS = [(name, n) for name in BUNDLED for n in range(1, len(parsed_lecture(lecture_text(name)).items) + 1)]
 
 
 def item_of(name: str, n: int):
-    return read(lecture_text(name)).items[n - 1]
+    return parsed_lecture(lecture_text(name)).items[n - 1]
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_lecture_takes_the_minutes_of_its_name(name):
-    assert read(lecture_text(name)).minutes == int(name)
+    assert parsed_lecture(lecture_text(name)).minutes == int(name)
 
 
 @pytest.mark.parametrize(("name", "n"), ITEMS)
@@ -96,7 +96,7 @@ def test_a_file_of_ones_own_is_given_and_a_faulty_one_changes_nothing(app):
 
 
 def test_the_handout_has_pictures_questions_and_links_of_the_app():
-    lecture = read(lecture_text("15"))
+    lecture = parsed_lecture(lecture_text("15"))
     page = handout(lecture, "https://attention.example/app/")
     links = [unescape(link) for link in re.findall('href="([^"]+)"', page)]
     assert links[0] == "https://attention.example/app/"
@@ -104,10 +104,10 @@ def test_the_handout_has_pictures_questions_and_links_of_the_app():
     assert page.count("<img ") == len(lecture.items)
     assert "<b>values ✓</b>" in page
     assert lecture.items[0].notes[:40] not in page
-    hostile = handout(read(OWN.replace("*Not*", "<script>")), "")
+    hostile = handout(parsed_lecture(OWN.replace("*Not*", "<script>")), "")
     assert "<script>" not in hostile
 
 
 def test_the_example_of_the_docs_is_a_lecture(root):
     example = re.search(r"```\n(.*?)```", (root / "docs/lectures.md").read_text(), re.DOTALL)
-    assert [item.page for item in read(example[1]).items] == ["translate", "matter"]
+    assert [item.page for item in parsed_lecture(example[1]).items] == ["translate", "matter"]

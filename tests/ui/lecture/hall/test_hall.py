@@ -94,9 +94,9 @@ def test_only_the_lecturers_key_opens_what_is_the_lecturers(rooms):
 def test_a_room_closes_after_three_hours_and_without_its_lecturer(rooms, monkeypatch):
     code, key = rooms.open()
     began = time.monotonic()
-    monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + hall_rooms.SECONDS_ALONE - 5)
+    monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + hall_rooms.MAX_IDLE_SECONDS - 5)
     assert rooms.is_lecturer(code, key), "a sign of life"
-    monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + 2 * hall_rooms.SECONDS_ALONE)
+    monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + 2 * hall_rooms.MAX_IDLE_SECONDS)
     with pytest.raises(RoomError, match="closed"):
         rooms.state(code)
     rooms.drop_old()
@@ -174,7 +174,7 @@ def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
     assert (state["correct"], state["n"], state["n_correct"]) == ([1], 1, 1)
 
 
-@pytest.mark.parametrize(
+@pytest.fingerprint.parametrize(
     ("way", "place", "body", "status"),
     [
         ("GET", "/hall/AAAAA/now", b"", 410),
@@ -204,7 +204,7 @@ def test_a_circle_stands_on_every_cell_that_was_guessed():
     assert [(one["row"], one["col"], one["guesses"]) for one in circles] == [(0, 1, 7), (1, 0, 3)]
 
 
-@pytest.mark.parametrize(
+@pytest.fingerprint.parametrize(
     ("opened", "named", "listens", "network", "leads"),
     [
         ("http://10.1.1.5:8501/translate", "", None, "", "http://10.1.1.5:8501/hall/K"),  # as the lecturer opened it
@@ -260,11 +260,11 @@ def weights_of(rows, picture):
     return WEIGHTS.step(rows, keys, keys)
 
 
-@pytest.mark.parametrize("picture", [None, KeyPicture(np.zeros((12, 12, 3), np.uint8), (12, 12))])
+@pytest.fingerprint.parametrize("picture", [None, KeyPicture(np.zeros((12, 12, 3), np.uint8), (12, 12))])
 def test_a_step_in_which_all_numbers_are_alike_asks_nothing(questions, rooms, picture):
     step = weights_of(torch.full((144, 144), 1 / 144), KeyPicture(np.zeros(0), (12, 12)))
-    questions.ask_hall_about(step, 0, 0, picture)
-    questions.show_hall_about(step, 0, 0, picture)
+    questions.ask_hall_for_largest(step, 0, 0, picture)
+    questions.show_hall_guesses(step, 0, 0, picture)
     assert rooms.results(questions.ROOM.value.code) == []
 
 
@@ -272,11 +272,11 @@ def test_pixels_are_asked_about_in_the_picture_by_parts_that_a_finger_hits(quest
     picture, weights = KeyPicture(np.full((28, 28, 3), 255, np.uint8), (28, 28)), torch.full((784, 784), 1e-3)
     weights[30, 28 * 9 + 27] = 0.5  # of the third row of parts the last
     code = questions.ROOM.value.code
-    assert questions.ask_hall_about(weights_of(weights, picture), 0, 30, picture)
+    assert questions.ask_hall_for_largest(weights_of(weights, picture), 0, 30, picture)
     state = rooms.state(code)
     assert (state["columns"], len(state["rows"]), len(state["options"])) == (7, 7, 49)
     assert len(json.dumps(state)) < 10_000
     seen = np.asarray(Image.open(io.BytesIO(base64.b64decode(state["picture"].partition(",")[2]))))
     assert np.argwhere((seen != 255).any(-1)).tolist() == [[1, 2]], "the pixel that asks is blue"
-    questions.show_hall_about(weights_of(weights, picture), 0, 30, picture)
+    questions.show_hall_guesses(weights_of(weights, picture), 0, 30, picture)
     assert rooms.state(code)["correct"] == (2 * 7 + 6,)
