@@ -12,21 +12,21 @@ const IS_TOUCHED = matchMedia("(hover: none)").matches;
 const INKED = 76;  // of 255
 const SCREEN = 2;  // pixels of the canvas for one of the page
 
-const placeOf = (pixel) => ({ column: pixel % SIDE, row: Math.floor(pixel / SIDE) });
+const cellOf = (pixel) => ({ column: pixel % SIDE, row: Math.floor(pixel / SIDE) });
 
-const mixed = (one, other, share) => one.map((from, channel) => Math.round(from + share * (other[channel] - from)));
+const mixed = (colour, target, share) => colour.map((from, channel) => Math.round(from + share * (target[channel] - from)));
 
-const sum = (numbers) => numbers.reduce((whole, one) => whole + one, 0);
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 class PixelMap {
   constructor(root) {
-    this.says = make(root, "p", "says");
+    this.caption = make(root, "p", "says");
     this.canvas = create("canvas", { role: "img", tabIndex: 0 });
-    this.pointed = pointedIn(root, (places) => this.light(placeOn(places, "pixels")));
+    this.pointed = pointedIn(root, (points) => this.light(placeOn(points, "pixels")));
     this.canvas.onblur = () => this.pointed.leave();
     this.canvas.onkeydown = (event) => {
-      const way = arrowOf(event);
-      if (way) this.ask(cellBeside(this.query, way, SIDE, SIDE));
+      const arrow = arrowOf(event);
+      if (arrow) this.ask(cellBeside(this.query, arrow, SIDE, SIDE));
       if (event.key === "Enter") this.answer({ query: this.query });
     };
     this.small = create("canvas", { width: SIDE, height: SIDE });
@@ -40,7 +40,7 @@ class PixelMap {
     Object.assign(this, { data, answer });
     this.numbers = new Int16Array(bytesOf(data.numbers).buffer);
     this.ink = bytesOf(data.ink);
-    this.inked = [...this.ink.keys()].filter((place) => this.ink[place] > 128);
+    this.inked = [...this.ink.keys()].filter((pixel) => this.ink[pixel] > 128);
     this.canvas.ariaLabel = data.about;
     if (isNew(this, data.ink)) this.show(true);
     this.query = this.held ? this.query : data.query;
@@ -105,36 +105,36 @@ class PixelMap {
 
   paint() {
     const { data, canvas } = this, values = data.map ?? this.weights(), { width, height } = boxOf(canvas);
-    const most = Math.max(...values.map(Math.abs)) || 1;
+    const max = Math.max(...values.map(Math.abs)) || 1;
     Object.assign(canvas, { width: SCREEN * width, height: SCREEN * height });
     const pen = canvas.getContext("2d");
     pen.scale(canvas.width / SIDE, canvas.height / SIDE);
     pen.imageSmoothingEnabled = false;
-    this.paintPixels(values, data.high || most);
+    this.paintPixels(values, data.high || max);
     pen.drawImage(this.small, 0, 0);
-    if (!data.map) this.paintQuery(pen, values, most);
-    this.says.textContent = data.legend || (this.held || data.stays ? this.words(values) : this.invites());
+    if (!data.map) this.paintQuery(pen, values, max);
+    this.caption.textContent = data.legend || (this.held || data.stays ? this.captionOf(values) : this.invitation());
   }
 
   paintPixels(values, strongest) {
     const { colours: { ink, given, taken }, clearness } = this.data;
     const inkAt = rampOf(ink), [more, less] = [given, taken].map((colour) => rampOf([colour, colour])(0));
-    putPixels(this.small, Uint32Array.from(values, (value, place) => {
+    putPixels(this.small, Uint32Array.from(values, (value, pixel) => {
       const share = clamp(Math.abs(value) / strongest, 0, 1);
-      return pixelOf(mixed(inkAt(this.ink[place] / 255), value < 0 ? less : more, share ** clearness));
+      return pixelOf(mixed(inkAt(this.ink[pixel] / 255), value < 0 ? less : more, share ** clearness));
     }));
   }
 
   // The pixel that asks, and curves to those from which it takes most.
-  paintQuery(pen, values, most) {
-    const { column, row } = placeOf(this.query), [x, y] = [column + 0.5, row + 0.5];
+  paintQuery(pen, values, max) {
+    const { column, row } = cellOf(this.query), [x, y] = [column + 0.5, row + 0.5];
     pen.strokeStyle = this.data.colours.given;
     pen.lineCap = "round";
-    for (const [value, place] of heaviest(values, ARCS)) {
-      const to = placeOf(place), [a, b] = [to.column + 0.5, to.row + 0.5];
-      if (place === this.query || value <= this.data.high) continue;
-      pen.globalAlpha = 0.3 + 0.6 * value / most;
-      pen.lineWidth = 0.1 + 0.2 * value / most;
+    for (const [value, pixel] of heaviest(values, ARCS)) {
+      const to = cellOf(pixel), [a, b] = [to.column + 0.5, to.row + 0.5];
+      if (pixel === this.query || value <= this.data.high) continue;
+      pen.globalAlpha = 0.3 + 0.6 * value / max;
+      pen.lineWidth = 0.1 + 0.2 * value / max;
       pen.beginPath();
       pen.moveTo(x, y);
       pen.quadraticCurveTo((x + a) / 2, (y + b) / 2 - 0.18 * Math.hypot(a - x, b - y), a, b);
@@ -148,15 +148,15 @@ class PixelMap {
     }
   }
 
-  invites() { return `${IS_TOUCHED ? "Tap a" : this.data.row ? "Click a" : "Point at a"} pixel, or draw on it.`; }
+  invitation() { return `${IS_TOUCHED ? "Tap a" : this.data.row ? "Click a" : "Point at a"} pixel, or draw on it.`; }
 
-  words(values) {
+  captionOf(values) {
     const isInk = (pixel) => this.ink[pixel] > INKED, share = sum(values.filter((_, pixel) => isInk(pixel)));
-    const here = isInk(this.query) ? "Ink takes" : "Paper takes", [most, least] = [Math.max(...values), Math.min(...values)];
-    if (!most && !least) return `${here} from no pixel.`;
-    if (least < 0) return most > 0 ? `${here} from pink pixels and takes blue ones away.` : `${here} blue pixels away.`;
-    if (!this.data.softmax) return `${here} from pink pixels.`;
-    return `${here} ${asPercent(share)} from ink, up to ${asPercent(most)} from one pixel.`;
+    const taker = isInk(this.query) ? "Ink takes" : "Paper takes", [max, min] = [Math.max(...values), Math.min(...values)];
+    if (!max && !min) return `${taker} from no pixel.`;
+    if (min < 0) return max > 0 ? `${taker} from pink pixels and takes blue ones away.` : `${taker} blue pixels away.`;
+    if (!this.data.softmax) return `${taker} from pink pixels.`;
+    return `${taker} ${asPercent(share)} from ink, up to ${asPercent(max)} from one pixel.`;
   }
 }
 

@@ -32,9 +32,9 @@ class LearningFilm extends Film {
   adopt(data) {
     window.training = this;  // for lecture.js
     if (!isNew(this, data)) return this.redraw();
-    const last = data.frames.length - 1, isOther = data.name !== this.data?.name;
-    const follows = isOther || (this.time === 1 && !this.playing);
-    if (isOther) this.hasPlayed = false;
+    const last = data.frames.length - 1, isNewRun = data.name !== this.data?.name;
+    const follows = isNewRun || (this.time === 1 && !this.playing);
+    if (isNewRun) this.hasPlayed = false;
     this.data = data;
     this.maps = data.frames.map((frame) => bytesOf(frame.weights));
     const at = Math.min(this.at, last);
@@ -42,17 +42,17 @@ class LearningFilm extends Film {
     this.bar.style.visibility = last ? "visible" : "hidden";
     this.saver.hidden = data.live;
     this.show(follows ? 1 : at / last || 0);
-    if (isOther && this.isUnplayed && !window.lecture?.on && !wantsLessMotion()) this.play();
+    if (isNewRun && this.isUnplayed && !window.lecture?.on && !wantsLessMotion()) this.play();
   }
 
   draw() {
     if (!this.data || !this.measure()) return this.stop();
     const { canvas, data } = this, frame = data.frames[this.at];
-    const wide = this.width >= BESIDE, most = Math.min(LARGEST, wide ? 0.28 * this.width : (this.width - GAP) / 2);
-    const map = data.ink ? { x: 0, y: HEAD, w: most, h: most } : this.table(frame, wide ? 0.56 * this.width : this.width);
-    const equal = { ...map, x: most + GAP }, last = data.ink ? equal : map;
+    const wide = this.width >= BESIDE, side = Math.min(LARGEST, wide ? 0.28 * this.width : (this.width - GAP) / 2);
+    const map = data.ink ? { x: 0, y: HEAD, w: side, h: side } : this.table(frame, wide ? 0.56 * this.width : this.width);
+    const equal = { ...map, x: side + GAP }, last = data.ink ? equal : map;
     const chart = wide
-      ? { x: last.x + last.w + 52, y: HEAD, h: data.ink ? most : LARGEST - 66 }
+      ? { x: last.x + last.w + 52, y: HEAD, h: data.ink ? side : LARGEST - 66 }
       : { x: 34, y: map.y + map.h + 66, h: 150 };
     chart.w = this.width - chart.x - 118;
     const height = Math.max(map.y + map.h, chart.y + chart.h) + FOOT;
@@ -60,7 +60,7 @@ class LearningFilm extends Film {
     this.clear(height);
     this.write(frame.says, 0, data.ink ? map.y + map.h + 18 : 12, { size: 17, weight: 600, room: wide || data.ink ? map.x + map.w : this.width });
     if (data.ink) {
-      this.drawing(map, frame, 0, (place) => this.maps[this.at][place] / 255);
+      this.drawing(map, frame, 0, (pixel) => this.maps[this.at][pixel] / 255);
       this.drawing(equal, frame, 1, () => data.even);
     } else this.matrix(map, frame);
     this.curves(chart, frame);
@@ -81,12 +81,12 @@ class LearningFilm extends Film {
     this.write(`${asPercent(accuracies[model])} right`, at.x, 30, { size: 22, weight: 600, colour: LINES[model], room: at.w });
     pen.strokeStyle = "rgba(128,128,128,0.5)";
     pen.strokeRect(at.x + 0.5, at.y + 0.5, at.w - 1, at.h - 1);
-    for (let place = 0; place < side * side; place++) {
-      const x = at.x + (place % side) * size, y = at.y + Math.floor(place / side) * size;
-      pen.globalAlpha = (0.45 * ink[place]) / 255;
+    for (let pixel = 0; pixel < side * side; pixel++) {
+      const x = at.x + (pixel % side) * size, y = at.y + Math.floor(pixel / side) * size;
+      pen.globalAlpha = (0.45 * ink[pixel]) / 255;
       pen.fillStyle = this.ink;
       pen.fillRect(x, y, size + 0.5, size + 0.5);
-      this.cell(x, y, size, size, shareOf(place));
+      this.cell(x, y, size, size, shareOf(pixel));
     }
   }
 
@@ -94,7 +94,7 @@ class LearningFilm extends Film {
   table({ queries }, room) {
     const { keys } = this.data, { pen } = this;
     pen.font = `${Math.max(13, this.least)}px ${this.font}`;
-    const longest = (words) => Math.max(...words.map((word) => pen.measureText(word).width));
+    const longest = (labels) => Math.max(...labels.map((label) => pen.measureText(label).width));
     const beside = longest(this.data.frames.flatMap((frame) => frame.queries)) + 10, above = 0.72 * longest(keys) + 16;
     const rows = Math.max(...this.data.frames.map((frame) => frame.queries.length), keys.length);
     const size = Math.min((room - beside - 30) / keys.length, 34);
@@ -119,7 +119,7 @@ class LearningFilm extends Film {
   }
 
   curves({ x, y, w, h }, { step, losses: [loss] }) {
-    const { pen, data } = this, shown = data.frames.slice(0, this.at + 1);
+    const { pen, data } = this, frames = data.frames.slice(0, this.at + 1);
     const across = (batch) => x + (w * batch) / data.n_steps, down = (share) => y + h * (1 - share);
     this.write(data.title, x, y - 20, { size: 13, weight: 600 });
     for (const share of [0, 0.5, 1]) {
@@ -127,20 +127,20 @@ class LearningFilm extends Film {
       pen.fillRect(x, down(share), w, 1);
       this.write(asPercent(share), x - 5, down(share), { align: "right" });
     }
-    const told = `${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`;
-    this.write(loss === undefined ? told : `${told}, loss ${loss.toFixed(2)}`, x, y + h + 16);
+    const progress = `${step.toLocaleString("en")} of ${data.n_steps.toLocaleString("en")} batches`;
+    this.write(loss === undefined ? progress : `${progress}, loss ${loss.toFixed(2)}`, x, y + h + 16);
     const ends = data.names.map((name, line) => {
       pen.strokeStyle = LINES[line];
       pen.lineWidth = line ? 2 : 3;
       pen.lineJoin = "round";
       pen.setLineDash(line > 1 ? [3, 5] : []);
       pen.beginPath();
-      shown.forEach((frame) => pen.lineTo(across(frame.step), down(frame.accuracies[line])));
+      frames.forEach((frame) => pen.lineTo(across(frame.step), down(frame.accuracies[line])));
       pen.stroke();
-      const share = shown.at(-1).accuracies[line];
+      const share = frames.at(-1).accuracies[line];
       return { name, share, line, y: down(share) };
-    }).sort((one, other) => one.y - other.y);
-    ends.forEach((end, place) => { end.y = Math.min(Math.max(end.y, place ? ends[place - 1].y + 30 : 0), y + h - 8 - 30 * (2 - place)); });
+    }).sort((a, b) => a.y - b.y);
+    ends.forEach((end, index) => { end.y = Math.min(Math.max(end.y, index ? ends[index - 1].y + 30 : 0), y + h - 8 - 30 * (2 - index)); });
     pen.setLineDash([]);
     for (const end of ends) {
       pen.beginPath();

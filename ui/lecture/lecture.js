@@ -9,14 +9,14 @@ const KEYS = [
   ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
   ["C", "all controls and boxes in sight, or only what a hall needs"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
 ];
-const SPOTS = ["", "region", "row"], WAYS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
+const SPOTS = ["", "region", "row"], DIRECTIONS = { PageDown: "next", ArrowRight: "next", PageUp: "previous", ArrowLeft: "previous" };
 const WIDTH = 1920, HEIGHT = 1080;  // of the screen that all lengths of a lecture are for, see lecture.css; a projector shows it larger or smaller
 const MIN_ZOOM = 0.8, MAX_ZOOM = 2.2, MAX_ALONE = 2.5, STRIP = 62;  // the list of screens
 const WORTH = 1.05;  // times a zoom that fits: a smaller gain is none, for charts follow their width, and it would go back and forth
 const CORNER = 248, APART = 16;  // of the lower right corner, which stays free, and between the points at which it is tried
 const QUIET = 3000;  // milliseconds after which the pointer is said to rest
 const CALM = 350;  // milliseconds without a new size after which a lecture is shown
-const MOST_FITS = 12;  // of a screen whose parts are still to come
+const MAX_FITS = 12;  // of a screen whose parts are still to come
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true], [role=textbox], [role=slider], canvas:not(.moving)";
 const BLOCK = '[data-testid="stMainBlockContainer"]';
 const SCREENS = '.st-key-lecture_screens [role="radio"]';
@@ -27,9 +27,9 @@ const CHART = '[data-testid="stFullScreenFrame"]';
 const SECTION = '[class*="_section_"] details[open]';
 
 const press = (selector) => {
-  const found = [...document.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
-  found?.click();
-  return Boolean(found);
+  const target = [...document.querySelectorAll(selector)].find((node) => !node.disabled && node.getClientRects().length);
+  target?.click();
+  return Boolean(target);
 };
 
 // The element that has the focus, inside components too.
@@ -61,20 +61,20 @@ const partsInCorner = () => {
   const height = Math.max(CORNER, 16 + (window.hall?.box.offsetHeight ?? 0)), size = scale();
   style.setProperty("--fitted", "visible");  // nothing is found at a point where it is hidden
   if (hall) hall.style.display = "none";  // what stands there by right
-  const along = (end, length) => Array.from({ length: length / APART + 1 }, (_, place) => end - 1 - place * APART * size);
+  const along = (end, length) => Array.from({ length: length / APART + 1 }, (_, index) => end - 1 - index * APART * size);
   const points = along(window.innerWidth, CORNER).flatMap((x) => along(window.innerHeight, height).map((y) => [x, y]));
-  const found = points.filter(([x, y]) => isTaken(x, y)).map(([x, y]) => document.elementFromPoint(x, y).closest(PART));
+  const nodes = points.filter(([x, y]) => isTaken(x, y)).map(([x, y]) => document.elementFromPoint(x, y).closest(PART));
   style.setProperty("--fitted", fitted);
   if (hall) hall.style.display = "";
-  return [...new Set(found)];
+  return [...new Set(nodes)];
 };
 
 const isDark = () => getComputedStyle(document.querySelector(".stApp")).colorScheme === "dark";
 
 class Lecture {
   constructor(style) {
-    this.place = make(document.documentElement, "div", { id: "lecture" });
-    const stage = this.place.attachShadow({ mode: "open" });
+    this.overlay = make(document.documentElement, "div", { id: "lecture" });
+    const stage = this.overlay.attachShadow({ mode: "open" });
     stage.append(style);
     this.spot = make(stage, "div", "spot");
     this.blank = make(stage, "div", "blank");
@@ -84,10 +84,10 @@ class Lecture {
       make(this.card, "span", "", meaning);
     }
     this.bar = make(stage, "div", { class: "bar", role: "toolbar", "aria-label": "Lecture mode" });
-    for (const [label, about, act] of [
+    for (const [label, title, act] of [
       ["◐", "Dark or light", () => this.turn()], ["?", "Keys", () => this.show(this.card)],
       ["✕", "Leave lecture mode", () => this.leave()],
-    ]) make(this.bar, "button", { title: about, "aria-label": about }, label).onclick = act;
+    ]) make(this.bar, "button", { title, "aria-label": title }, label).onclick = act;
     this.size = 260;
     this.kind = 0;
     this.fitSoon = onceAFrame(() => this.fit());
@@ -103,7 +103,7 @@ class Lecture {
   adopt({ on, paths }) {
     this.paths = paths;
     this.on = on;
-    this.place.hidden = !on;
+    this.overlay.hidden = !on;
     if (!this.quiet) this.calmDown();
     if (!on) { this.clear(); document.querySelector("#lecture-style")?.remove(); }
     const block = document.querySelector(BLOCK);
@@ -139,7 +139,7 @@ class Lecture {
     if (!this.on || !this.block) return style.setProperty("--zoom", 1);
     if (name !== this.screen) this.fits = 0;
     this.screen = name;
-    if (this.fits++ < MOST_FITS) this.spread("0px");
+    if (this.fits++ < MAX_FITS) this.spread("0px");
     this.enlarge();
     this.leaveCorner();
     this.rest();
@@ -167,7 +167,7 @@ class Lecture {
       this.makeRoom();
       this.leaveCorner();
       document.documentElement.style.setProperty("--fitted", "visible");
-      if (document.querySelector(RUNS)) this.rest(); else this.fits = MOST_FITS;
+      if (document.querySelector(RUNS)) this.rest(); else this.fits = MAX_FITS;
     }, CALM);
   }
 
@@ -182,21 +182,21 @@ class Lecture {
       return scrollWidth > clientWidth ? -1 : window.innerHeight - STRIP * size - scrollTop - firstElementChild.getBoundingClientRect().bottom;
     };
     style.setProperty("--drop", "0px");
-    const now = Number(style.getPropertyValue("--zoom"));
+    const current = Number(style.getPropertyValue("--zoom"));
     let low = MIN_ZOOM, high = isAlone ? MAX_ALONE : MAX_ZOOM;
     while (high - low > 0.02) {
       const middle = (low + high) / 2;
       if (left(middle) >= 0) low = middle; else high = middle;
     }
-    if (this.fits > 1 && now < low && low < now * WORTH && left(now) >= 0) low = now;
+    if (this.fits > 1 && current < low && low < current * WORTH && left(current) >= 0) low = current;
     const room = left(low);
     if (isAlone && room > 0) style.setProperty("--drop", `${room / 2 / low / size}px`);
   }
 
   // For an open question of Try this, or its answer, which lies over the page's own question.
   makeRoom() {
-    const asked = document.querySelector('[class*="_try_this"]:has([class*="_try_close"])'), place = document.querySelector(".st-key-page_question");
-    if (asked && place) document.documentElement.style.setProperty("--asked", `${boxOf(asked).bottom - boxOf(place).top + 12}px`);
+    const question = document.querySelector('[class*="_try_this"]:has([class*="_try_close"])'), heading = document.querySelector(".st-key-page_question");
+    if (question && heading) document.documentElement.style.setProperty("--asked", `${boxOf(question).bottom - boxOf(heading).top + 12}px`);
   }
 
   clear() {
@@ -206,7 +206,7 @@ class Lecture {
     this.card.classList.remove("open");
   }
 
-  show(what) { what.classList.toggle("open"); }
+  show(node) { node.classList.toggle("open"); }
 
   leave() { document.querySelector(".st-key-lecture input").click(); }
 
@@ -257,30 +257,30 @@ class Lecture {
   // next step, or word, of what is visible; after the last one the next screen; after the last screen the next page. Of a guided
   // lecture, the question of its item takes the place of Try this and is taken back before the first step, its answer gives way
   // to the next step's own title, and after the last step comes its next item.
-  go(way) {
-    if (document.querySelector(".st-key-lecture_end")) return way === "previous" && press(".st-key-lecture_item_back button");
-    if (way === "next" && window.training?.isUnplayed) return window.training.play();
-    const tries = document.querySelector(".st-key-lecture_asks") ? [] : [way === "next" ? "try" : "try_close"];
-    const parts = way === "next" ? ["item_ask", ...tries, "reveal"] : tries;
+  go(direction) {
+    if (document.querySelector(".st-key-lecture_end")) return direction === "previous" && press(".st-key-lecture_item_back button");
+    if (direction === "next" && window.training?.isUnplayed) return window.training.play();
+    const tries = document.querySelector(".st-key-lecture_asks") ? [] : [direction === "next" ? "try" : "try_close"];
+    const parts = direction === "next" ? ["item_ask", ...tries, "reveal"] : tries;
     const isAnswered = parts.some((part) => press(`[class*="st-key-"][class*="_${part} "] button`));
-    const isStep = !isAnswered && (press(`[class*="_step_${way}"] button`) || press(`[class*="st-key-"][class*="_${way} "] button`));
-    document.documentElement.toggleAttribute("data-went-on", isStep && way === "next");
+    const isStep = !isAnswered && (press(`[class*="_step_${direction}"] button`) || press(`[class*="st-key-"][class*="_${direction} "] button`));
+    document.documentElement.toggleAttribute("data-went-on", isStep && direction === "next");
     if (isStep) window.hall?.goOn();
     if (isAnswered || isStep) return;
-    if (way === "previous" && press(".st-key-lecture_item_back button")) return;
-    const screens = [...document.querySelectorAll(SCREENS)], by = way === "next" ? 1 : -1;
+    if (direction === "previous" && press(".st-key-lecture_item_back button")) return;
+    const screens = [...document.querySelectorAll(SCREENS)], by = direction === "next" ? 1 : -1;
     const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];
     if (screens.length && beside && !document.querySelector(".st-key-item_after")) beside.click(); else this.turnPage(by);
   }
 
   turnPage(by) {
-    const [item, page] = ["item", "page"].map((what) => document.querySelector(`.st-key-${what}_${by > 0 ? "after" : "before"} :is(a, button)`));
+    const [item, page] = ["item", "page"].map((kind) => document.querySelector(`.st-key-${kind}_${by > 0 ? "after" : "before"} :is(a, button)`));
     (item ?? page)?.click();
   }
 
   act(key) {
     const number = Number(key);
-    if (key in WAYS) this.go(WAYS[key]);
+    if (key in DIRECTIONS) this.go(DIRECTIONS[key]);
     else if (number) document.querySelectorAll(SCREENS)[number - 1]?.click();
     else if (key === "]" || key === "[") this.turnPage(key === "]" ? 1 : -1);
     else if (key === "r") press('[class*="_reveal"] button');

@@ -1,27 +1,27 @@
 // The notes of a guided lecture, in a window that only the lecturer sees: it follows the hall's window and gives it its keys, in
 // case the remote control reaches that window. What a reload would lose is kept: when it began, and a lecturer's own lecture.
-const KEPT = "attention-guided";
-const kept = () => JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
-const keep = (more) => sessionStorage.setItem(KEPT, JSON.stringify({ ...kept(), ...more }));
+const STORED = "attention-guided";
+const stored = () => JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
+const store = (changes) => sessionStorage.setItem(STORED, JSON.stringify({ ...stored(), ...changes }));
 
 // Runs in the second window.
 const follow = (name) => {
   const channel = new BroadcastChannel(name), at = (id) => document.getElementById(id);
   const span = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
   const left = (seconds) => (seconds < 0 ? `${span(-seconds)} over` : `${span(seconds)} left`);
-  const total = (minutes) => 60 * minutes.reduce((sum, one) => sum + one, 0);
-  let shown = null;
-  const tell = () => {
+  const total = (minutes) => 60 * minutes.reduce((sum, minute) => sum + minute, 0);
+  let item = null;
+  const update = () => {
     at("clock").textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    if (!shown) return;
-    const gone = (Date.now() - shown.began) / 1000;
-    at("left").textContent = left(total(shown.minutes) - gone);
-    at("item").textContent = `this item: ${left(total(shown.minutes.slice(0, shown.number)) - gone)}`;
+    if (!item) return;
+    const elapsed = (Date.now() - item.began) / 1000;
+    at("left").textContent = left(total(item.minutes) - elapsed);
+    at("item").textContent = `this item: ${left(total(item.minutes.slice(0, item.number)) - elapsed)}`;
   };
   channel.onmessage = ({ data }) => {
-    shown = data;
+    item = data;
     for (const id in data.texts) at(id).textContent = data.texts[id];
-    tell();
+    update();
   };
   window.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !/^(Page.*|Arrow(Left|Right)|[^ ])$/.test(event.key)) return;
@@ -29,7 +29,7 @@ const follow = (name) => {
     channel.postMessage({ key: event.key });
   });
   at("again").onclick = () => channel.postMessage({ began: Date.now() });
-  setInterval(tell, 500);
+  setInterval(update, 500);
   channel.postMessage({});
 };
 
@@ -43,32 +43,32 @@ const pageOf = (name) => `<!doctype html><html lang="en"><meta charset="utf-8"><
 
 class Notes {
   constructor() {
-    if (!kept().name) keep({ name: `attention-notes-${Math.random()}` });
-    this.channel = new BroadcastChannel(kept().name);
+    if (!stored().name) store({ name: `attention-notes-${Math.random()}` });
+    this.channel = new BroadcastChannel(stored().name);
     this.channel.onmessage = ({ data: { key, began } }) => {
       if (key) window.lecture.act(key.length === 1 ? key.toLowerCase() : key);
-      if (began) keep({ began });
-      this.tell();
+      if (began) store({ began });
+      this.update();
     };
   }
 
-  adopt(shown, send) {
-    this.shown = shown.texts ? shown : null;
-    if (!this.shown) return send("restore", kept().text ?? "-");
-    if (kept().lecture !== shown.lecture) keep({ lecture: shown.lecture, began: Date.now() });
-    if (shown.text) keep({ text: shown.text });
-    this.tell();
+  adopt(item, send) {
+    this.item = item.texts ? item : null;
+    if (!this.item) return send("restore", stored().text ?? "-");
+    if (stored().lecture !== item.lecture) store({ lecture: item.lecture, began: Date.now() });
+    if (item.text) store({ text: item.text });
+    this.update();
   }
 
-  tell() { if (this.shown) this.channel.postMessage({ ...this.shown, text: "", began: kept().began }); }
+  update() { if (this.item) this.channel.postMessage({ ...this.item, text: "", began: stored().began }); }
 
   open() {
-    if (this.shown) window.open(URL.createObjectURL(new Blob([pageOf(kept().name)], { type: "text/html" })), kept().name, "popup, width=900, height=760");
+    if (this.item) window.open(URL.createObjectURL(new Blob([pageOf(stored().name)], { type: "text/html" })), stored().name, "popup, width=900, height=760");
   }
 }
 
 export default ({ data, setTriggerValue }) => {
   window.notes ??= new Notes();
   window.notes.adopt(data, setTriggerValue);
-  return () => { window.notes.shown = null; };
+  return () => { window.notes.item = null; };
 };

@@ -2,26 +2,26 @@
 // over the page from a place of its own, as lecture.js does. The lecturer's key stays in this browser's storage.
 import { asPercent, create, isNew, make } from "../../../attention_core/attention/view/prelude.js";
 
-const KEPT = "attention-hall", BEAT = 1500;
+const STORED = "attention-hall", BEAT = 1500;
 
 class Corner {
   constructor(style) {
-    this.place = make(document.documentElement, "div", { id: "hall" });
-    this.stage = this.place.attachShadow({ mode: "open" });
+    this.overlay = make(document.documentElement, "div", { id: "hall" });
+    this.stage = this.overlay.attachShadow({ mode: "open" });
     this.stage.append(style);
     this.box = make(this.stage, "section", { class: "corner", "aria-label": "Questions to the hall" });
     this.sheet = make(this.stage, "div", { class: "sheet", role: "dialog", "aria-label": "How the hall answered" });
     this.poster = make(this.stage, "div", { class: "poster", role: "dialog", "aria-label": "The address for phones, large" });
     this.poster.onclick = () => this.poster.classList.remove("open");
-    setInterval(() => this.look(), BEAT);
+    setInterval(() => this.refresh(), BEAT);
     new ResizeObserver(() => window.lecture?.rest()).observe(this.box);  // the page may stand where it has grown to
   }
 
   adopt({ room, refusal }, send) {
-    const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
-    if (room) localStorage.setItem(KEPT, JSON.stringify({ code: room.code, key: room.key }));
-    else if (kept && !this.hasAsked) { this.hasAsked = true; send("restore", kept); }
-    this.place.hidden = false;
+    const stored = JSON.parse(localStorage.getItem(STORED) ?? "null");
+    if (room) localStorage.setItem(STORED, JSON.stringify({ code: room.code, key: room.key }));
+    else if (stored && !this.hasAsked) { this.hasAsked = true; send("restore", stored); }
+    this.overlay.hidden = false;
     if (!isNew(this, room, refusal)) return;
     this.room = room;
     this.box.replaceChildren();
@@ -34,37 +34,37 @@ class Corner {
       return;
     }
     this.poster.replaceChildren();
-    for (const place of [this.box, this.poster]) {
-      if (room.qr) make(place, "div", { class: "code", role: "img", "aria-label": "QR code of the address" }).innerHTML = room.qr;
-      make(place, "p", "", room.url ? room.url.replace(/^https?:\/\//, "").replace(room.code, "") : room.how);
-      if (room.url) make(place, "p", "name", room.code);
+    for (const box of [this.box, this.poster]) {
+      if (room.qr) make(box, "div", { class: "code", role: "img", "aria-label": "QR code of the address" }).innerHTML = room.qr;
+      make(box, "p", "", room.url ? room.url.replace(/^https?:\/\//, "").replace(room.code, "") : room.how);
+      if (room.url) make(box, "p", "name", room.code);
     }
     this.bars = make(this.box, "div");
     this.count = make(this.box, "p", { class: "count", role: "status" });
     const line = make(this.box, "div", "line");
     make(line, "button", "", "Results").onclick = () => this.showResults();
-    make(line, "button", "", "Close the room").onclick = () => { localStorage.removeItem(KEPT); send("close", true); };
-    this.look();
+    make(line, "button", "", "Close the room").onclick = () => { localStorage.removeItem(STORED); send("close", true); };
+    this.refresh();
   }
 
   bar(parent, share, kind = "bar") { make(make(parent, "div", "track"), "div", { class: kind, style: `width: ${100 * share}%` }); }
 
-  async ask(what) {
-    const answer = await fetch(`hall/${this.room.code}/${what}`, { headers: { "x-hall-key": this.room.key }, cache: "no-store" });
+  async fetchJson(path) {
+    const answer = await fetch(`hall/${this.room.code}/${path}`, { headers: { "x-hall-key": this.room.key }, cache: "no-store" });
     return answer.ok ? answer.json() : null;
   }
 
-  async look() {
-    if (!this.room || this.place.hidden || document.hidden) return;
-    const seen = await this.ask("attendance").catch(() => null);
-    this.count.textContent = seen ? `${seen.answered} of ${seen.present} answered` : "No connection";
-    if (seen?.answered) this.poster.classList.remove("open");
+  async refresh() {
+    if (!this.room || this.overlay.hidden || document.hidden) return;
+    const attendance = await this.fetchJson("attendance").catch(() => null);
+    this.count.textContent = attendance ? `${attendance.answered} of ${attendance.present} answered` : "No connection";
+    if (attendance?.answered) this.poster.classList.remove("open");
     this.bars.replaceChildren();
-    const { options = [], counts, correct } = seen ?? {}, most = Math.max(1, ...counts ?? []);
+    const { options = [], counts, correct } = attendance ?? {}, max = Math.max(1, ...counts ?? []);
     if (!options.length) this.isOver = false;
-    if (!this.isOver) options.forEach((option, place) => {
-      make(this.bars, "p", "option", `${option}: ${counts[place]}`);
-      this.bar(this.bars, counts[place] / most, correct.includes(place) ? "bar right" : "bar");
+    if (!this.isOver) options.forEach((option, index) => {
+      make(this.bars, "p", "option", `${option}: ${counts[index]}`);
+      this.bar(this.bars, counts[index] / max, correct.includes(index) ? "bar right" : "bar");
     });
   }
 
@@ -75,7 +75,7 @@ class Corner {
   }
 
   async showResults() {
-    const results = await this.ask("results").catch(() => null) ?? [];
+    const results = await this.fetchJson("results").catch(() => null) ?? [];
     this.sheet.replaceChildren();
     this.sheet.classList.add("open");
     make(this.sheet, "h2", "", "How the hall answered");
@@ -94,7 +94,7 @@ class Corner {
   save(results) {
     const cell = (value) => `"${String(value ?? "").replace(/^(?=[=+\-@])/, "'").replaceAll('"', '""')}"`;
     const names = ["page", "question", "answers", "right"];
-    const lines = [names, ...results.map((one) => names.map((name) => one[name]))].map((line) => line.map(cell).join(","));
+    const lines = [names, ...results.map((result) => names.map((name) => result[name]))].map((line) => line.map(cell).join(","));
     const href = URL.createObjectURL(new Blob([lines.join("\r\n")], { type: "text/csv" }));
     create("a", { href, download: `hall-${this.room.code}.csv` }).click();
     URL.revokeObjectURL(href);
@@ -104,5 +104,5 @@ class Corner {
 export default ({ data, parentElement, setTriggerValue }) => {
   window.hall ??= new Corner(parentElement.querySelector("style").cloneNode(true));
   window.hall.adopt(data, setTriggerValue);
-  return () => { window.hall.place.hidden = true; };
+  return () => { window.hall.overlay.hidden = true; };
 };
