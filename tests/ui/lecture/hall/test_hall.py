@@ -174,7 +174,7 @@ def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
     assert (state["correct"], state["n"], state["n_correct"]) == ([1], 1, 1)
 
 
-@pytest.fingerprint.parametrize(
+@pytest.mark.parametrize(
     ("way", "place", "body", "status"),
     [
         ("GET", "/hall/AAAAA/now", b"", 410),
@@ -204,7 +204,7 @@ def test_a_circle_stands_on_every_cell_that_was_guessed():
     assert [(one["row"], one["col"], one["guesses"]) for one in circles] == [(0, 1, 7), (1, 0, 3)]
 
 
-@pytest.fingerprint.parametrize(
+@pytest.mark.parametrize(
     ("opened", "named", "listens", "network", "leads"),
     [
         ("http://10.1.1.5:8501/translate", "", None, "", "http://10.1.1.5:8501/hall/K"),  # as the lecturer opened it
@@ -260,7 +260,7 @@ def weights_of(rows, picture):
     return WEIGHTS.step(rows, keys, keys)
 
 
-@pytest.fingerprint.parametrize("picture", [None, KeyPicture(np.zeros((12, 12, 3), np.uint8), (12, 12))])
+@pytest.mark.parametrize("picture", [None, KeyPicture(np.zeros((12, 12, 3), np.uint8), (12, 12))])
 def test_a_step_in_which_all_numbers_are_alike_asks_nothing(questions, rooms, picture):
     step = weights_of(torch.full((144, 144), 1 / 144), KeyPicture(np.zeros(0), (12, 12)))
     questions.ask_hall_for_largest(step, 0, 0, picture)
