@@ -202,18 +202,16 @@ def result_on_demand(
 def queued_result(key: Hashable, portions: Portions[Result], draw: Callable[[Result], object] | None = None) -> Result:
     """Return the last result of portions; `draw` shows those before it."""
     bar, preview = st.empty(), st.empty()
-    if cached := result_cache().get(key):
-        return cached.value
-    with heavy_run():
-        cached = result_cache().get(key)  # a visitor before may have asked for the same
-        if cached:
-            return cached.value
+
+    def compute() -> Result:
         for share, result in portions():
             bar.progress(share)
             if draw and share < 1:
                 with preview.container():
                     draw(result)
-    result_cache().put(key, result)
+        return result
+
+    result = run_once(result_cache(), key, compute)
     bar.empty()
     preview.empty()
     return result

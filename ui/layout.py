@@ -11,11 +11,15 @@ from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.ramps import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
 from ui.inside_streamlit import StopException
-from ui.style import page_style
 
 WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
 LATE = "animation: late 2.5s step-end; "
 """What comes last is shown late, so that nobody sees it pushed down by what is drawn above it."""
+
+
+def page_style(rules: str) -> None:
+    """Write CSS that the server alone can write: in every run of the part that calls it, since the last rules stay."""
+    st.html(f"<style>{rules}</style>")
 
 
 def last_on_phone(screen: str, *keys: str) -> None:
@@ -44,9 +48,12 @@ def grey_out(key: str, is_before: bool) -> None:
 READABLE = 57
 """Per cent of a role's colour in its text: with no more of it, text has a contrast of 4.5, light and dark."""
 
-DEFINITION = {Role.QUERY: "asks", Role.KEY: "is asked", Role.VALUE: "is handed over"}
-ICONS = {Role.QUERY: "help", Role.KEY: "key", Role.VALUE: "package_2"}
-"""Names in the font of symbols that Streamlit brings."""
+DEFINITION = {
+    Role.QUERY: ("help", "asks"),
+    Role.KEY: ("key", "is asked"),
+    Role.VALUE: ("package_2", "is handed over"),
+}
+"""What each role does, with its icon in the font of symbols that Streamlit brings."""
 
 
 def stop_run() -> NoReturn:
@@ -84,12 +91,12 @@ def role_word(role: Role, text: str | None = None) -> str:
 
 def attention_roles(meaning: str) -> None:
     """Say what query, key and value do, and what that means on this page."""
-    does = ", ".join(f"{_icon(role)} {role_word(role, f'a {role}')} {does}" for role, does in DEFINITION.items())
-    st.html(f'<p class="who">{does.replace(">a ", ">A ", 1)}. {meaning}</p>')
-
-
-def _icon(role: Role) -> str:
-    return f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{ICONS[role]}</span>'
+    roles = ", ".join(
+        f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{icon}</span> '
+        f"{role_word(role, f'a {role}')} {action}"
+        for role, (icon, action) in DEFINITION.items()
+    )
+    st.html(f'<p class="who">{roles.replace(">a ", ">A ", 1)}. {meaning}</p>')
 
 
 def section(title: str, role: Role | None = None, step: str = "") -> None:

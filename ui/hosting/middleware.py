@@ -55,11 +55,15 @@ except ValueError as error:
 _ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
-class SecurityHeaders:
-    """Middleware that adds headers: pages load from no other server, run no foreign script, and send no referrer."""
+class Middleware:
+    """What stands between the server and what is inside it, `app`."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
+
+
+class SecurityHeaders(Middleware):
+    """Middleware that adds headers: pages load from no other server, run no foreign script, and send no referrer."""
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
         async def send_with_headers(message: Message) -> None:
@@ -94,11 +98,8 @@ _STYLE += b"""<script>{
 _LECTURE = b'<style id="lecture-style">%s</style>' % (_FOLDER / LATER).read_bytes()
 
 
-class PageStyle:
+class PageStyle(Middleware):
     """Middleware that writes it into every page; what is inside must not compress pages."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app = app
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
         requested = Headers(scope=scope) if scope["type"] == "http" else {}
@@ -134,11 +135,8 @@ PAGE_OF_TITLE = {re.sub(r"\W+", "-", entry.title.lower()): entry.url_path for en
 """Titles as addresses write them, "draw-a-digit", with the address of the page."""
 
 
-class OldAddresses:
+class OldAddresses(Middleware):
     """Middleware that redirects unknown pages to others, with their query parameters."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app = app
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
         target = new_address(scope) if scope["type"] == "http" else None
@@ -146,7 +144,7 @@ class OldAddresses:
 
 
 def new_address(scope: Message) -> str | None:
-    """Return where a request for a page that is not there leads; None for all other requests."""
+    """Return the address to which a request for an unknown page is redirected; None for all other requests."""
     base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
     name = scope["path"].removeprefix(base)
     if not re.fullmatch(r"[\w-]+", name) or name in PAGE_NAMES or name.startswith("_"):
@@ -159,18 +157,15 @@ def new_address(scope: Message) -> str | None:
 
 PATH = "/_stcore/health"
 OF_PAGES = {"referer", "sec-fetch-site"}
-"""Headers of what a page in a browser asks."""
+"""Headers of the requests that a page in a browser sends."""
 
 
-class Health:
+class Health(Middleware):
     """Middleware that answers 503 once something needed could not be read: nginx then asks the next process.
 
     A page comes whole with that status and works, for where no other process is better off; so health is told to those
     who watch the server, and not to its pages in browsers, which connect only while it is well.
     """
-
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app = app
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
         if scope["type"] != "http" or not MISSING:
