@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.wording import percent
 from attention_core.inference.long_text import Echo, LongText, strongest_echo
-from pages.atlas.map import CLOSE_UP_CELLS, JOURNEY, RESTING_VIEW, is_map_at, move_map, open_map_at
+from pages.atlas.map import CLOSE_UP_CELLS, JOURNEY, RESTING_VIEW, View, is_map_at, move_map, open_map_at
 from pages.atlas.shared_atlas import NAME, MatrixSource, SharedAtlas
 from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
@@ -31,17 +31,16 @@ DESCRIBED_STOP: Field[Any] = Field(NAME, "told", None)
 
 
 class Stop(NamedTuple):
-    """A stop of the flight: title and text, the cell in the middle, the cells across, the cell to frame."""
+    """A stop of the flight: its title and text, its view, the cell to frame."""
 
     title: str
     text: str
-    row: float
-    column: float
-    across: float | None
+    view: View
     cell: tuple[int, int] | None = None
 
 
-ELSEWHERE = Stop("A place of your own choice", "Rows are the pieces that look, columns those looked at.", 0, 0, None)
+SIDES = "Rows are the pieces that look, columns those looked at."
+ELSEWHERE = Stop("A place of your own choice", SIDES, View(0, 0, None))
 
 
 def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
@@ -55,9 +54,9 @@ def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
         if STOP.value and not LECTURE.value:
             TRIED[NAME].value = NOT_TRIED  # its answer is about the whole; a lecture asks once
         if landed_before[0]:
-            move_map(stop.row, stop.column, stop.across, stop.cell, slowly=True)
-        elif RESTING_VIEW.value is None and stop.across:
-            open_map_at(stop.row, stop.column, stop.across, stop.cell)
+            move_map(stop.view, stop.cell, slowly=True)
+        elif RESTING_VIEW.value is None and stop.view.across:
+            open_map_at(stop.view, stop.cell)
     DESCRIBED_STOP.value = described = _described_stop(source, shared)
     if _find_echo(source, shared) is None or described == stops[-1]:
         st.markdown(f"**{error_markdown(described.title)}**  \n{described.text}")
@@ -86,8 +85,8 @@ def _described_stop(source: MatrixSource, shared: SharedAtlas) -> Stop:
         weights = trace.weights(head, [row])[0]
         looks, weight = f"looks{' most' * (int(weights.argmax()) == column)}", percent(float(weights[column]))
         title = f"At “{query_label}” it {looks} at “{key_label}”, piece {column + 1:,}: {weight}"
-        stop = Stop(title, "Every cell is one weight.", row + 0.5, column + 0.5, CLOSE_UP_CELLS, cell)
-    return stop if is_map_at(*stop[2:]) else ELSEWHERE
+        stop = Stop(title, "Every cell is one weight.", View(row + 0.5, column + 0.5, CLOSE_UP_CELLS), cell)
+    return stop if is_map_at(stop.view, stop.cell) else ELSEWHERE
 
 
 def heaviest_key_of(source: MatrixSource, shared: SharedAtlas) -> Callable[[int], int] | None:
@@ -100,17 +99,16 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     """Return the stops of a flight; the whole alone where no text was read, or none of its sentences return."""
     atlas, trace, text = shared.atlas, shared.atlas.trace, source.text
     n, window = atlas.n_queries, trace.window
-    middle = n / 2, atlas.n_keys / 2
+    full_view = View(n / 2, atlas.n_keys / 2, None)
     if text is None or window is None:
         pairs = f"{n:,} × {atlas.n_keys:,} weights. Zoom in anywhere: every one of them is exact."
-        return [Stop(source.title, pairs, *middle, None)]
+        return [Stop(source.title, pairs, full_view)]
     sentences = text.sentence_of[-1] + 1
     reach = f"the last {window} only: {'the thin line' if n >= THIN_RATIO * window else 'the band'}"
     overview = Stop(
         f"{sentences:,} sentence{'s' * (sentences > 1)}",
         f"A language model reads; each piece sees {reach if n > window else 'all before it: the triangle'}.",
-        *middle,
-        None,
+        full_view,
     )
     echo = _echo(shared.key, shared.atlas.head, text, trace)
     if echo is None:
@@ -193,12 +191,12 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
     ribbon = "To the right of the diagonal: not read yet."
     if n > window:
         ribbon = f"The line is a ribbon, {window} pieces wide: out of reach to its left, not read yet to its right."
-    cells = slants if has_echo else "Rows are the pieces that look, columns those looked at."
+    cells = slants if has_echo else SIDES
     explanation, across = with_echo if has_echo else without_echo, echo.second.stop - echo.first.start
     return [
-        Stop(f"{_sentences(text, middle, RIBBON_CELLS)} sentences", ribbon, middle, middle, min(RIBBON_CELLS, n)),
-        Stop(f"{_sentences(text, middle, PAGE_CELLS)} sentences", cells, middle, middle, min(PAGE_CELLS, n)),
-        Stop("Two sentences, piece by piece", explanation, middle, middle, across, (echo.query, echo.followed)),
+        Stop(f"{_sentences(text, middle, RIBBON_CELLS)} sentences", ribbon, View(middle, middle, min(RIBBON_CELLS, n))),
+        Stop(f"{_sentences(text, middle, PAGE_CELLS)} sentences", cells, View(middle, middle, min(PAGE_CELLS, n))),
+        Stop("Two sentences, piece by piece", explanation, View(middle, middle, across), (echo.query, echo.followed)),
     ]
 
 

@@ -1,11 +1,13 @@
 """A matrix of any size as a map: the browser asks for the tiles that it lacks; what moves it, what surveys it."""
 
+from __future__ import annotations
+
 import json
 import math
 import re
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -32,25 +34,34 @@ TILE_NAME = re.compile(r"(\d{1,2})/(\d{1,7})/(\d{1,7})")
 _component = component(MAP, folder="pages/atlas")
 
 
-def _parse_resting_view(text: str) -> tuple[float, ...]:
+class View(NamedTuple):
+    """What the map shows: the cell in its middle, the cells along its shorter side (None = all)."""
+
+    row: float
+    column: float
+    across: float | None
+
+    @property
+    def in_address(self) -> View | None:
+        """The view as the address has it; None = the whole matrix."""
+        return None if self.across is None else View(*(round(number or 0, 1) for number in self))
+
+
+def _parse_view(text: str) -> View:
     row, column, across = (round(float(number), 1) for number in text.split(","))
     if not (row >= 0 and column >= 0 and across > 0):
         raise ValueError(f"text must be a cell and a number of cells, got {text!r}")
-    return row, column, across
+    return View(row, column, across)
 
 
-VIEW: Field[dict[str, Any]] = Field(NAME, "view", {"row": 0, "column": 0, "across": None})
-"""What the map shows: the cell in its middle, the cells along its shorter side (None = the whole)."""
-RESTING_VIEW: Field[tuple[float, ...] | None] = Field(
-    NAME,
-    "rest",
-    None,
-    address="map",
-    parse=_parse_resting_view,
-    text=lambda view: ",".join(f"{number:.1f}" for number in view),
-)
-"""Row, column and cells across of the map at rest, None = the whole; set when it asks for no tiles any more, since
-the browser takes as long for a new address as for a tile."""
+def _format_view(view: View) -> str:
+    return ",".join(f"{number:.1f}" for number in view)
+
+
+VIEW = Field(NAME, "view", View(0, 0, None))
+RESTING_VIEW = Field[View | None](NAME, "rest", None, address="map", parse=_parse_view, text=_format_view)
+"""The view of the map at rest, None = the whole; set when it asks for no tiles any more, since the browser takes as
+long for a new address as for a tile."""
 SHAPE_AND_VIEW: Field[tuple[Any, Any]] = Field(NAME, "followed", (None, None))
 """The shape of the matrix and the resting view of the map; RESTING_VIEW differs when it comes from the address."""
 JOURNEY: Field[dict[str, Any] | None] = Field(NAME, "go", None)
@@ -80,7 +91,7 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
         "guessing": TRIED[NAME].value == ASKED,
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
         "colour": PINK,
-        "view": view,
+        "view": view._asdict(),
         "go": JOURNEY.value,
         "answered": answered,
         "tiles": tiles,
@@ -97,13 +108,13 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
     ANSWERED_REQUEST.value = answered
 
 
-def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Drawn:
+def _picture(shared: SharedAtlas, view: View) -> Drawn:
     """Return what is in view as a chart, in blocks of cells where there are too many."""
     atlas, block_ranges, axes = shared.atlas, [], []
-    across = view["across"] or max(atlas.n_queries, atlas.n_keys)
+    across = view.across or max(atlas.n_queries, atlas.n_keys)
     level = max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)
-    for name, middle, n in (("rows", view["row"], atlas.n_queries), ("columns", view["column"], atlas.n_keys)):
-        first = min(max((middle if view["across"] else n / 2) - across / 2, 0), max(n - across, 0))
+    for name, middle, n in (("rows", view.row, atlas.n_queries), ("columns", view.column, atlas.n_keys)):
+        first = min(max((middle if view.across else n / 2) - across / 2, 0), max(n - across, 0))
         start, stop = int(first) >> level, math.ceil(min(first + across, n) / 2**level)
         axis = axis_of(atlas, name)
         title = f"{axis.name} from {(start << level) + 1:,}" + f", {2**level} a cell" * bool(level)
@@ -114,42 +125,35 @@ def _picture(shared: SharedAtlas, view: dict[str, Any]) -> Drawn:
     return matrix_chart(shared.blocks(level, *block_ranges), rows, columns, Role.WEIGHTS, title=title)
 
 
-def is_map_at(row: float, column: float, across: float | None, cell: tuple[int, int] | None) -> bool:
-    """Return whether the map shows a place about as large as go_to shows it; of a cell, at least so large."""
-    view, (row, column) = VIEW.value, (row, column) if cell is None else (cell[0] + 0.5, cell[1] + 0.5)
-    current_across, target_across = (cells or max(SHAPE_AND_VIEW.value[0]) for cells in (view["across"], across))
-    far = 0 if view["across"] is None else max(abs(view["row"] - row), abs(view["column"] - column))
+def is_map_at(view: View, cell: tuple[int, int] | None) -> bool:
+    """Return whether the map shows this view at about this size; a cell, at least at this size."""
+    present, (row, column) = VIEW.value, view[:2] if cell is None else (cell[0] + 0.5, cell[1] + 0.5)
+    current_across, target_across = (cells or max(SHAPE_AND_VIEW.value[0]) for cells in (present.across, view.across))
+    far = 0 if present.across is None else max(abs(present.row - row), abs(present.column - column))
     return far <= current_across / 2 <= target_across and (cell is not None or target_across <= 2 * current_across)
 
 
-def move_map(
-    row: float, column: float, across: float | None, cell: tuple[int, int] | None, slowly: bool = False
-) -> None:
-    """Move the map and frame a cell of it; across: see VIEW; slowly = as a flight that the eye can follow."""
-    view = {"row": row, "column": column, "across": across}
+def move_map(view: View, cell: tuple[int, int] | None, slowly: bool = False) -> None:
+    """Move the map and frame a cell of it; slowly = as a flight that the eye can follow."""
     _send_map(view, cell, slowly)
     _set_resting_view(view)
 
 
-def open_map_at(row: float, column: float, across: float, cell: tuple[int, int] | None) -> None:
+def open_map_at(view: View, cell: tuple[int, int] | None) -> None:
     """Let the map fly to a view as it opens; the address leaves it out."""
-    RESTING_VIEW.preset(resting_view_of({"row": row, "column": column, "across": across}))
-    move_map(row, column, across, cell, slowly=True)
+    RESTING_VIEW.preset(view.in_address)
+    move_map(view, cell, slowly=True)
 
 
-def _send_map(view: dict[str, Any], mark: tuple[int, int] | None = None, slowly: bool = False) -> None:
+def _send_map(view: View, mark: tuple[int, int] | None = None, slowly: bool = False) -> None:
+    goal = view._replace(across=view.across or max(SHAPE_AND_VIEW.value[0]))
     number = JOURNEY.value["number"] + 1 if JOURNEY.value else 1
-    across = view["across"] or max(SHAPE_AND_VIEW.value[0])
-    JOURNEY.value = view | {"across": across, "number": number, "mark": mark, "slowly": slowly}
-    VIEW.value = VIEW.value | view
+    JOURNEY.value = goal._asdict() | {"number": number, "mark": mark, "slowly": slowly}
+    VIEW.value = view
 
 
-def resting_view_of(view: dict[str, Any]) -> tuple[float, ...] | None:
-    return None if view["across"] is None else tuple(round(number, 1) for number in view.values())
-
-
-def _set_resting_view(view: dict[str, Any]) -> None:
-    RESTING_VIEW.value = resting_view_of(view)
+def _set_resting_view(view: View) -> None:
+    RESTING_VIEW.value = view.in_address
     SHAPE_AND_VIEW.value = SHAPE_AND_VIEW.value[0], RESTING_VIEW.value
 
 
@@ -164,8 +168,7 @@ def follow_address(atlas: Atlas) -> None:
     if SHAPE_AND_VIEW.value == (shape, RESTING_VIEW.value):
         return
     SHAPE_AND_VIEW.value = shape, RESTING_VIEW.value
-    row, column, across = RESTING_VIEW.value or (shape[0] / 2, shape[1] / 2, None)
-    _send_map({"row": row, "column": column, "across": across})
+    _send_map(RESTING_VIEW.value or View(shape[0] / 2, shape[1] / 2, None))
     if shape != shape_before:  # the map opens there
         JOURNEY.value = None
 
@@ -178,16 +181,15 @@ def _message() -> dict[str, Any]:
 def _on_view(key: str) -> None:
     """Keep the view of the browser's message, if it is a view of the matrix of this key."""
     message = _message()
-    view = message.get("view")
-    if message.get("atlas") != key or not isinstance(view, dict):
+    sent = message.get("view")
+    if message.get("atlas") != key or not isinstance(sent, dict):
         return
-    new_view = {name: view.get(name) for name in ("row", "column", "across")}
-    numbers = [number for name, number in new_view.items() if name != "across" or number is not None]
-    if not all(isinstance(number, int | float) for number in numbers):
+    view = View(*map(sent.get, View._fields))
+    if not all(isinstance(number, int | float) for number in (view.row, view.column, view.across or 0)):
         return
-    VIEW.value = new_view
+    VIEW.value = view
     if not message.get("tiles"):
-        _set_resting_view(new_view)
+        _set_resting_view(view)
 
 
 def _request(shared: SharedAtlas) -> tuple[list[TileIndex], list[tuple[str, int]], list[Any]]:
@@ -271,7 +273,7 @@ def _on_jump(shared: SharedAtlas, number: int, heaviest_key: Callable[[int], int
         HIT.value = number % len(hits)
         position = hits[HIT.value]
         row, column = min(position, shared.atlas.n_queries - 1), heaviest_key(position) if heaviest_key else position
-        move_map(row + 0.5, column + 0.5, CLOSE_UP_CELLS, (row, column))
+        move_map(View(row + 0.5, column + 0.5, CLOSE_UP_CELLS), (row, column))
 
 
 def draw_survey(shared: SharedAtlas) -> None:

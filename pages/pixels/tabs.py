@@ -35,7 +35,7 @@ from ui.layout import figures_table, ink_ramp
 from ui.player import StepLook, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
-from ui.state import Field, between, expander, single_choice, whole_number
+from ui.state import Field, between, expander, named, single_choice, whole_number
 
 INITIAL_LIKENESS = 0.4  # correlation, beyond that with the ink, above which much of a map was there at the start
 MOMENT = Field(screen.NAME, "snapshot", -1, address="moment", parse=whole_number)
@@ -197,8 +197,7 @@ ERASED = Field(
     "erased",
     BY_WEIGHT,
     address="erase",
-    parse=lambda text: BY_JACOBIAN if text == "moving" else BY_WEIGHT,
-    text=lambda chosen: "moving" if chosen == BY_JACOBIAN else "",
+    **named(taken=BY_WEIGHT, moving=BY_JACOBIAN),
 )
 N_ERASED = Field(screen.NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 CASE_SIZE = 150

@@ -20,6 +20,7 @@ from attention_core.bounds.limits import Bound
 from attention_core.data.phrase_book import phrase_book
 from attention_core.inference.long_text import Echo, in_pieces, read_in_windows, strongest_echo
 from pages.atlas.flight import _closer_stops
+from pages.atlas.map import View
 from tests.support.app import bodies, open_tab, opened, said, settled
 from tests.support.bombs import npz
 
@@ -207,15 +208,15 @@ def test_heading_and_story_tell_of_what_the_map_shows_or_of_nothing(app):
     home, told = message(page)["view"], "what came next the first time"
     assert told in bodies(page)
     for moved in ({"row": 50.0}, {"column": 50.0}, {"across": 900.0}):
-        settled(page, atlas_view=home | moved)
+        settled(page, atlas_view=View(**home | moved))
         assert told not in bodies(page), moved
         assert "Two sentences" not in said(page), moved
         assert "A place of your own choice" in bodies(page), moved
-        settled(page, atlas_view=home)
+        settled(page, atlas_view=View(**home))
         assert told in bodies(page), "it is there again"
     page.button(key=f"{NAME}_stop_previous").click().run()
     assert message(page)["view"]["across"] == 170
-    settled(page, atlas_view={"row": 8000, "column": 8000, "across": None})
+    settled(page, atlas_view=View(8000, 8000, None))
     assert "Short slanted strokes" not in bodies(page)
 
 
@@ -316,7 +317,7 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
 def test_no_stop_of_many_cells_calls_every_cell_one_weight(share):
     echo = Echo(range(5), range(5, 10), 6, 2, (0.0, share, 0.0))
     *far, _ = stops = _closer_stops(in_pieces(phrase_book()), echo, 20_000, 128)
-    assert [stop.across for stop in stops] == [1500, 170, 10]
+    assert [stop.view.across for stop in stops] == [1500, 170, 10]
     assert not any("one weight" in str(stop) for stop in far)
 
 
