@@ -42,10 +42,6 @@ ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
 
 
-def book_source() -> MatrixSource:
-    return _read_source("book", _book())
-
-
 def text_source() -> MatrixSource | None:
     """Take a text and return it as the small language model reads it; None where there is nothing to read."""
     VISITOR_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
@@ -196,7 +192,7 @@ def synthetic_source() -> MatrixSource:
 
 BOOK, TEXT, TENSORS, RUN, SYNTHETIC = "book", "text", "tensors", "run", "made"
 SOURCES: dict[str, tuple[str, Callable[[], MatrixSource | None]]] = {
-    BOOK: ("A phrase book", book_source),
+    BOOK: ("A phrase book", lambda: _read_source("book", _book())),
     TEXT: ("My own text", text_source),
     TENSORS: ("My queries and keys", tensor_source),
     RUN: ("A run of a model", run_source),
@@ -211,11 +207,13 @@ def _default_source() -> str:
     return RUN if opened_recording() else TENSORS
 
 
-def _parse_choice(text: str) -> str:
-    return text if text.split("-")[0] in SOURCES else BOOK  # older links name sources that are no more
-
-
-CHOICE = Field(NAME, "show", _default_source, address="show", parse=_parse_choice)
+CHOICE = Field(
+    NAME,
+    "show",
+    _default_source,
+    address="show",
+    parse=lambda text: text if text.split("-")[0] in SOURCES else BOOK,  # older links name sources that are no more
+)
 """The source with what is chosen of it, as in "made-echo-16384"."""
 APPLIED_CHOICE = Field(NAME, "followed_show", "")
 """What the choices below are set to; CHOICE differs when it comes from the address."""

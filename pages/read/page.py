@@ -39,7 +39,7 @@ def number_as_read() -> None:
         ),
         players=(tabs.WALK, tabs.STEPS),
     )
-    query = tabs.current_look(changed_drawing)
+    query = tabs.WALK.field.clamp(0, len(changed_drawing.labels) - 1)
     take_along(lambda: export_bar(changed.reading.trace, NAME, query=query, picture=drawing.canvas))
 
 

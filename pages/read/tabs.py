@@ -78,11 +78,6 @@ def read_changed(drawing: ReadDrawing) -> ChangedReading:
     return ChangedReading(learned, reading, after)
 
 
-def read_uniform(drawing: ReadDrawing) -> DigitReading:
-    """Read a drawing with every weight equal: no look can choose where it goes."""
-    return read_again(MODEL, drawing.picture, edits=(Uniform(),))
-
-
 def begin_at_second() -> None:
     """Let the first query be that of the second look."""
     AFTER.value = 1
@@ -131,7 +126,7 @@ def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
 
 def draw_answer(drawing: ReadDrawing, changed: ChangedReading, is_present: bool) -> None:
     """Draw the reading, and that of a reader that cannot choose."""
-    reading, uniform = changed.reading, read_uniform(drawing)
+    reading, uniform = changed.reading, read_again(MODEL, drawing.picture, edits=(Uniform(),))
     for key in ("read_looks", "read_answer"):
         grey_out(key, not is_present)
     with st.container(key="read_answer"):
@@ -178,11 +173,6 @@ STEPS = Stepper(NAME, modifier="Shift+")
 REGION = Field(NAME, "region", None, address="region", parse=whole_number)
 STEP_SIZE = 480
 WIDTH = 576  # screen pixels of a drawing with a map over it: as wide as the pad
-
-
-def current_look(drawing: ReadDrawing) -> int:
-    """Return the look at which the film stands, from 0."""
-    return WALK.field.clamp(0, len(drawing.labels) - 1)
 
 
 def film_section(drawing: ReadDrawing) -> None:
