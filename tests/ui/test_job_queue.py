@@ -16,7 +16,7 @@ from tests.support.session import Session
 from ui.computed import COMPUTE_LOCK, cached_computation
 from ui.job_queue import Queue, heavy_run, queue_of
 
-PLACES = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
+CAPTIONS = ("running", "One visitor is before you", "2 visitors are before you", "3 visitors are before you")
 
 
 def order(queue: Queue, *threads: int) -> list[int | None]:
@@ -156,7 +156,7 @@ def test_where_too_many_wait_the_next_is_told(busy, queue):
     assert texts(page) == ["above", "below"]
 
 
-def said(session: Session) -> str:
+def caption(session: Session) -> str:
     return " ".join(session.words("markdown", "text", "alert"))
 
 
@@ -181,25 +181,25 @@ async def test_visitors_see_their_places_cancel_and_vanish(address):
     runs = []
     for number, session in enumerate(sessions):
         runs.append(asyncio.create_task(session.use(session.widgets("checkbox", "run")[0], "bool_value", True)))
-        await until(lambda session=session, number=number: PLACES[number] in said(session))
+        await until(lambda session=session, number=number: CAPTIONS[number] in caption(session))
     await second.use(second.widgets("button", "queue_cancel*")[0], "trigger_value", True)
     assert second.widgets("button", "queue_again*")
-    await until(lambda: "2 visitors are before you" in said(fourth))
+    await until(lambda: "2 visitors are before you" in caption(fourth))
     runs[2].cancel()
     await third.close()
-    await until(lambda: "One visitor is before you" in said(fourth))
+    await until(lambda: "One visitor is before you" in caption(fourth))
     light = Session(address)
     await light.open()
     answer = await light.use(light.widgets("button", "light")[0], "trigger_value", True, 20)
     assert not answer.faults
-    assert "light is done" in said(light)
-    assert "running" in said(first)
-    assert "is done" not in said(first)
+    assert "light is done" in caption(light)
+    assert "running" in caption(first)
+    assert "is done" not in caption(first)
     runs[0].cancel()
     await first.close()
-    await until(lambda: "running" in said(fourth))
+    await until(lambda: "running" in caption(fourth))
     await second.touch(second.widgets("button", "queue_again*")[0], "trigger_value", True)
-    await until(lambda: "One visitor is before you" in said(second))
+    await until(lambda: "One visitor is before you" in caption(second))
     for session in (second, fourth, light):
         await session.close()
 
@@ -211,8 +211,8 @@ async def test_twelve_tabs_of_one_visitor_let_the_next_one_in(address):
         session.headers = {"X-Forwarded-For": "203.0.113.8" if number == 12 else "203.0.113.7"}
         await session.open()
         await session.touch(session.widgets("checkbox", "run")[0], "bool_value", True)
-    await until(lambda: "One visitor is before you" in said(sessions[12]))
-    await until(lambda: sum("Many visitors are waiting" in said(session) for session in sessions[:12]) == 4)
+    await until(lambda: "One visitor is before you" in caption(sessions[12]))
+    await until(lambda: sum("Many visitors are waiting" in caption(session) for session in sessions[:12]) == 4)
     for session in sessions:
         await session.close()
 

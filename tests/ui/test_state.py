@@ -119,7 +119,7 @@ def test_player_plays_to_the_end_and_tells_the_address_only_then():
 
 
 @dataclass(frozen=True)
-class Given:
+class Inputs:
     numbers: torch.Tensor
     name: str
 
@@ -128,19 +128,19 @@ def test_computed_value_is_kept_by_content():
     calls = []
 
     @cached_computation()
-    def double(given: Given, *, by: int = 2) -> torch.Tensor:
-        calls.append(given)
-        return given.numbers * by
+    def double(inputs: Inputs, *, by: int = 2) -> torch.Tensor:
+        calls.append(inputs)
+        return inputs.numbers * by
 
-    first = double(Given(torch.tensor([1.0, 2.0]), "a"))
-    assert double(Given(torch.tensor([1.0, 2.0]), "a")) is first
+    first = double(Inputs(torch.tensor([1.0, 2.0]), "a"))
+    assert double(Inputs(torch.tensor([1.0, 2.0]), "a")) is first
     assert len(calls) == 1
-    for other in (Given(torch.tensor([1.0, 3.0]), "a"), Given(torch.tensor([1.0, 2.0]), "b")):
+    for other in (Inputs(torch.tensor([1.0, 3.0]), "a"), Inputs(torch.tensor([1.0, 2.0]), "b")):
         assert double(other) is not first
-    assert double(Given(torch.tensor([1.0, 2.0]), "a"), by=3).tolist() == [3, 6]
+    assert double(Inputs(torch.tensor([1.0, 2.0]), "a"), by=3).tolist() == [3, 6]
     assert len(calls) == 4
     result_cache.clear()
-    double(Given(torch.tensor([1.0, 2.0]), "a"))
+    double(Inputs(torch.tensor([1.0, 2.0]), "a"))
     assert len(calls) == 5
 
 
@@ -203,7 +203,7 @@ def test_cache_lets_the_least_recently_used_go_and_refuses_what_is_too_large():
 def test_sizes_count_tensors_once_and_keys_tell_types_apart():
     numbers = torch.zeros(1_000)
     assert size_in_bytes(numbers) == 4_000
-    assert 4_000 < size_in_bytes([numbers, {"again": numbers}, Given(numbers, "x")]) < 6_000
+    assert 4_000 < size_in_bytes([numbers, {"again": numbers}, Inputs(numbers, "x")]) < 6_000
     assert content_key(1) != content_key(1.0) != content_key(True)
     assert content_key([1, 2]) != content_key((1, 2))
     assert content_key(np.zeros(2)) == content_key(torch.zeros(2, dtype=torch.float64))

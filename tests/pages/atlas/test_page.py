@@ -24,11 +24,11 @@ from pages.atlas.map import View
 from tests.support.app import bodies, open_tab, opened, said, settled
 from tests.support.bombs import npz
 
-PAGE, OTHER, NAME = "pages/atlas/page.py", "pages/start/page.py", "atlas"
+PAGE, START_PAGE, NAME = "pages/atlas/page.py", "pages/start/page.py", "atlas"
 
 
-def at_link(app, **asked):
-    app.query_params.update(asked)
+def at_link(app, **parameters):
+    app.query_params.update(parameters)
     return opened(app, PAGE)
 
 
@@ -40,17 +40,17 @@ def page(app):
 
 def message(page) -> dict:
     """What the map was sent last."""
-    content = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
+    content = next(component.proto.bytes for component in page.get("bidi_component") if component.proto.bytes)
     (length,) = struct.unpack("<I", content[:4])
     header = json.loads(content[4 : 4 + length])
     assert len(content) == 4 + length + sum(tile["length"] for tile in header["tiles"])
     return header
 
 
-def ask(page, tiles=(), *, sequence=1, atlas=None, **more):
+def ask(page, tiles=(), *, sequence=1, atlas=None, **fields):
     """Ask as the browser does."""
-    asked = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"], "tiles": tiles, **more}
-    page.session_state[f"{NAME}_map"] = {"asked": asked}
+    request = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"], "tiles": tiles, **fields}
+    page.session_state[f"{NAME}_map"] = {"asked": request}
     return settled(page)
 
 
@@ -69,8 +69,8 @@ def choose(page, source):
     return put(page, "selectbox", source=source)
 
 
-def upload(page, name, content, place=0):
-    page.file_uploader[place].upload(name, content, "application/octet-stream")
+def upload(page, name, content, index=0):
+    page.file_uploader[index].upload(name, content, "application/octet-stream")
     return settled(page)
 
 
@@ -79,11 +79,11 @@ def normal(*shape, kind="f4"):
 
 
 def press(page, label):
-    return next(one for one in page.button if one.label == label).click().run()
+    return next(button for button in page.button if button.label == label).click().run()
 
 
 def complaint(page) -> str:
-    return " ".join(one.value for one in page.error)
+    return " ".join(error.value for error in page.error)
 
 
 def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
@@ -102,20 +102,20 @@ def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
 def test_answer_does_not_wait_for_tiles_that_take_long(app, monkeypatch):
     monkeypatch.setattr("pages.atlas.shared_atlas.PATIENCE", -1)
     page = at_link(app, show="made-echo-16384")
-    wanted = ["1/2/1", "1/3/0"]
+    requested = ["1/2/1", "1/3/0"]
     answered = []
     for sequence in range(1, 9):
-        ask(page, [one for one in wanted if one not in answered], sequence=sequence)
-        assert set(keys(page)) | set(message(page)["later"]) == set(wanted) - set(answered)
+        ask(page, [tile for tile in requested if tile not in answered], sequence=sequence)
+        assert set(keys(page)) | set(message(page)["later"]) == set(requested) - set(answered)
         answered += keys(page)
-    assert sorted(answered) == wanted
+    assert sorted(answered) == requested
 
 
 def test_labels_come_when_they_are_asked_for(page):
     ask(page, labels=[["rows", 512], ["columns", 1536]])
     labels = message(page)["labels"]
-    found = [(one["axis"], one["start"], len(one["texts"])) for one in labels]
-    assert found == [("rows", 512, 512), ("columns", 1536, 512)]
+    chunks = [(chunk["axis"], chunk["start"], len(chunk["texts"])) for chunk in labels]
+    assert chunks == [("rows", 512, 512), ("columns", 1536, 512)]
 
 
 NONSENSE = (
@@ -156,7 +156,7 @@ def test_view_survives_going_to_another_page(page):
     put(page, "text_input", find=labels(2048)[700])
     there = message(page)["view"]
     assert there["across"]
-    opened(page, OTHER)
+    opened(page, START_PAGE)
     opened(page, PAGE)
     assert message(page)["view"] == there
 
@@ -443,7 +443,7 @@ def test_file_is_kept_while_another_page_is_looked_at(page):
     choose(page, "tensors")
     upload(page, "mine.npz", GOOD["float32"])
     there = message(page)["atlas"]
-    opened(page, OTHER)
+    opened(page, START_PAGE)
     opened(page, PAGE)
     assert message(page)["atlas"] == there
     page.button(key=f"{NAME}_forget").click().run()

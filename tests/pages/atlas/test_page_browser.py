@@ -71,7 +71,7 @@ def test_wheel_goes_from_the_whole_with_its_grey_mask_down_to_cells_with_their_n
     tip.wait_for()
     text = tip.inner_text()
     query, key = (int(re.search(rf"{one} ([\d,]+)", text)[1].replace(",", "")) - 1 for one in ("query", "key"))
-    assert exact(query, key) == pytest.approx(shown(text), rel=6e-3)
+    assert exact(query, key) == pytest.approx(written_weight(text), rel=6e-3)
 
 
 def test_a_tile_whose_message_never_came_is_asked_for_again(atlas):
@@ -102,7 +102,7 @@ def exact(query, key) -> float:
     return float(synthetic_trace(2048).weights(0, [query], [key]))
 
 
-def shown(text: str) -> float:
+def written_weight(text: str) -> float:
     """Read a weight as it is written, in per cent."""
     return float(text.splitlines()[0].rstrip("%")) / 100
 
@@ -145,9 +145,9 @@ def test_link_opens_the_same_view(atlas, app_url):
     painted(atlas)
     atlas.wait_for_url(re.compile("map="))
     atlas.wait_for_timeout(900)
-    there = view(atlas)
+    view_before = view(atlas)
     open_at(atlas, atlas.url)
-    assert view(atlas) == pytest.approx(there, rel=0.01)
+    assert view(atlas) == pytest.approx(view_before, rel=0.01)
 
 
 def test_flight_ends_on_words_that_can_be_read(page, app_url):
@@ -269,13 +269,13 @@ def test_coming_back_from_another_page_finds_the_map_where_it_was(atlas):
     atlas.keyboard.press("Shift+ArrowUp")
     painted(atlas)
     atlas.wait_for_timeout(1500)
-    there = view(atlas)
+    view_before = view(atlas)
     atlas.get_by_role("link", name="Look up softly").click()
     atlas.get_by_role("heading", name="Look up softly").wait_for()
     atlas.get_by_role("link", name="The atlas").click()
     atlas.locator("canvas.map").wait_for()
     painted(atlas)
-    assert view(atlas) == pytest.approx(there, rel=0.01)
+    assert view(atlas) == pytest.approx(view_before, rel=0.01)
 
 
 def test_survey_fills_the_map_while_it_goes_on(page, app_url):
@@ -283,8 +283,8 @@ def test_survey_fills_the_map_while_it_goes_on(page, app_url):
     page.locator("canvas.map").wait_for()
     tile = f"{MAP}.cache.tiles.get('8/0/0')"
     page.wait_for_function(f"{tile}?.seen > 0 && !{tile}.whole", timeout=20_000)
-    seen = page.evaluate(f"{tile}.seen")
-    page.wait_for_function(f"{tile}.seen > {seen} || {tile}.whole", timeout=60_000)
+    n_surveyed = page.evaluate(f"{tile}.seen")
+    page.wait_for_function(f"{tile}.seen > {n_surveyed} || {tile}.whole", timeout=60_000)
 
 
 def test_phone_pans_with_one_finger_and_scrolls_while_all_is_shown(context, app_url):

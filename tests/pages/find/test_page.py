@@ -65,10 +65,10 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
 
 
 def test_equal_weights_lose_the_digit_and_look_pale(page):
-    own, equal = masks(page)[:2]
+    learned, equal = masks(page)[:2]
     assert [digit for digit, _ in read_both_ways(page)] == [4, 1]
     assert equal == pytest.approx(1 / 225, rel=2e-3)  # of three digits
-    assert own.max() > 0.5
+    assert learned.max() > 0.5
 
 
 def test_the_largest_weight_is_guessed_in_the_drawing(page):
@@ -80,11 +80,11 @@ def test_surprise_is_guessed_and_says_what_came_out(page):
     page.button(key=f"{NAME}_try").click().run()
     assert page.session_state[f"{NAME}_tried"] == "ask"
     given(page, tried="2")
-    drawn, own, equal = ten_tiles(page)
-    assert [digit for _, digit in drawn] == [digit for _, digit in own]
-    assert {kind for kind, _ in own} == {"right"}
+    drawn_tiles, learned, equal = ten_tiles(page)
+    assert [digit for _, digit in drawn_tiles] == [digit for _, digit in learned]
+    assert {kind for kind, _ in learned} == {"right"}
     assert [kind == "right" for kind, _ in equal] == [
-        one == other for (_, one), (_, other) in zip(drawn, equal, strict=True)
+        one == other for (_, one), (_, other) in zip(drawn_tiles, equal, strict=True)
     ]
     assert f"{sum(kind == 'right' for kind, _ in equal)} with every weight equal" in page.success[0].value
 
@@ -158,13 +158,13 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
     page.session_state[CODE_OPEN] = True
     given(page, step="picture")
     assert page.button(key=f"{NAME}_step_previous").disabled
-    seen = ["picture"]
+    steps = ["picture"]
     while not page.button(key=f"{NAME}_step_next").disabled:
         page.button(key=f"{NAME}_step_next").click().run()
         assert page.latex
         assert page.code
-        seen.append(page.session_state[f"{NAME}_step"])
-    assert seen == ["picture", "key", "query", "scores", "weights", "masked", "context", "output"]
+        steps.append(page.session_state[f"{NAME}_step"])
+    assert steps == ["picture", "key", "query", "scores", "weights", "masked", "context", "output"]
     page.button(key=f"{NAME}_step_previous").click().run()
     assert page.session_state[f"{NAME}_step"] == "context"
 
@@ -207,9 +207,9 @@ def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
     assert page.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 10 regions"
     assert "Weights changed" in bodies(page)
     assert re.search("falls from 100%|rises from|The answer stays", said(page))
-    now = masks(open_tab(page, "steps"))[0]
-    assert now[heaviest] == pytest.approx(0)
-    assert now.sum() == pytest.approx(1, abs=3e-3)  # of three digits
+    mask = masks(open_tab(page, "steps"))[0]
+    assert mask[heaviest] == pytest.approx(0)
+    assert mask.sum() == pytest.approx(1, abs=3e-3)  # of three digits
     open_tab(page, "try")
     page.button(key=f"{NAME}_region_look_nowhere_else").click().run()
     assert "Nothing is left to look at for learned constant" in said(page)
@@ -219,9 +219,9 @@ def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
 def test_whether_it_reads_the_same_with_its_attention_off_is_what_is_shown(page, button):
     if button:
         page.button(key=button).click().run()
-    (own, _), (equal, _) = read_both_ways(page)
-    assert ("Here it reads the same with its attention off." in said(page)) == (own == equal)
-    assert ("**Switch its attention off and it reads another digit.**" in said(page)) == (own != equal)
+    (learned, _), (equal, _) = read_both_ways(page)
+    assert ("Here it reads the same with its attention off." in said(page)) == (learned == equal)
+    assert ("**Switch its attention off and it reads another digit.**" in said(page)) == (learned != equal)
 
 
 def test_how_many_regions_get_half_is_counted_and_none_where_none_may_be_looked_at(page):

@@ -109,11 +109,11 @@ def test_cleared_pad_invites_to_draw_and_shows_no_error(page):
 
 def test_redo_draws_again_what_undo_and_clear_took(page):
     inject(page, digit(4))
-    whole = objects_of(page)
+    before = objects_of(page)
     assert page.button(key=f"{NAME}_redo").disabled
     for button, n in (("undo", 2), ("clear", 0), ("redo", 1), ("redo", 2), ("redo", 3)):
         page.button(key=f"{NAME}_{button}").click().run()
-        assert objects_of(page) == whole[:n]
+        assert objects_of(page) == before[:n]
     assert page.button(key=f"{NAME}_redo").disabled
     page.button(key=f"{NAME}_undo").click().run()
     inject(page, digit(4))
@@ -207,12 +207,12 @@ def test_chosen_pixel_survives_and_is_shown(page):
 
 def test_corrupted_weights_are_told_on_the_page_and_the_drawing_stays(weights, start_app):
     path = weights / "pixel-notes.safetensors"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:5000] + b"\0" + whole[5001:])
+    before = path.read_bytes()
+    path.write_bytes(before[:5000] + b"\0" + before[5001:])
     page = start_app().switch_page(PAGE).run()
     assert "damaged" in page.error[0].value
     objects = objects_of(page)
-    path.write_bytes(whole)
+    path.write_bytes(before)
     page.run()
     assert not page.error
     assert answers(page)

@@ -99,16 +99,16 @@ def test_drawing_on_an_empty_pad_is_answered(visitor):
 
 def test_pointer_over_the_drawing_asks_and_a_click_keeps_its_pixel(visitor):
     box = visitor.locator("canvas.upper-canvas").bounding_box()
-    says, ink = visitor.locator(".says"), visitor.evaluate(INK)
+    caption, ink = visitor.locator(".says"), visitor.evaluate(INK)
     visitor.mouse.move(box["x"] + 0.55 * box["width"], box["y"] + 0.31 * box["height"])
-    expect(says).to_contain_text("Ink takes")
+    expect(caption).to_contain_text("Ink takes")
     visitor.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.9 * box["height"])
-    expect(says).to_contain_text("Paper takes")
+    expect(caption).to_contain_text("Paper takes")
     visitor.mouse.click(box["x"] + 0.55 * box["width"], box["y"] + 0.31 * box["height"])
     visitor.wait_for_url(re.compile(r"[?&]pixel=\d+"))
     settle(visitor)
     visitor.mouse.move(5, 5)
-    expect(says).to_contain_text("Ink takes")
+    expect(caption).to_contain_text("Ink takes")
     assert visitor.evaluate(INK) == ink, "a click leaves no dot"
 
 

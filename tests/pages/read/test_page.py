@@ -47,7 +47,7 @@ def read(page) -> str:
     return found[1] if found else ""
 
 
-def told(page) -> str:
+def remarks(page) -> str:
     assert not page.error
     return "\n".join(one.value for one in page.info)
 
@@ -85,10 +85,10 @@ def test_address_names_a_number_or_is_ignored(start_app, asked, shown):
 def test_unusual_drawings_get_a_remark_and_a_reading(page):
     strokes = [*digit_strokes(3, (270, 72), 84), *digit_strokes(8, (314, 72), 84)]
     put(page, strokes)
-    assert "touch or overlap" in told(page)
+    assert "touch or overlap" in remarks(page)
     assert read(page)
     draw(page, "1234567")
-    assert "more digits than the 6" in told(page)
+    assert "more digits than the 6" in remarks(page)
     assert read(page)
     assert len(objects_of(page)) >= 7
     offered = [button.label for button in page.button if f"{NAME}_preset_" in button.key]
@@ -97,14 +97,14 @@ def test_unusual_drawings_get_a_remark_and_a_reading(page):
 
 def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(page):
     page.button(key=f"{NAME}_clear").click().run()
-    assert "Write a number" in told(page)
+    assert "Write a number" in remarks(page)
     assert ".st-key-read_answer { opacity: 0.35; }" in bodies(page)  # that of the last number stays
     assert read(page) == "31415"
     inject(page, [path_object([[300, 72], [300, 72]], 2)])
-    assert "dot" in told(page)
+    assert "dot" in remarks(page)
     for left, words in ((8, "painted over"), (0, "one colour")):
         inject(page, painted(*SIZE, left))
-        assert words in told(page)
+        assert words in remarks(page)
     n = len(objects_of(page))
     page.button(key=f"{NAME}_undo").click().run()
     assert len(objects_of(page)) == n - 1
@@ -132,19 +132,19 @@ def test_every_step_shows_formula_and_code(page):
         assert page.code, step
 
 
-def now(page) -> str:
+def read_now(page) -> str:
     found = [text for text in texts(page) if text.startswith("Read now")]
     return found[0].split("**")[1] if found else ""
 
 
 def test_question_of_a_later_look_reads_from_the_middle_and_its_reading_stands_above(page):
-    assert now(open_tab(page, "start")) == ""
+    assert read_now(open_tab(page, "start")) == ""
     assert read(given(page, after=2)) == "415"
-    assert now(page) == "415"
+    assert read_now(page) == "415"
     assert "As it was: **31415**" in texts(page)
     page.session_state[f"{NAME}_after"] = 6
     page.button(key=f"{NAME}_preset_42").click().run()
-    assert now(page)
+    assert read_now(page)
     assert page.session_state[f"{NAME}_after"] == 3
 
 
@@ -171,7 +171,7 @@ def test_withheld_glimpse_is_told_and_changes_what_is_read(visit):
     page = visit(NAME, skipped="1", tab="start")
     assert "skipped" not in page.query_params
     assert page.checkbox(key=f"{NAME}_edit_0").label == "Look 2 hands over nothing"
-    assert now(page) != "31415"
+    assert read_now(page) != "31415"
     assert "At look 2, where most has changed:" in texts(page)
     page.button(key=f"{NAME}_withhold_5").click().run()
     page.button(key=f"{NAME}_preset_7").click().run()  # the sixth look will not be there
@@ -184,10 +184,10 @@ def test_a_region_is_brushed_and_no_look_goes_there(page):
     left = [48 * row + column for row in range(12) for column in range(14)]
     given(open_tab(page, "try"), brushed=left)
     page.button(key=f"{NAME}_region_look_away").click().run()
-    assert now(page) != "31415"
+    assert read_now(page) != "31415"
     assert page.session_state[f"{NAME}_edits"][0].edit.keys == tuple(left)
     page.button(key=f"{NAME}_edits_undo").click().run()
-    assert now(page) == ""
+    assert read_now(page) == ""
     assert read(page) == "31415"
 
 
@@ -195,10 +195,10 @@ def test_it_looks_as_in_a_ready_drawing_look_by_look(page):
     open_tab(page, "try")
     page.pills(key=f"{NAME}_region_copy").set_value("42").run()
     assert page.checkbox(key=f"{NAME}_edit_0").label == "It looks as it does in the ready drawing 42"
-    assert now(page) not in ("", "31415")
+    assert read_now(page) not in ("", "31415")
     page.pills(key=f"{NAME}_region_copy").set_value("31415").run()
     page.checkbox(key=f"{NAME}_edit_0").uncheck().run()
-    assert now(page) == "31415", "its own looks"
+    assert read_now(page) == "31415", "its own looks"
     page.checkbox(key=f"{NAME}_edit_0").check().run()
     page.checkbox(key=f"{NAME}_edit_1").uncheck().run()
     page.button(key=f"{NAME}_preset_7").click().run()  # of two looks, and perhaps more
@@ -219,8 +219,8 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
 
 def test_looks_are_counted_and_what_is_odd_is_said_of_the_reader_as_learned(page):
     inject(page, [path_object([[x, 20 + (at % 2) * 100] for at, x in enumerate(range(20, 560, 15))], 6)])
-    assert "As learned, it comes to no end, and is stopped after eight looks." in told(page)
-    assert "more digits" not in told(page), "it is one scribble"
+    assert "As learned, it comes to no end, and is stopped after eight looks." in remarks(page)
+    assert "more digits" not in remarks(page), "it is one scribble"
     draw(page, "7")
     given(page, after=1)
     assert "It stopped by itself after 1 look." in texts(page)

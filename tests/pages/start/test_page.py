@@ -45,16 +45,16 @@ def test_every_page_has_a_photograph(ground):
 
 
 def test_what_is_shown_at_once_is_what_the_models_say():
-    now, shown = prepared_answers(), json.loads(json.dumps(first_answers()))
+    computed, stored = prepared_answers(), json.loads(json.dumps(first_answers()))
     for name in ("none", "dot"):
         for numbers in ("weights", "probabilities"):
-            ours, theirs = (np.array(each["words"][name].pop(numbers), float) for each in (now, shown))
+            ours, theirs = (np.array(each["words"][name].pop(numbers), float) for each in (computed, stored))
             assert np.allclose(ours, theirs, atol=2e-3)
-    for each, other in zip(now["scene"].pop("looks"), shown["scene"].pop("looks"), strict=True):
-        assert np.allclose(each["weights"], other["weights"], atol=2e-3)
-        assert [word for word, _ in each["words"]] == [word for word, _ in other["words"]]
-    assert [one[:2] for one in now["scene"].pop("said")] == [one[:2] for one in shown["scene"].pop("said")]
-    assert now == shown
+    for each, counterpart in zip(computed["scene"].pop("looks"), stored["scene"].pop("looks"), strict=True):
+        assert np.allclose(each["weights"], counterpart["weights"], atol=2e-3)
+        assert [word for word, _ in each["words"]] == [word for word, _ in counterpart["words"]]
+    assert [one[:2] for one in computed["scene"].pop("said")] == [one[:2] for one in stored["scene"].pop("said")]
+    assert computed == stored
 
 
 def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
@@ -73,13 +73,15 @@ def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
 
 def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
     put(page.text_input(key="start_text"), "A red car is behind the big house.")
-    said_by = {name: data_of(page, f"start_{name}_words") for name in ("none", "dot")}
-    for name, other in zip(said_by, reversed(said_by), strict=True):
-        words = [said_by[name]["target"][row] for row in said_by[name]["alone"]]
+    translations = {name: data_of(page, f"start_{name}_words") for name in ("none", "dot")}
+    for name, counterpart in zip(translations, reversed(translations), strict=True):
+        words = [translations[name]["target"][row] for row in translations[name]["alone"]]
         assert words
-        assert not {word.casefold() for word in words} & {word.casefold() for word in said_by[other]["target"]}
+        assert not {word.casefold() for word in words} & {
+            word.casefold() for word in translations[counterpart]["target"]
+        }
         assert all(f"<mark>{word}</mark>" in bodies(page) for word in words)
-    assert bodies(page).count("<mark>") == sum(len(one["alone"]) for one in said_by.values())
+    assert bodies(page).count("<mark>") == sum(len(one["alone"]) for one in translations.values())
 
 
 def test_both_titles_say_what_the_translations_have(page):
@@ -111,8 +113,8 @@ def test_all_proposed_questions_have_one_answer_about_the_first_drawing():
 
 
 def test_the_question_on_arrival_is_answered_by_attention_alone():
-    said_by = {name: word for name, word, _ in first_answers()["scene"]["said"]}
-    assert said_by == {"If it may not choose where to look": "no such digit", "Free to choose": "7"}
+    translations = {name: word for name, word, _ in first_answers()["scene"]["said"]}
+    assert translations == {"If it may not choose where to look": "no such digit", "Free to choose": "7"}
 
 
 @pytest.mark.parametrize("sentence", OPENING[1:])

@@ -30,12 +30,12 @@ def short(monkeypatch, tmp_path):
     st.cache_resource.clear()
 
 
-def until(stage: TrainingStage, one: Training) -> None:
+def until(stage: TrainingStage, training: Training) -> None:
     for _ in range(600):
-        if one.stage is stage:
+        if training.stage is stage:
             return
         time.sleep(0.05)
-    raise AssertionError(f"{one.stage}, {one.remark}")
+    raise AssertionError(f"{training.stage}, {training.remark}")
 
 
 def trained(page, button: str = "train_start"):
@@ -127,10 +127,10 @@ def test_what_is_left_of_a_training_that_was_put_back_is_not_told_as_its_whole_t
 
 
 def test_a_size_that_a_broken_part_brings_is_the_one_that_is_told(page):
-    from pages.train.tabs import _told as told
+    from pages.train.tabs import _settings_text
 
-    assert told(LiveSettings(size="small", broken=SCALE)) == "Read digits, do not divide by √d (d = 64)"
-    assert told(LiveSettings(size="small", seed=3)) == "Read digits, size small, seed 3"
+    assert _settings_text(LiveSettings(size="small", broken=SCALE)) == "Read digits, do not divide by √d (d = 64)"
+    assert _settings_text(LiveSettings(size="small", seed=3)) == "Read digits, size small, seed 3"
 
 
 def test_two_trainings_stand_beside_each_other(page):
@@ -177,16 +177,16 @@ def test_pause_keeps_what_was_learned(page, monkeypatch):
 def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
     monkeypatch.setattr(DigitLesson, "n_steps", 2000)
     queue_of(choose_device(), "training")
-    one, other = Training(LiveRun(LiveSettings())), Training(LiveRun(LiveSettings()))
-    one.resume("a", "here")
-    until(TrainingStage.TRAINS, one)
-    other.resume("b", "there")
+    first, second = Training(LiveRun(LiveSettings())), Training(LiveRun(LiveSettings()))
+    first.resume("a", "here")
+    until(TrainingStage.TRAINS, first)
+    second.resume("b", "there")
     time.sleep(0.5)
-    assert (other.stage, other.before, other.run.step) == (TrainingStage.WAITS, 1, 0)
+    assert (second.stage, second.before, second.run.step) == (TrainingStage.WAITS, 1, 0)
     monkeypatch.setattr(training, "PATIENCE", 0.2)
-    until(TrainingStage.RESTS, one)
-    assert "away" in one.remark
-    until(TrainingStage.RESTS, other)
+    until(TrainingStage.RESTS, first)
+    assert "away" in first.remark
+    until(TrainingStage.RESTS, second)
 
 
 def test_a_public_server_has_every_lesson_and_lets_none_go_on_for_ever(monkeypatch):

@@ -15,24 +15,24 @@ async def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_tr
         file.unlink()
     for file in weights.glob("*.json"):
         file.write_bytes(file.read_bytes()[:-9])
-    told, places = {}, (str(weights.parent), str(root))
+    lines_of, paths = {}, (str(weights.parent), str(root))
 
-    def look(place: str) -> None:
-        shown = "\n".join(str(one.message) for one in session.drawn.values())
-        told[place] = [line.strip() for line in shown.splitlines() if any(one in line for one in places)]
+    def visit(page_name: str) -> None:
+        text = "\n".join(str(one.message) for one in session.drawn.values())
+        lines_of[page_name] = [line.strip() for line in text.splitlines() if any(one in line for one in paths)]
 
     with served("app.py") as server:
         session = Session(server.address)
         faults = (await session.open("")).faults
-        look("start")
+        visit("start")
         for entry in PAGES[1:]:
             faults += (await session.go(entry.url_path)).faults
-            look(entry.name)
+            visit(entry.name)
             for tabs in session.widgets("tab_container", "*_tabs"):
                 for label in session.tabs(tabs):
                     faults += (await act(session, tabs, (label,), Random(0), 60)).faults
-                    look(f"{entry.name}, {label}")
+                    visit(f"{entry.name}, {label}")
         await session.close()
     assert faults == []
-    assert {place: lines for place, lines in told.items() if lines} == {}
-    assert len(told) > len(PAGES)
+    assert {page_name: lines for page_name, lines in lines_of.items() if lines} == {}
+    assert len(lines_of) > len(PAGES)
