@@ -31,7 +31,7 @@ _bare_pad = component("bare_pad")
 
 @dataclass(frozen=True, eq=False)
 class PadContent:
-    """What is on the pad: its canvas, uint8 (height, width, 4) RGBA, and the strokes on it, in drawing order."""
+    """A drawing on a pad: its canvas, uint8 (height, width, 4) RGBA, and its strokes, in drawing order."""
 
     canvas: np.ndarray
     strokes: list[Stroke]
@@ -40,7 +40,7 @@ class PadContent:
 
 @dataclass(eq=False)
 class Pad:
-    """What a pad offers, and what a visitor has set on it.
+    """A drawing pad: its presets, inks and size, and the fields of what a visitor has drawn on it.
 
     Attributes:
         name: prefix of its state; the same name on two pages is the same drawing.
@@ -83,12 +83,12 @@ class Pad:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
 
     def runs(self, read: Callable[[np.ndarray], Any]) -> Callable[[RunHead], Any]:
-        """Return what reads the ready drawing that an edit names, on light paper."""
+        """Return a function that reads the preset that an edit names, on light paper."""
         return lambda run: read(render_strokes(self.presets[run.input](), self.size, "light"))
 
 
 def drawing_pad(pad: Pad) -> PadContent:
-    """Draw a pad with its presets and buttons, and return what is drawn now."""
+    """Draw a pad with its presets and buttons; return the drawing."""
     paper = st.context.theme.type or "light"
     if paper != pad.paper.value:
         _change_paper(pad, paper)
@@ -120,7 +120,7 @@ def drawing_pad(pad: Pad) -> PadContent:
 
 
 def last_readable(pad: Pad, content: PadContent, is_empty: bool) -> PadContent:
-    """Return what is on a pad or, where nothing there can be read, what was there before."""
+    """Return the drawing on a pad or, if it is empty, the last one that was not."""
     if is_empty:
         return _state(pad, pad.last_readable.value)
     pad.last_readable.value = pad.inked.value
@@ -144,7 +144,7 @@ def _record(
     preset: str = CUSTOM,
     undone: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Keep what is drawn now and the strokes that Redo brings back, and write the drawing into the address."""
+    """Keep a drawing and the strokes that Redo brings back, and write it into the address."""
     ink = INK[pad.paper.value]
     inked = [stroke._replace(colour=None if stroke.colour == ink else stroke.colour) for stroke in strokes]
     packed, pad.inked.value = packed_strokes(inked) if preset == CUSTOM else ("", inked)
@@ -163,7 +163,7 @@ def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
 
 
 def _follow_address(pad: Pad) -> None:
-    """Put what the address asks for onto the pad; a drawing too long for it that goes with Back comes with Forward."""
+    """Put the drawing of the address onto the pad; one too long for it goes with Back and returns with Forward."""
     preset, packed = _address_state(pad)
     if pad.applied_address.value == (CUSTOM, ""):
         pad.too_long.value = pad.drawing.value
@@ -214,7 +214,7 @@ def _colour_on(paper: str, colour: str | None) -> str:
 
 
 def set_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = CUSTOM) -> None:
-    """Put strokes onto the pad, or add them to what is there; call it in a callback, or before the pad.
+    """Replace the strokes on the pad, or add to them; to be called in a callback, or before the pad is drawn.
 
     The preset is their name in the address, from which they can be made again.
     """
@@ -261,7 +261,7 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
 
 
 def _undo(pad: Pad, by: float) -> None:
-    """Take the last strokes off the pad, so many; below 0 = draw them again."""
+    """Take the last strokes off the pad, this many; a negative number draws them again."""
     drawing = pad.drawing.value
     objects = drawing.get("objects", [])
     strokes, n = [*objects, *pad.undone.value], int(max(len(objects) - by, 0))

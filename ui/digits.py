@@ -1,4 +1,4 @@
-"""What pages about digits share: what a model reads in a picture, and what it reads with every weight equal."""
+"""What pages about digits share: a model's reading of a picture, beside that with every weight equal."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Faults below a page, told in it: no memory, a missing file, a lost GPU, files that have changed since the start."""
+"""Notices of what fails below a page: no memory, a missing file, a lost GPU, files changed since the start."""
 
 import gc
 import os
@@ -63,7 +63,7 @@ _BUTTONS = count()
 
 @contextmanager
 def show_faults() -> Iterator[None]:
-    """Tell a visitor that memory ran out or a file is missing; go on without a lost GPU. All else comes through."""
+    """Show that memory ran out or a file is missing; go on without a lost GPU. All other exceptions are raised."""
     try:
         yield
     except Exception as error:

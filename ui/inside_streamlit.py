@@ -1,4 +1,4 @@
-"""What the app needs of Streamlit's inside: the promise of SECURITY.md that each keeps, and why no public way does."""
+"""The app's uses of Streamlit's private parts, each with its promise of SECURITY.md and why no public API keeps it."""
 
 import asyncio
 import time
@@ -60,7 +60,7 @@ def files_of(session: str = "") -> list[int]:
 
 
 def free_uploads(session: str) -> None:
-    """Make room: forget a session's files that no script has in hand, and all sessions whose browser has gone."""
+    """Free a session's files that no script uses, and all sessions whose browser has gone."""
     server, in_hand = cast(Any, runtime.get_instance()), {data for data, _ in list(_OPEN.values())}
     uploads = server.uploaded_file_mgr
     for file in list(uploads.file_storage.get(session, {}).values()):
@@ -80,7 +80,7 @@ def refuse(session: str, reason: str) -> None:
 
 
 def refusal() -> str | None:
-    """Return what was refused to the running session and is still to be shown; once."""
+    """Return, once, why something was refused to the running session; None = nothing was."""
     return _REFUSALS.pop(running_session(), None)
 
 

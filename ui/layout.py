@@ -1,4 +1,4 @@
-"""What pages look like: words in colours of their roles, small tables, an answer in grey, what is last on a phone."""
+"""Elements that pages share: words in colours of roles, small tables, bars, greyed answers, the order on a phone."""
 
 import html
 from collections.abc import Iterable, Mapping, Sequence

@@ -57,7 +57,7 @@ def entry_of(name: str) -> PageEntry:
 
 
 def path_of(entry: PageEntry) -> str:
-    """Return the page's file as Streamlit wants it, relative to app.py."""
+    """Return the page's file, relative to app.py."""
     return f"pages/{entry.name}/page.py"
 
 
@@ -92,13 +92,13 @@ def opened_file() -> Path | None:
 
 
 def opened_recording() -> Path | None:
-    """Return the file of the command line unless it holds tensors; what is wrong with it shows when it is read."""
+    """Return the file of the command line unless it holds tensors; whether it can be read shows later."""
     file = opened_file()
     return None if file is None or _holds_tensors(file) else file
 
 
 def show_opened_file(url_path: str) -> None:
-    """Bring a visitor who has just arrived at the start page, whose url_path is "", to the page of the opened file."""
+    """Bring a visitor who arrives at Start to the page that shows the file of the command line, once."""
     file = opened_file()
     if file is None or SAW_OPENED.value:
         return

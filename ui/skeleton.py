@@ -36,7 +36,7 @@ PREVIOUS_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for
 
 
 class Tab(NamedTuple):
-    """What stands below the first screen under one name."""
+    """A tab below the first screen, or a section of one."""
 
     slug: str  # its name in the address, the same in every language
     label: str
@@ -111,7 +111,7 @@ def live(
 
 
 def page_body(draw: Callable[[], None]) -> None:
-    """Draw what stands below a page's heading as a part of its own; in a lecture a long run makes way for the next."""
+    """Draw all below a page's heading as one fragment; not in a lecture, where a long run makes way for the next."""
     if LECTURE.value:
         draw()
     else:

@@ -1,4 +1,4 @@
-"""What a visitor has set: fields, kept in the session; the page's address, followed on arrival and written here."""
+"""Fields: what a visitor has set, kept in the session; the page's address, followed on arrival and written here."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Field(Generic[Value]):
         return self._default() if callable(self._default) else self._default
 
     def widget(self, draw: Callable[..., Any], label: str, *args: Any, **kwargs: Any) -> Any:
-        """Draw a widget that sets it, such as st.slider, and return what that returns."""
+        """Draw a widget that sets the field, such as st.slider, and return its value."""
         if self._key in st.session_state.get(SET_KEYS, ()):
             st.session_state[SET_KEYS].discard(self._key)
             # Streamlit does not tell the browser of an empty value that a callback set before it ran a part
@@ -112,7 +112,7 @@ class Field(Generic[Value]):
             state[self._key] = value
 
     def suggest(self, value: Value) -> None:
-        """Set a default that depends on what the visitor looks at, and the field to it unless it has another value."""
+        """Set a default that depends on the page's state, and the field to it if it still had its default."""
         was_preset = self.is_preset
         st.session_state[f"{self._key}_default"] = _copy(value)
         if not was_preset and _same(self.value, self.default):
@@ -128,7 +128,7 @@ class Field(Generic[Value]):
         st.session_state.pop(f"{self._key}_default", None)
 
     def forget_preset(self) -> None:
-        """Go back to the declared default, so that the address has the value even if nobody chose it."""
+        """Restore the declared default, so that the address names the value even if nobody chose it."""
         st.session_state.pop(f"{self._key}_default", None)
 
     def encode(self) -> str:
@@ -237,7 +237,7 @@ def one_of(values: Iterable[Any]) -> Callable[[str], Any]:
 
 
 def named(**values: Any) -> dict[str, Any]:
-    """Return parse and text of a Field whose values are words for people: links have names that never change.
+    """Return `parse` and `text` of a Field whose values are labels; the address has names that never change.
 
     Field(..., **named(all=ALL_HEADS)) has "all" in the address for the value ALL_HEADS.
     """
@@ -270,7 +270,7 @@ def set_widget(key: str, value: Any) -> None:
 
 
 def following(key: str, value: Any, on_value: Callable[[Any], object]) -> dict[str, Any]:
-    """Return what makes a widget show a value that is kept elsewhere, and hand over the one that a visitor chooses."""
+    """Return arguments that make a widget show a value kept elsewhere and report the one that a visitor chooses."""
     set_widget(key, value)
     return {"key": key, "on_change": lambda: on_value(widget_value(key))}
 
@@ -281,12 +281,12 @@ def component_message(key: str, field: str) -> Any:
 
 
 def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
-    """Return what a visitor has selected in a chart, by the fields of the selection; for its callback."""
+    """Return the selected points of a chart, each by the fields of the selection; for its callback."""
     return (component_message(key, "selection") or {}).get(selection) or []
 
 
 def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style: Any) -> Any:
-    """Let a visitor set a field to one of some values, drawn side by side, at first the first one; return what is set.
+    """Draw a field's options side by side and return the chosen one, at first the first.
 
     Options that are a mapping have the names that are shown; for the style see st.segmented_control.
     """
@@ -299,7 +299,7 @@ def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style
 
 
 def expander(label: str, field: Field[bool]) -> Any:
-    """Return an expander that a field keeps open or closed, other pages between; see st.expander for what it has."""
+    """Return an st.expander that stays open or closed over page changes, by a field."""
     return st.expander(label, **following(f"{field.key}_folded", field.value, field.take))
 
 

@@ -1,4 +1,4 @@
-"""A matrix of any size as a map: the browser asks for the tiles that it lacks; what moves it, what surveys it."""
+"""A matrix of any size as a map: the tiles that the browser asks for, jumps and searches, the survey."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
 
 
 def _picture(shared: SharedAtlas, view: View) -> Drawn:
-    """Return what is in view as a chart, in blocks of cells where there are too many."""
+    """Return the view as a chart; where cells are too many, each block of them is one cell."""
     atlas, block_ranges, axes = shared.atlas, [], []
     across = view.across or max(atlas.n_queries, atlas.n_keys)
     level = max(math.ceil(math.log2(across / MAX_BLOCKS)), 0)

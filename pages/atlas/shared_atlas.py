@@ -27,7 +27,7 @@ TileIndex = tuple[int, int, int]  # level, row, column; see Atlas.tile
 
 
 class MatrixSource(NamedTuple):
-    """A matrix that can be opened; its key tells it from every other, for all visitors the same."""
+    """A matrix that can be opened; its key is unique, and the same for all visitors."""
 
     key: str
     title: str
@@ -38,7 +38,7 @@ class MatrixSource(NamedTuple):
 
 
 class SharedAtlas:
-    """An atlas with its packed tiles; its key tells it from others, in Python and in the browser.
+    """An atlas with its packed tiles, by a key that Python and the browser know it by.
 
     Attributes:
         seconds: spent on the survey so far.

@@ -1,4 +1,4 @@
-"""Whose attention the atlas shows: a phrase book, a text of one's own, a test chart, tensors, a recorded run."""
+"""The sources of the atlas: a phrase book, the visitor's text, a test chart, tensors, a recorded run."""
 
 import hashlib
 import itertools
@@ -43,7 +43,7 @@ LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
 
 
 def text_source() -> MatrixSource | None:
-    """Take a text and return it as the small language model reads it; None where there is nothing to read."""
+    """Draw the box for a text; return the language model's attention in it, None where it is empty."""
     VISITOR_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
     text = VISITOR_TEXT.value[: LONG_TEXT_LETTERS.most]
     if len(text) < len(VISITOR_TEXT.value):
@@ -113,7 +113,7 @@ SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
 
 def tensor_source() -> MatrixSource | None:
-    """Take a file, let the visitor say which arrays are meant and how they are used; say what is wrong with it."""
+    """Draw the upload of tensors and their settings; return their attention, or say what is wrong with the file."""
     upload = st.file_uploader("A .npz file", "npz", key="atlas_tensors", max_upload_size=max_megabytes())
     st.caption(
         "`np.savez('mine.npz', query=q, key=k)`, each (heads, n, d); `mask` and `labels` if there are any. "

@@ -116,7 +116,7 @@ def learned_and_equal(canvas: np.ndarray) -> np.ndarray:
 
 
 def draw_learned_reading(reading: FindReading) -> None:
-    """Say what is read with the learned or changed weights, and on how few regions they lie."""
+    """Draw the digit read with the learned or changed weights, and how few regions hold half of them."""
     draw_reading(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.probabilities[2])
     half, n = find.n_for_share(reading.trace, 0.5), reading.trace.n_keys
     peak = float(reading.trace.weights().max())
@@ -132,7 +132,7 @@ def draw_learned_mask(reading: FindReading, paper: str) -> None:
 
 
 def draw_equal_mask(reading: FindReading) -> None:
-    """Draw the drawing under equal weights, with what is read."""
+    """Draw the drawing under equal weights, with the digit that is read."""
     with st.container(key="find_said_equal", gap="xsmall"):
         draw_reading("Every weight equal:", reading.probabilities[1])
     alt, high = "Every weight equal: the mask over the drawing", float(reading.masks[2].max())
@@ -140,7 +140,7 @@ def draw_equal_mask(reading: FindReading) -> None:
 
 
 def worth_text(reading: FindReading) -> str:
-    """Say what attention is worth here, and beside a network trained with every weight equal."""
+    """Compare the answer without attention, and the errors of a network trained with every weight equal."""
     learned, equal = reading.probabilities[:2].argmax(1)
     differs = "**Switch its attention off and it reads another digit.**"
     effect = "Here it reads the same with its attention off." if learned == equal else differs

@@ -73,7 +73,7 @@ def find_steps(reading: FindReading) -> None:
 
 
 def change_section(reading: FindReading) -> None:
-    """Let a person brush a region and change the mask there, and draw what the answer becomes."""
+    """Draw the mask, to be brushed over and changed, and how the answer changes."""
     left, right = st.columns([1.65, 1], gap="large")
     with left:
         hint = "Brush over the digit, then let it look away."

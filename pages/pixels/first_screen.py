@@ -1,4 +1,4 @@
-"""The first screen: the drawing on its pad, whose pixels show where they look, and what the network reads."""
+"""The first screen: the drawing on its pad with one pixel's weights over it, and what the network reads."""
 
 import base64
 from functools import partial
@@ -173,7 +173,7 @@ def draw_equal_map(reading: Reading) -> None:
 
 
 def page_question() -> str:
-    """Say what the pad shows, and what the chosen layer reads in the first drawing if its pixels cannot choose."""
+    """Return the page's question: what the pad shows, and what is read in the first drawing with equal weights."""
     colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
     invitation = f"Choose a pixel: {colours} which others it reads. " if MAP.value == SINGLE_QUERY else ""
     return f"{invitation}With every weight {equal_weight()}, the first 7 is {SEVEN[LAYER.value]}."
@@ -185,7 +185,7 @@ def equal_weight() -> str:
 
 
 def worth_text(layer: str) -> str:
-    """Say what attention is worth in a layer, beside networks that were trained without a choice."""
+    """Compare a layer's accuracy with equal weights' and with a network's that was trained without attention."""
     cards = [card_or_empty(name) for name in (layer, "ffn-classifier" if layer == GUIDED else SELF_ONLY)]
     if not all("test_accuracy" in card for card in cards):
         return ""

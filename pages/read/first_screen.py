@@ -1,4 +1,4 @@
-"""The first screen: a number on the pad, how it is read, and what is worth a remark."""
+"""The first screen: a number on the pad, the digits that are read, remarks on the drawing."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -55,7 +55,7 @@ def _is_number(text: str) -> bool:
 
 
 def _number_strokes(number: str) -> list[Stroke]:
-    """Return a number as strokes: presets neat, others as if by hand, the same each time."""
+    """Return the strokes of a number: a preset is neat, any other looks handwritten, the same each time."""
     strokes = number_strokes(number, PAD_SIZE, None if number in PRESETS else np.random.default_rng(int(number)))
     return [stroke._replace(path=smooth_path(stroke.path, 3).round(1)) for stroke in strokes]
 
@@ -73,7 +73,7 @@ PAD = Pad(
 
 
 def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
-    """Draw the pad with its presets; return what is drawn, read.
+    """Draw the pad with its presets; return the drawing with its reading.
 
     Also whether that can be read, else the last readable drawing is returned; and the container under the drawing.
     """
@@ -90,7 +90,7 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
 
 
 def readable(canvas: np.ndarray) -> ReadDrawing:
-    """Return what is read on a canvas on which something stands."""
+    """Read a canvas that is known to be readable."""
     drawing = read_drawing(MODEL, canvas, True, 0.0)
     if not isinstance(drawing, ReadDrawing):
         raise ValueError(f"nothing can be read on the canvas: {drawing}")

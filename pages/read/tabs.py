@@ -85,7 +85,7 @@ def begin_at_second() -> None:
 
 
 def change_section(drawing: ReadDrawing, changed: ChangedReading) -> None:
-    """Let a person change where the reader looks and what it is told, and draw what is read."""
+    """Draw the controls that change the weights, the glimpses and the first query, and what is read then."""
     left, right = st.columns([1.65, 1], gap="large")
     maps = (maps_of(reading).mean(0) for reading in (changed.learned, changed.reading))
     with left:
@@ -112,7 +112,7 @@ def change_section(drawing: ReadDrawing, changed: ChangedReading) -> None:
 
 
 def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
-    """Draw where each look of a reading goes, straight under the drawing: first_screen's style puts it there."""
+    """Draw the weights of all looks, column by column, under the drawing, where read.css puts them."""
     weights, left_out = to_array(column_weights(changed.reading.trace)), changed.left_out(drawing)
     weights = np.vstack([np.zeros((left_out, weights.shape[1])), weights])
     labels, high = ["no look"] * left_out + numbered(labels_of(changed.reading)), float(weights.max())
@@ -196,7 +196,7 @@ def film_section(drawing: ReadDrawing) -> None:
 
 
 def question_section(drawing: ReadDrawing) -> None:
-    """Draw what shows that the query makes the map: the same region, scored otherwise at every look."""
+    """Draw one region's score at every look: the picture stays, the query changes."""
     look = WALK.draw(drawing.labels)
     trace, labels = drawing.reading.trace, [f"{number}: {label}" for number, label in enumerate(drawing.labels, 1)]
     region = REGION.value

@@ -1,4 +1,4 @@
-"""What Start opens with: a sentence translated without attention and with it, a drawing that is asked about.
+"""The first screen of Start: a sentence translated without attention and with it, a question about a drawing.
 
 A server that has just begun shows both without any model: of one sentence and one question the answers lie in
 pages/start/answers.json, and a test holds them equal to what the models say. All else is computed when it is asked for.

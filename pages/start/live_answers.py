@@ -1,4 +1,4 @@
-"""What the models say for Start: a sentence without attention and with it, a question about a drawing likewise."""
+"""The models' answers for Start: a translation and a question about a drawing, without attention and with it."""
 
 import json
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def roles_line() -> str:
 
 
 def sentence_answer(text: str) -> dict[str, Any]:
-    """Return the words of a sentence and of its translations by two models, and what attention alone says."""
+    """Return a sentence's translations without and with attention, and the words that only the latter has."""
     translations = {name: shown_translation(name, text, ()) for name in NAMES}
     without, attentive = (word_data(translation.view, NAMES[name]) for name, translation in translations.items())
     single = f"one vector: {translations['none'].trace.value.shape[-1]} numbers"

@@ -1,4 +1,4 @@
-"""The first screen: what is to be learned, the button that starts it, and the film of what is looked at."""
+"""The first screen: the lesson, its settings, the button that starts the training, and its film."""
 
 import base64
 from dataclasses import fields
@@ -92,14 +92,14 @@ def is_on() -> bool:
 
 
 def current_settings() -> LiveSettings:
-    """Return what is set, with the lesson's usual values for what it does not offer."""
+    """Return the settings; what the lesson does not offer has its usual value."""
     offer, chosen = LESSONS[LESSON.value], {name: field.value for name, field in SETTINGS.items()}
     usual = {"size": "medium", "rate": "usual", "share": 100, "score": offer.score[0], "broken": ""}
     return LiveSettings(**chosen | {k: v for k, v in usual.items() if chosen[k] not in getattr(offer, k)})
 
 
 def query_text(settings: LiveSettings) -> str:
-    """Return who asks whom, and for what, in a training."""
+    """Return the sentence that says what query and key are in a training."""
     usual = QUERY_TEXTS.get(settings.lesson, TRANSLATED)
     return BROKEN_QUERY_TEXTS.get((settings.lesson, settings.broken), usual)
 
@@ -111,7 +111,7 @@ def _recorded_looks(settings: LiveSettings, inputs: Any) -> list[Look]:
 
 
 def current_training() -> Training:
-    """Return the visitor's training, or what stands there before it; ends the page where its data are missing."""
+    """Return the visitor's training, or the recorded one; ends the page where its data are missing."""
     training, settings = TRAINING.value, current_settings()
     if training and (training.is_on or training.run.settings == settings):
         return training
@@ -123,7 +123,7 @@ def current_training() -> Training:
 
 
 def set_training(training: Training | None) -> None:
-    """Make a training the visitor's, or none; the one that was there rests, and is kept beside it."""
+    """Set the visitor's training, None = none; the one before is paused and kept for comparison."""
     if (old := TRAINING.value) is not None:
         old.pause()
         BEFORE.value = old if old.run.step else BEFORE.value
@@ -150,7 +150,7 @@ def choose_lesson() -> None:
 
 
 def draw_input() -> tuple[Any, str]:
-    """Let a person draw or type, and return it as the lesson reads it, with a text that tells it from others."""
+    """Draw the input of the lesson; return it as the model reads it, with a text that identifies it."""
     if LESSON.value == "digits":
         pad = drawing_pad(PAD)
         drawing = prepared(last_readable(PAD, pad, not pad.strokes).canvas)
@@ -184,7 +184,7 @@ def draw_learning(training: Training, inputs: Any, text: str, was_on: bool) -> N
 
 
 def rerun_page_if(is_old: bool) -> None:
-    """Run the whole page again where it shows what has begun or ended, so that its clock does too."""
+    """Run the page again after a training has begun or ended, so that the fragment's clock does, too."""
     if is_old:
         HAS_CHANGED.value = False
         st.rerun()

@@ -71,7 +71,7 @@ def did_attention_work(training: Training, text: str) -> None:
 
 
 def draw_breaks() -> None:
-    """Offer what can be taken away."""
+    """Draw the choice of the part that is taken away."""
     screen.rerun_page_if(screen.HAS_CHANGED.value)
     options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
     broken = single_choice("What is changed", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
@@ -109,7 +109,7 @@ def compare_runs(training: Training, inputs: Any, text: str) -> None:
 
 
 def _settings_text(settings: LiveSettings) -> str:
-    """Return in words what is not as usual."""
+    """Return the lesson with the settings that are not the usual ones."""
     usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
     changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
     if (broken := changed.pop("broken", None)) in (SCALE, BEFOREHAND):

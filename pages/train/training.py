@@ -48,7 +48,7 @@ class Training:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds to the end, if it goes on as so far; None = nobody knows yet."""
+        """Seconds to the end, at the pace so far; None = too early to say."""
         done = self.run.step - self.first
         return (self.run.n_steps - self.run.step) * self.seconds / done if done > 3 else None
 

@@ -1,1 +1,1 @@
-"""What a public server needs: bounds, uploads, what its answers pass, a warm start."""
+"""What a public server needs: bounds, uploads, middleware, a warm start."""

@@ -1,4 +1,4 @@
-"""What every answer of the server passes: headers, the look of the first page, old addresses, a sign of health."""
+"""The server's middleware: security headers, the first page's style, old addresses, a sign of health."""
 
 import gzip
 import os
@@ -56,7 +56,7 @@ _ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class Middleware:
-    """What stands between the server and what is inside it, `app`."""
+    """A layer of ASGI around another, `app`."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
@@ -99,7 +99,7 @@ _LECTURE = b'<style id="lecture-style">%s</style>' % (_FOLDER / LATER).read_byte
 
 
 class PageStyle(Middleware):
-    """Middleware that writes it into every page; what is inside must not compress pages."""
+    """Middleware that writes the app's style into every page; layers inside must not compress pages."""
 
     async def __call__(self, scope: Message, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]) -> None:
         requested = Headers(scope=scope) if scope["type"] == "http" else {}

@@ -1,4 +1,4 @@
-"""Uploads for the public: what they take in memory is bounded, each alone, of a session, and of all together."""
+"""Bounds on the memory of uploads on a public server: of a file, of a session, of all together."""
 
 import asyncio
 import re
@@ -28,12 +28,12 @@ PATH = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 
 
 def max_megabytes() -> int | None:
-    """Return what an uploader says is the most for a file, MiB; None = what the server's settings say."""
+    """Return the largest file that an uploader announces, MiB; None = the server's own setting."""
     return UPLOAD_BYTES.most // MIB if is_hosted() else None
 
 
 def show_refusal() -> None:
-    """Say to the visitor whose page runs what has just been refused."""
+    """Tell the visitor why an upload has just been refused."""
     if reason := refusal():
         st.toast(reason, icon=":material/error:", duration="long")
 
@@ -90,7 +90,7 @@ class UploadBounds:
             self.coming += Counter()  # without those of whom nothing is being read
 
     async def _refusal_reason(self, session: str, headers: Headers) -> str:
-        """Return why an upload cannot be taken by what it says of itself, or nothing."""
+        """Return why an upload is refused by its own headers,  "" = it is not."""
         if "content-length" not in headers or "transfer-encoding" in headers:
             raise HTTPException(411, "An upload must say how long it is.")
         n_bytes = int(headers["content-length"]) - FILE_OVERHEAD

@@ -31,7 +31,7 @@ ARENAS, MMAPPED = (-8, 2), (-3, 2**20)
 
 
 def share_memory() -> None:
-    """Let visitors' threads share memory, and large pieces go back when they are free; before there are threads."""
+    """Set malloc so that threads share pools and large blocks go back when freed; before there are threads."""
     for setting in (ARENAS, MMAPPED) if _glibc() else ():
         _glibc().mallopt(*setting)
 
@@ -79,12 +79,12 @@ _IMPORTED, _TURN = threading.Event(), Lock("import libraries")
 
 
 def is_warm() -> bool:
-    """Return whether what all pages need is imported."""
+    """Return whether the libraries of all pages are imported."""
     return _IMPORTED.is_set()
 
 
 def import_libraries() -> None:
-    """Import what all pages need; a second thread waits for the first."""
+    """Import the libraries of all pages; a second thread waits for the first."""
     with _TURN:
         try:
             for name in () if is_warm() else LIBRARIES:
@@ -98,7 +98,7 @@ def import_libraries() -> None:
 
 
 def freeze_garbage_collector() -> None:
-    """Let the collector of garbage look no more at what is there now: code, models, first examples."""
+    """Exempt all present objects from garbage collection: code, models, first examples."""
     gc.collect()
     gc.freeze()
 

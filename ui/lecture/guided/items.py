@@ -59,7 +59,7 @@ def begin(name: str, number: int = 1) -> None:
 
 
 def follow_lecture() -> None:
-    """Begin the lecture that a link names, or end one whose lecturer has left lecture mode."""
+    """Begin the lecture that a link names; end it when its lecturer has left lecture mode."""
     if GUIDED.value and not NUMBER.value and lecture_text(GUIDED.value):
         begin(GUIDED.value)
         st.rerun()

@@ -1,4 +1,4 @@
-"""The menu on Start from which a lecture is given, its handout taken, and a file of one's own opened."""
+"""The menu on Start that begins a lecture, downloads its handout, and takes the lecturer's own file."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""Questions that go to the hall's phones, and what came back, on the lecturer's screen."""
+"""Questions to the hall's phones, and their answers on the lecturer's screen."""
 
 import re
 from collections.abc import Sequence

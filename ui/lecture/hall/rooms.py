@@ -1,4 +1,4 @@
-"""Rooms in which a hall answers: the question of the moment, everybody's answers, and who is there.
+"""Rooms of a hall: the present question, everybody's answers, and the phones that have joined.
 
 They lie in a file of SQLite, which all processes of a machine share: phones and lecturer may meet different ones.
 """
@@ -40,12 +40,12 @@ create index if not exists questions_of_room on questions(room);
 
 
 class RoomError(ValueError):
-    """A room, a question or an answer that is not there or is not taken; its message is for people."""
+    """A room, a question or an answer that does not exist or is refused; its message is for people."""
 
 
 @dataclass(frozen=True)
 class HallQuestion:
-    """What a hall is asked."""
+    """A question to the hall."""
 
     page: str  # on which page, for people
     text: str  # the question
@@ -175,13 +175,13 @@ class Rooms:
             rows.execute("update rooms set question = null where code = ?", (code,))
 
     def raise_hands(self, code: str, question: HallQuestion, hands: Sequence[int]) -> None:
-        """Note how many hands were shown for each option of a question, instead of what was noted before."""
+        """Set the number of raised hands for each option of a question."""
         with self._rows() as rows:
             number = _number(rows, code, question)
             rows.execute("update questions set hands = ? where number = ?", (json.dumps(list(hands)), number))
 
     def join(self, code: str, phone: str) -> None:
-        """Count a phone as there.
+        """Let a phone join a room.
 
         Raises:
             RoomError: there is no such room, or it is full.
@@ -196,7 +196,7 @@ class Rooms:
             rows.execute("insert or ignore into phones values (?, ?)", (code, phone))
 
     def answer(self, code: str, number: int, phone: str, answer: int) -> None:
-        """Take a phone's answer, in place of its one before.
+        """Record a phone's answer, in place of its earlier one.
 
         Raises:
             RoomError: there is no such room, option or phone, or the question is over.
@@ -213,7 +213,7 @@ class Rooms:
             rows.execute("insert or replace into answers values (?, ?, ?)", (number, phone, answer))
 
     def state(self, code: str) -> dict[str, Any]:
-        """Return what phones show: the number and body of the question, whether it is over, what was right, how many.
+        """Return what phones show: the question's number and body; once revealed, the correct options and the counts.
 
         Raises:
             RoomError: there is no such room.
@@ -230,7 +230,7 @@ class Rooms:
         return state
 
     def attendance(self, code: str) -> dict[str, Any]:
-        """Return how many phones are there, how many have answered, and once it is shown how often each option was."""
+        """Return how many phones have joined and answered; of a revealed list of options also the tally."""
         with self._rows() as rows:
             (present,) = rows.execute("select count(*) from phones where room = ?", (code,)).fetchone()
             (answered,) = rows.execute(

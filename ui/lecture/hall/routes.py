@@ -1,4 +1,4 @@
-"""What phones in a hall ask of the server, the page, the question, and to take an answer; the address that they open.
+"""The routes of a hall's phones: their page, the present question, answers; and the address that they open.
 
 They have no session of Streamlit's: a tap costs a millisecond, and 300 phones ask again every two seconds.
 """
@@ -49,7 +49,7 @@ async def _current_question(request: Request) -> Response:
 
 
 def _state(code: str) -> tuple[str, bytes]:
-    """Return what tells a state of a room from any other, and the state as JSON with it."""
+    """Return a room's state as JSON, after a version by which phones know that they have it."""
     cached = _states.get(code)
     if cached and time.monotonic() - cached[0] < FRESH:
         return cached[1:]
