@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PIL import Image
 
 from attention_core.files import find_file
-from pages.start.live_answers import prepared_answers
+from pages.start.prepared import answers
 from tests.support.browser import visitor
 from ui.navigation import PAGES, entry_of
 
@@ -58,6 +58,6 @@ def photograph(url: str, names: Sequence[str] = ()) -> None:
 
 
 if __name__ == "__main__":
-    (FOLDER / "start/answers.json").write_text(json.dumps(prepared_answers(), ensure_ascii=False), encoding="utf-8")
+    (FOLDER / "start/answers.json").write_text(json.dumps(answers(), ensure_ascii=False), encoding="utf-8")
     if url := sys.argv[1:2]:
         photograph(*url, sys.argv[2:])

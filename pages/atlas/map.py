@@ -184,7 +184,7 @@ def _on_view(key: str) -> None:
     sent = message.get("view")
     if message.get("atlas") != key or not isinstance(sent, dict):
         return
-    view = View(*map(sent.get, View._fields))
+    view = View(*map(sent.get, ("row", "column", "across")))
     if not all(isinstance(number, int | float) for number in (view.row, view.column, view.across or 0)):
         return
     VIEW.value = view

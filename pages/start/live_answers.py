@@ -1,6 +1,5 @@
 """The models' answers for Start: a translation and a question about a drawing, without attention and with it."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,23 +7,19 @@ import numpy as np
 
 from attention_core import Role, Uniform
 from attention_core.data.canvases import group_strokes
-from attention_core.data.colours import PEN
 from attention_core.data.drawing import draw_strokes
-from attention_core.data.presets import SCENES, scene_strokes
 from attention_core.data.questions import ANSWERS, answer_in_words, read_question
 from attention_core.data.scene_questions import SceneDigit
 from attention_core.data.stroke import Stroke
 from attention_core.inference.read_back import words_only_in
 from attention_core.inference.scenes import is_clear, read_digits, scene_input
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
-from pages.start.first_screen import QUESTION, SENTENCE, listed
 from ui.computed import by_model
 from ui.layout import role_word
 from ui.translators import FIRST, shown_translation
 from ui.words import word_data
 
 SIDE = 320  # of the drawing, in its own pixels
-PENS = ("red", "orange", "green", "blue", "purple")
 INK, PAPER = "#15191E", "#FFFFFF"
 NAMES = dict(zip(FIRST.values(), ("Without attention", "With attention"), strict=True))
 UNIFORM_ANSWER, CHOSEN_ANSWER = "If it may not choose where to look", "Free to choose"
@@ -89,21 +84,6 @@ def scene_answer(strokes: Sequence[Stroke], question: str) -> dict[str, Any]:
     uniform = explain("scene-question", *inputs, (Uniform(),))
     answers = [[UNIFORM_ANSWER, *_best(uniform)], [CHOSEN_ANSWER, *_best(chosen)]]
     return {"looks": looks, "said": answers, "clear": is_clear(reading.question, digits)}
-
-
-def prepared_answers() -> dict[str, Any]:
-    """Return what Start shows before any model is there; `benchmarks.start_page` writes it to answers.json."""
-    strokes = scene_strokes(SCENES["Five colours"], SIDE)
-    content = {
-        "words": sentence_answer(SENTENCE),
-        "scene": {
-            "pens": [[name, PEN[name]] for name in PENS],
-            "strokes": listed(strokes),
-            **scene_answer(strokes, QUESTION),
-        },
-        "roles": roles_line(),
-    }
-    return json.loads(json.dumps(content))
 
 
 def digits_of(strokes: Sequence[Stroke]) -> list[SceneDigit]:

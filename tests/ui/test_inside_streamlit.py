@@ -46,7 +46,7 @@ def test_a_table_and_an_uploader_use_what_was_put_in_their_place():
 
     words = "Streamlit's {} uses another class: ui/inside_streamlit.py puts its bounds into this one."
     assert data_editor.DataEditorSerde.deserialize is inside._read_bounded_edits, words.format("table")
-    assert file_uploader.UploadedFile.__init__ is inside._open_counted, words.format("uploader")
+    assert file_uploader.UploadedFile.__init__ is inside._open_and_note, words.format("uploader")
 
 
 def test_the_servers_own_visitor_is_asked_what_any_browser_is():

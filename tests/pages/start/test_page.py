@@ -23,7 +23,8 @@ from pages.start.first_screen import (
     listed,
     sent_drawing,
 )
-from pages.start.live_answers import digits_of, prepared_answers
+from pages.start.live_answers import digits_of
+from pages.start.prepared import answers
 from tests.support.app import bodies, data_of, given, put, said
 from ui.navigation import PAGES
 from ui.state import BAD_VALUE_ERRORS
@@ -45,7 +46,7 @@ def test_every_page_has_a_photograph(ground):
 
 
 def test_what_is_shown_at_once_is_what_the_models_say():
-    computed, stored = prepared_answers(), json.loads(json.dumps(first_answers()))
+    computed, stored = answers(), json.loads(json.dumps(first_answers()))
     for name in ("none", "dot"):
         for numbers in ("weights", "probabilities"):
             ours, theirs = (np.array(each["words"][name].pop(numbers), float) for each in (computed, stored))
