@@ -162,7 +162,7 @@ def follow_address(atlas: Atlas) -> None:
     shape, (shape_before, view_before) = (atlas.n_queries, atlas.n_keys), SHAPE_AND_VIEW.value
     bounds = (*shape, max(shape))
     is_new_shape = shape_before not in (None, shape) and RESTING_VIEW.value == view_before
-    is_outside = any(number > bound for number, bound in zip(RESTING_VIEW.value or (), bounds, strict=False))
+    is_outside = any((number or 0) > bound for number, bound in zip(RESTING_VIEW.value or (), bounds, strict=False))
     if is_new_shape or is_outside:
         RESTING_VIEW.value = None
     if SHAPE_AND_VIEW.value == (shape, RESTING_VIEW.value):
@@ -184,7 +184,8 @@ def _on_view(key: str) -> None:
     sent = message.get("view")
     if message.get("atlas") != key or not isinstance(sent, dict):
         return
-    view = View(*map(sent.get, ("row", "column", "across")))
+    numbers: list[Any] = [sent.get(name) for name in ("row", "column", "across")]
+    view = View(*numbers)
     if not all(isinstance(number, int | float) for number in (view.row, view.column, view.across or 0)):
         return
     VIEW.value = view
