@@ -1,8 +1,8 @@
 // The notes of a guided lecture, in a window that only the lecturer sees: it follows the hall's window and gives it its keys, in
 // case the remote control reaches that window. What a reload would lose is kept: when it began, and a lecturer's own lecture.
-const STORED = "attention-guided";
-const stored = () => JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
-const store = (changes) => sessionStorage.setItem(STORED, JSON.stringify({ ...stored(), ...changes }));
+const KEY = "attention-guided";
+const stored = () => JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+const store = (changes) => sessionStorage.setItem(KEY, JSON.stringify({ ...stored(), ...changes }));
 
 // Runs in the second window.
 const follow = (name) => {

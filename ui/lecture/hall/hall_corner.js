@@ -2,7 +2,7 @@
 // over the page from a place of its own, as lecture.js does. The lecturer's key stays in this browser's storage.
 import { asPercent, create, isNew, make } from "../../../attention_core/attention/view/prelude.js";
 
-const STORED = "attention-hall", BEAT = 1500;
+const KEY = "attention-hall", BEAT = 1500;
 
 class Corner {
   constructor(style) {
@@ -18,8 +18,8 @@ class Corner {
   }
 
   adopt({ room, refusal }, send) {
-    const stored = JSON.parse(localStorage.getItem(STORED) ?? "null");
-    if (room) localStorage.setItem(STORED, JSON.stringify({ code: room.code, key: room.key }));
+    const stored = JSON.parse(localStorage.getItem(KEY) ?? "null");
+    if (room) localStorage.setItem(KEY, JSON.stringify({ code: room.code, key: room.key }));
     else if (stored && !this.hasAsked) { this.hasAsked = true; send("restore", stored); }
     this.overlay.hidden = false;
     if (!isNew(this, room, refusal)) return;
@@ -43,7 +43,7 @@ class Corner {
     this.count = make(this.box, "p", { class: "count", role: "status" });
     const line = make(this.box, "div", "line");
     make(line, "button", "", "Results").onclick = () => this.showResults();
-    make(line, "button", "", "Close the room").onclick = () => { localStorage.removeItem(STORED); send("close", true); };
+    make(line, "button", "", "Close the room").onclick = () => { localStorage.removeItem(KEY); send("close", true); };
     this.refresh();
   }
 
