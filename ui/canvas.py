@@ -48,14 +48,14 @@ class Pad:
         size: height and width in canvas pixels.
         pens: names of inks, see attention_core.data.colours; empty = the canvas' own ink alone.
         from_address: returns the strokes that an address asks for where it names no preset, or None.
-        preset: which preset is on the pad; DRAWN when it is something else.
-        strokes: what is drawn, packed; "" where it is a preset, or more than a link may hold.
-        drawing: what is on it, as the canvas writes it; empty before anybody has opened the pad.
-        inked: its strokes, those in the canvas' own ink without colour; rounded as in the address.
-        last_readable: the strokes that a model could read last.
-        generation: how often the canvas was mounted anew, with the drawing `seed`.
-        followed: preset and strokes of the address that it shows.
-        too_long: a drawing too long for the address, kept for Forward after Back took it away.
+        preset: the label of the preset on the pad; CUSTOM = something else.
+        strokes: the drawing, packed; "" where it is a preset, or more than a link may hold.
+        drawing: the drawing as the canvas writes it; empty before anybody has opened the pad.
+        inked: its strokes, rounded as in the address; those in the paper's own ink have no colour.
+        last_readable: the strokes of the last drawing that was not empty.
+        generation: how often the canvas was mounted anew; `seed` is its drawing then.
+        applied_address: preset and strokes of the address that the pad shows.
+        too_long: a drawing too long for the address, kept for Forward after Back has removed it.
     """
 
     name: str
@@ -94,11 +94,11 @@ def drawing_pad(pad: Pad) -> PadContent:
         _change_paper(pad, paper)
     if _address_state(pad) != pad.applied_address.value:  # on arrival, and after Back
         _follow_address(pad)
-    component = f"{pad.name}_pad_{pad.generation.value}"
-    if not is_mounted(component):  # only when it is mounted anew: changing it later would wipe the canvas
+    key = f"{pad.name}_pad_{pad.generation.value}"
+    if not is_mounted(key):  # only when it is mounted anew: changing it later would wipe the canvas
         pad.seed.value = pad.drawing.value
     with st.container(key=f"{pad.name}_canvas_frame", gap=None):
-        _bare_pad(key=f"{component}_bare", on_connected_change=lambda: None)
+        _bare_pad(key=f"{key}_bare", on_connected_change=lambda: None)
         sent = st_canvas(
             stroke_width=pad.pen_width,
             stroke_color=_current_ink(pad),
@@ -106,7 +106,7 @@ def drawing_pad(pad: Pad) -> PadContent:
             width=pad.size[1],
             height=pad.size[0],
             initial_drawing=pad.seed.value,
-            key=component,
+            key=key,
         ).json_data
     if sent not in (pad.drawing.value, pad.seed.value | {"background": PAPER[paper]}):
         strokes = strokes_of(sent)
@@ -116,18 +116,18 @@ def drawing_pad(pad: Pad) -> PadContent:
             _record(pad, sent, strokes)
     with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row") if LECTURE.value else nullcontext():
         _buttons(pad)
-    return _state(pad, pad.inked.value)
+    return _content(pad, pad.inked.value)
 
 
 def last_readable(pad: Pad, content: PadContent, is_empty: bool) -> PadContent:
     """Return the drawing on a pad or, if it is empty, the last one that was not."""
     if is_empty:
-        return _state(pad, pad.last_readable.value)
+        return _content(pad, pad.last_readable.value)
     pad.last_readable.value = pad.inked.value
     return content
 
 
-def _state(pad: Pad, strokes: list[Stroke]) -> PadContent:
+def _content(pad: Pad, strokes: list[Stroke]) -> PadContent:
     paper = pad.paper.value
     inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in strokes]
     return PadContent(render_strokes(inked, pad.size, paper), inked, paper)

@@ -202,13 +202,13 @@ def _buttons(training: Training) -> None:
         st.button(label, key="train_start", icon=icon, type="secondary" if again else "primary", on_click=start)
     if is_visitors and training.stage is not TrainingStage.DONE:
         st.button("Stop and clear", key="train_stop", icon=":material/stop:", on_click=set_training, args=(None,))
-    n, left = training.before, training.seconds_left
+    n, left = training.n_before, training.seconds_left
     captions = {
         TrainingStage.WAITS: f"{n} training{'s' * (n > 1)} before yours." if n else "It begins.",
         TrainingStage.TRAINS: f"{left:.0f} s left" if left else "It learns.",
         TrainingStage.RESTS: "It rests." if training.run.step else f"It {takes}",
         TrainingStage.DONE: f"Trained in {training.seconds:.0f} s."
-        if training.seconds and not training.first
+        if training.seconds and not training.first_step
         else "Trained."
         if is_visitors
         else f"This run was recorded; press Start for yours: it {takes}",

@@ -10,12 +10,12 @@ from attention_core.log import log
 from ui.hosting.bounds import TRAINING_SECONDS
 from ui.job_queue import BEAT, Queue, background_turn, queue_of
 
-PATIENCE = 10.0  # seconds without a sign of the visitor after which a training rests
+PATIENCE = 10.0  # seconds without a run of the visitor's page after which a training rests
 PORTION = 0.25  # seconds for which it has the device; then others may have it
 
 
 class TrainingStage(Enum):
-    """How things stand; all but the first two can be gone on from, unless it is done."""
+    """Whether a training waits for its turn, trains, rests until it is resumed, or is done."""
 
     WAITS = "waits"
     TRAINS = "trains"
@@ -28,17 +28,17 @@ class Training:
 
     Attributes:
         run: what is trained.
-        stage: how things stand.
-        before: how many trainings of others come first.
-        seconds: for which it has computed.
-        first: the step that it began with, above 0 where it was put back.
-        remark: why it rests, where its visitor has not asked for it.
+        stage: see TrainingStage.
+        n_before: how many trainings of others come first.
+        seconds: how long it has computed.
+        first_step: the step that it began with, above 0 for an uploaded one.
+        remark: why it rests, if not because its visitor has paused it.
     """
 
     def __init__(self, run: LiveRun) -> None:
         self.run = run
         self.stage = TrainingStage.DONE if run.is_done else TrainingStage.RESTS
-        self.before, self.seconds, self.remark, self.first = 0, 0.0, "", run.step
+        self.n_before, self.seconds, self.remark, self.first_step = 0, 0.0, "", run.step
         self._last_sign = 0.0
         self._is_paused = threading.Event()
 
@@ -49,7 +49,7 @@ class Training:
     @property
     def seconds_left(self) -> float | None:
         """Seconds to the end, at the pace so far; None = too early to say."""
-        done = self.run.step - self.first
+        done = self.run.step - self.first_step
         return (self.run.n_steps - self.run.step) * self.seconds / done if done > 3 else None
 
     def note_visitor(self) -> None:
@@ -85,7 +85,7 @@ class Training:
 
     def _wait(self, queue: Queue, thread: int) -> bool:
         while before := queue.wait(thread, BEAT):
-            self.before = before
+            self.n_before = before
             if self._should_pause():
                 return False
         return before == 0

@@ -182,7 +182,7 @@ def test_one_trains_at_a_time_and_rests_when_its_visitor_has_left(monkeypatch):
     until(TrainingStage.TRAINS, first)
     second.resume("b", "there")
     time.sleep(0.5)
-    assert (second.stage, second.before, second.run.step) == (TrainingStage.WAITS, 1, 0)
+    assert (second.stage, second.n_before, second.run.step) == (TrainingStage.WAITS, 1, 0)
     monkeypatch.setattr(training, "PATIENCE", 0.2)
     until(TrainingStage.RESTS, first)
     assert "away" in first.remark
