@@ -160,7 +160,7 @@ def _heads(name: str, found: assessment.Assessment) -> None:
 
 
 def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture | None) -> None:
-    other = found.other
+    other = found.adversarial
     if other is None or found.shuffled is None:
         st.caption(
             "This network has no weights to exchange. A state that hardly reacts to a *small* change of a word may "
@@ -207,5 +207,5 @@ def _over_many(model: str, found: assessment.Assessment) -> None:
         st.caption(
             f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.3f}, at random "
             f"{areas[assessment.RANDOM]:.3f}; the map beats chance on {figures['attention_beats_random']:.1%} "
-            f"of inputs. Clear is a difference of {assessment.CLEAR_OVER_MANY} and a lead on most inputs."
+            f"of inputs. Clear is a difference of {assessment.CLEAR_MEAN_DIFFERENCE} and a lead on most inputs."
         )

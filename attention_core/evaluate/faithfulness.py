@@ -105,7 +105,7 @@ def _descriptions(model: Any, data: str | None, device: str, n: int) -> Iterator
 
 def _single_vector(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
     for source, ids, target, word_of, words in _translations(model, data, device, n):
-        yield subjects.one_vector_subject(model, ids, target, word_of, words, last_state_shares(model, source))
+        yield subjects.single_vector_subject(model, ids, target, word_of, words, last_state_shares(model, source))
 
 
 def _sentences(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:

@@ -7,16 +7,23 @@ from typing import Any
 from torch import Tensor
 
 from attention_core.attention.wording import percent
+from attention_core.deprecated import renamed_attribute
 from attention_core.faithfulness import attribution
 from attention_core.faithfulness.attribution import overlap, removal
 from attention_core.faithfulness.stacks import stack_orders
-from attention_core.faithfulness.variation import OtherWeights, most_different, shuffled, uniform, without_heads
+from attention_core.faithfulness.variation import (
+    AdversarialWeights,
+    find_adversarial_weights,
+    shuffled,
+    uniform,
+    without_heads,
+)
 
 GRADIENT, INTEGRATED, RANDOM = "gradient × input", "integrated gradients", "random"
-FIRST = 5  # the k of the overlap
-N_ALONE = 8  # orders of the keys for each layer alone
-CLEAR = 0.05  # a difference of areas that counts: five points of probability on average
-CLEAR_OVER_MANY = 0.02  # one of their means over many inputs, however many
+MAX_FIRST = 5  # the k of the overlap
+N_ORDERS_BY_LAYER = 8  # orders of the keys for each layer alone
+CLEAR_DIFFERENCE = 0.05  # a difference of areas that counts: five points of probability on average
+CLEAR_MEAN_DIFFERENCE = 0.02  # one of their means over many inputs, however many
 UNCLEAR = "does not clearly point at"
 
 
@@ -39,7 +46,9 @@ class Assessment:
     shuffled: Tensor | None = None  # how far the answer moves for each of a hundred random orders of the keys
     by_layer: dict[str, float] = field(default_factory=dict)  # the median of such, for the weights of each layer alone
     uniform: float | None = None  # how far it moves with every weight equal
-    other: OtherWeights | None = None  # the most different weights found that keep the answer
+    adversarial: AdversarialWeights | None = None  # the most different weights found that keep the answer
+
+    other = renamed_attribute("adversarial")
 
     def agreement(self, order: str) -> float:
         """Return Kendall's tau between an order and what erasing each unit does."""
@@ -48,7 +57,7 @@ class Assessment:
     @property
     def n_first(self) -> int:
         """How many of an order's first units are compared: five, or half of fewer than ten."""
-        return max(1, min(FIRST, self.subject.n_units // 2))
+        return max(1, min(MAX_FIRST, self.subject.n_units // 2))
 
     def overlap(self, order: str) -> float:
         """Return which share of the first units of an order are among those whose loss counts most."""
@@ -60,32 +69,37 @@ def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
 
     In the end its subject is left without the model.
     """
-    found = Assessment(subject, removal(subject), {subject.map_name: subject.received})
+    assessment = Assessment(subject, removal(subject), {subject.map_name: subject.received})
     chance = {RANDOM: attribution.random_orders(subject)}
-    found.deletion |= attribution.curves_of(subject, found.importance | chance)
-    yield 0.2, found
+    assessment.deletion |= attribution.curves_of(subject, assessment.importance | chance)
+    yield 0.2, assessment
     if subject.otherwise:
-        found.otherwise = attribution.curves_of(replace(subject, erase=subject.otherwise), found.importance | chance)
-    found.importance[GRADIENT] = attribution.gradient_times_input(subject)
-    found.importance[INTEGRATED] = attribution.integrated_gradients(subject)
-    new = {name: found.importance[name] for name in (GRADIENT, INTEGRATED)}
-    at_random = found.deletion.pop(RANDOM)
-    found.deletion |= {**attribution.curves_of(subject, new), RANDOM: at_random}
-    yield 0.4, found
-    found.insertion = {**attribution.curves_of(subject, found.importance, inserts=True), RANDOM: at_random.reversed}
-    if through := stack_orders(subject):
-        found.importance |= through
-        found.deletion |= attribution.curves_of(subject, through)
-    yield 0.5, found
+        assessment.otherwise = attribution.curves_of(
+            replace(subject, erase=subject.otherwise), assessment.importance | chance
+        )
+    assessment.importance[GRADIENT] = attribution.gradient_times_input(subject)
+    assessment.importance[INTEGRATED] = attribution.integrated_gradients(subject)
+    gradient_orders = {name: assessment.importance[name] for name in (GRADIENT, INTEGRATED)}
+    at_random = assessment.deletion.pop(RANDOM)
+    assessment.deletion |= {**attribution.curves_of(subject, gradient_orders), RANDOM: at_random}
+    yield 0.4, assessment
+    assessment.insertion = {
+        **attribution.curves_of(subject, assessment.importance, inserts=True),
+        RANDOM: at_random.reversed,
+    }
+    if layered_orders := stack_orders(subject):
+        assessment.importance |= layered_orders
+        assessment.deletion |= attribution.curves_of(subject, layered_orders)
+    yield 0.5, assessment
     if subject.weights:
-        found.heads = without_heads(subject)
-        found.uniform, found.shuffled = uniform(subject), shuffled(subject)
+        assessment.heads = without_heads(subject)
+        assessment.uniform, assessment.shuffled = uniform(subject), shuffled(subject)
         for name in subject.map_weights if len(subject.map_weights) > 1 else ():
-            found.by_layer[name] = float(shuffled(subject, N_ALONE, [name]).median())
-        yield 0.7, found
-        found.other = most_different(subject)
-    found.subject = subject.without_model()
-    yield 1.0, found
+            assessment.by_layer[name] = float(shuffled(subject, N_ORDERS_BY_LAYER, [name]).median())
+        yield 0.7, assessment
+        assessment.adversarial = find_adversarial_weights(subject)
+    assessment.subject = subject.without_model()
+    yield 1.0, assessment
 
 
 def over_many(figures: Mapping[str, Any]) -> str:
@@ -94,22 +108,23 @@ def over_many(figures: Mapping[str, Any]) -> str:
     A map is better than chance where its area is clearly smaller and it leads on most inputs; worse the other way.
     """
     areas, lead = figures["area_of_deletion"], figures["attention_beats_random"]
-    (own, _), (chance, _) = areas[next(iter(areas))], areas[RANDOM]
-    is_on_most = lead > 0.5 if own < chance else lead < 0.5
-    how = _how(own, chance, CLEAR_OVER_MANY) if is_on_most else UNCLEAR
-    return f"Over {figures['n']} {figures.get('inputs', 'held-out inputs')} the map {how} what the answers need."
+    (map_area, _), (random_area, _) = areas[next(iter(areas))], areas[RANDOM]
+    leads_consistently = lead > 0.5 if map_area < random_area else lead < 0.5
+    phrase = _verb_phrase(map_area, random_area, CLEAR_MEAN_DIFFERENCE) if leads_consistently else UNCLEAR
+    return f"Over {figures['n']} {figures.get('inputs', 'held-out inputs')} the map {phrase} what the answers need."
 
 
-def verdict(found: Assessment, parts: str = "parts") -> str:
+def verdict(assessment: Assessment, unit_names: str = "parts") -> str:
     """Return what the curves say of the map, in a sentence that claims no more than they show."""
-    own, chance = (found.deletion[name].area for name in (found.subject.map_name, RANDOM))
+    map_area, random_area = (assessment.deletion[name].area for name in (assessment.subject.map_name, RANDOM))
+    phrase = _verb_phrase(map_area, random_area, CLEAR_DIFFERENCE)
     return (
-        f"Here the map {_how(own, chance, CLEAR)} what the answer needs: {parts} erased in its order leave the answer "
-        f"{percent(own)} on average, in random order {percent(chance)}."
+        f"Here the map {phrase} what the answer needs: {unit_names} erased in its order leave the answer "
+        f"{percent(map_area)} on average, in random order {percent(random_area)}."
     )
 
 
-def _how(own: float, chance: float, clear: float) -> str:
-    if round(abs(chance - own), 4) < clear:
+def _verb_phrase(map_area: float, random_area: float, clear_difference: float) -> str:
+    if round(abs(random_area - map_area), 4) < clear_difference:
         return UNCLEAR
-    return "points at" if own < chance else "is worse than chance at pointing at"
+    return "points at" if map_area < random_area else "is worse than chance at pointing at"

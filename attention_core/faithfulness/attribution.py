@@ -17,13 +17,15 @@ ATTENTION = "attention"
 N_PATH = 32  # points on the path of integrated gradients
 N_RANDOM = 5  # random orders whose curves are averaged
 N_POINTS = 10  # steps of a curve
-AT_ONCE = 64  # variants of an input that go through a model together
+MAX_VARIANTS_AT_ONCE = 64  # variants of an input that go through a model together
 
 
 class StackLayer(NamedTuple):
     """One attention of several, and what its layer makes of it."""
 
-    handed: Tensor  # (n_queries, n_keys, d), what a query is given of a key: weight x value x W_O, summed over heads
+    contributions: (
+        Tensor  # (n_queries, n_keys, d), what a query is given of a key: weight x value x W_O, summed over heads
+    )
     output: Tensor  # (n_queries, d), their sum, biases added
     finish: Callable[[Tensor], Tensor]  # another output (batch, n_queries, d) -> that of the layer
 
@@ -50,7 +52,7 @@ class Subject:
     key_units: Tensor | None = None
     map_name: str = ATTENTION  # what the map shows, "attention"
     map_values: Tensor | None = None  # (n_units,), the map itself where it is not of weights
-    shown: Sequence[str] = ()  # names of the attentions that the map is of; empty = all
+    map_attentions: Sequence[str] = ()  # names of the attentions that the map is of; empty = all
     # the attentions of a model of several layers on its inputs, by name; those on a translator's source begin with
     # "cross", those of its decoder on itself, which are not among them, with "decoder"
     stack: Mapping[str, StackLayer] = field(default_factory=dict)
@@ -75,7 +77,7 @@ class Subject:
     @property
     def map_weights(self) -> Mapping[str, Tensor]:
         """The weights of the attentions that the map is of."""
-        return {name: self.weights[name] for name in self.shown or self.weights}
+        return {name: self.weights[name] for name in self.map_attentions or self.weights}
 
     def probabilities(self) -> Tensor:
         """Return the answer, (n_answers, n_classes)."""
@@ -91,8 +93,8 @@ class Subject:
 
     def per_unit(self, rows: Tensor) -> Tensor:
         """Return a value for each row of the inputs, (n,), summed over units, (n_units,)."""
-        kept = self.unit_of >= 0
-        return rows.new_zeros(self.n_units).index_add(0, self.unit_of[kept], rows[kept])
+        has_unit = self.unit_of >= 0
+        return rows.new_zeros(self.n_units).index_add(0, self.unit_of[has_unit], rows[has_unit])
 
 
 def _gone(*_: object) -> Tensor:
@@ -101,7 +103,7 @@ def _gone(*_: object) -> Tensor:
 
 def mean_weights(weights: Mapping[str, Tensor]) -> Tensor:
     """Return the mean weight that each key receives, (n_keys,), over attentions, heads and queries."""
-    return torch.stack([one.mean((0, 1)) for one in weights.values()]).mean(0)
+    return torch.stack([attention.mean((0, 1)) for attention in weights.values()]).mean(0)
 
 
 def confidence(probabilities: Tensor, answer: Tensor) -> Tensor:
@@ -116,9 +118,9 @@ def total_variation(first: Tensor, second: Tensor) -> Tensor:
 
 @torch.no_grad()
 def _answers(subject: Subject, erased: Tensor, answer: Tensor) -> Tensor:
-    different, place = erased.unique(dim=0, return_inverse=True)
-    parts = [confidence(subject.erase(part), answer) for part in different.split(AT_ONCE)]
-    return torch.cat(parts)[place]
+    different, index = erased.unique(dim=0, return_inverse=True)
+    confidences = [confidence(subject.erase(batch), answer) for batch in different.split(MAX_VARIANTS_AT_ONCE)]
+    return torch.cat(confidences)[index]
 
 
 def removal(subject: Subject) -> Tensor:
@@ -126,10 +128,10 @@ def removal(subject: Subject) -> Tensor:
 
     Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
     """
-    now = subject.probabilities()
-    answer = now.argmax(-1)
+    probabilities = subject.probabilities()
+    answer = probabilities.argmax(-1)
     erased = torch.eye(subject.n_units, dtype=torch.bool, device=subject.unit_of.device)
-    return confidence(now[None], answer) - _answers(subject, erased, answer)
+    return confidence(probabilities[None], answer) - _answers(subject, erased, answer)
 
 
 def gradient_times_input(subject: Subject) -> Tensor:
@@ -156,8 +158,8 @@ def _path_gradient(subject: Subject, shares: Tensor) -> Tensor:
     total = torch.zeros_like(inputs)
     # cuDNN differentiates no recurrent network in eval mode
     with torch.inference_mode(False), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-        for part in shares.to(inputs).split(8):
-            points = (baseline + part[:, None, None] * (inputs - baseline)).requires_grad_()
+        for batch in shares.to(inputs).split(8):
+            points = (baseline + batch[:, None, None] * (inputs - baseline)).requires_grad_()
             value = confidence(subject.predict(points), answer).sum()
             total = total + torch.autograd.grad(value, points)[0].sum(0)
     return subject.per_unit((total / len(shares) * (inputs - baseline)).sum(-1))
@@ -194,13 +196,17 @@ def curves_of(subject: Subject, orders: Mapping[str, Tensor], *, inserts: bool =
     Petsiuk et al. 2018, "RISE", section 4.3.
     """
     sizes = [len(importance) if importance.ndim > 1 else 1 for importance in orders.values()]
-    ranks = torch.cat([one.view(-1, subject.n_units) for one in orders.values()]).argsort(1, descending=True).argsort(1)
+    ranks = (
+        torch.cat([importance.view(-1, subject.n_units) for importance in orders.values()])
+        .argsort(1, descending=True)
+        .argsort(1)
+    )
     shares = torch.linspace(0, 1, min(N_POINTS, subject.n_units) + 1)
     n_first = (shares * subject.n_units).round().to(ranks.device)
     erased = ranks[:, None] < n_first[None, :, None]  # (n_orders, n_points, n_units)
     answer = subject.probabilities().argmax(-1)
     values = _answers(subject, (~erased if inserts else erased).flatten(0, 1), answer).view(len(ranks), -1).split(sizes)
-    return {name: Curve(shares.tolist(), own.mean(0).tolist()) for name, own in zip(orders, values, strict=True)}
+    return {name: Curve(shares.tolist(), curves.mean(0).tolist()) for name, curves in zip(orders, values, strict=True)}
 
 
 def kendall_tau(first: Tensor, second: Tensor) -> float:

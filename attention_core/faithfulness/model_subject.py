@@ -16,7 +16,7 @@ from attention_core.hub.tracing import TRACE_LOCK, evaluating, run_model, stream
 from attention_core.study.families import family_of, matrix, part
 from attention_core.study.sites import evaluated, hooked, recorded, states_of
 
-MOST_UNITS = 64
+MAX_UNITS = 64
 COSINE_BOUND = 0.05
 
 
@@ -39,53 +39,56 @@ def model_subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
 def _subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
     model: Any = pretrained.model
     family_of(model)
-    given: dict[str, Any] = {name: value.to(model.device).clone() for name, value in prepared.inputs.items()}
+    arguments: dict[str, Any] = {name: value.to(model.device).clone() for name, value in prepared.inputs.items()}
     if pretrained.kind is ModelKind.VISION:
-        inputs, baseline, prefix, as_given = _patches(given.pop("pixel_values"), prepared)
+        inputs, baseline, prefix, to_arguments = _patches(arguments.pop("pixel_values"), prepared)
         special: frozenset[int] | range = range(prefix)
-        names = [f"patch {place + 1}" for place in range(len(inputs) - prefix)]
+        names = [f"patch {position + 1}" for position in range(len(inputs) - prefix)]
     else:
         embedding = model.get_input_embeddings()
-        inputs, baseline = embedding(given.pop("input_ids"))[0], _nothing(pretrained, embedding)
-        special, as_given = prepared.special, lambda vectors: {"inputs_embeds": vectors}
-        names = [name for place, name in enumerate(prepared.tokens) if place not in special]
-    if len(names) > MOST_UNITS:
-        raise ModelError(f"This is for up to {MOST_UNITS} tokens or patches; here are {len(names)}.")
-    kept = torch.tensor([place not in special for place in range(len(inputs))], device=inputs.device)
-    unit_of = torch.where(kept, kept.cumsum(0) - 1, -1)
+        inputs, baseline = embedding(arguments.pop("input_ids"))[0], _nothing(pretrained, embedding)
+        special, to_arguments = prepared.special, lambda vectors: {"inputs_embeds": vectors}
+        names = [name for position, name in enumerate(prepared.tokens) if position not in special]
+    if len(names) > MAX_UNITS:
+        raise ModelError(f"This is for up to {MAX_UNITS} tokens or patches; here are {len(names)}.")
+    has_unit = torch.tensor([position not in special for position in range(len(inputs))], device=inputs.device)
+    unit_of = torch.where(has_unit, has_unit.cumsum(0) - 1, -1)
     runner = model.base_model if pretrained.kind is ModelKind.ENCODER else model
     if pretrained.kind is ModelKind.DECODER:
-        given |= {"use_cache": False} | pretrained.fewer_logits(1, 0)
+        arguments |= {"use_cache": False} | pretrained.fewer_logits(1, 0)
 
-    def called_with(vectors: Tensor) -> dict[str, Any]:
+    def arguments_for(vectors: Tensor) -> dict[str, Any]:
         n = len(vectors)
-        rest = {name: one.expand(n, *one.shape[1:]) if isinstance(one, Tensor) else one for name, one in given.items()}
-        return rest | as_given(vectors)
+        expanded = {
+            name: value.expand(n, *value.shape[1:]) if isinstance(value, Tensor) else value
+            for name, value in arguments.items()
+        }
+        return expanded | to_arguments(vectors)
 
-    whole = called_with(inputs[None])
-    answer, slope_of = _reading(pretrained, evaluated(runner, whole))
-    weights, stack, entered = _layers(model, runner, whole)
+    unchanged = arguments_for(inputs[None])
+    answer, slope_of = _reading(pretrained, evaluated(runner, unchanged))
+    weights, stack, entered = _layers(model, runner, unchanged)
 
-    def reweigh(read: Callable[[Any], Tensor], other: Mapping[str, Tensor], adds: bool = False) -> Tensor:
-        n, names = len(next(iter(other.values()))), list(weights)
-        first = min(map(names.index, other))
+    def reweigh(read: Callable[[Any], Tensor], fixed_weights: Mapping[str, Tensor], adds: bool = False) -> Tensor:
+        n, names = len(next(iter(fixed_weights.values()))), list(weights)
+        first = min(map(names.index, fixed_weights))
         layers, states = list(entered)[:first], list(entered.values())[first]
 
-        def take(number: int, own: Tensor, _: Tensor) -> Tensor | None:
-            given = other.get(names[first + number])
-            return own + given if adds and given is not None else given
+        def on_attention(number: int, weights: Tensor, _: Tensor) -> Tensor | None:
+            new = fixed_weights.get(names[first + number])
+            return weights + new if adds and new is not None else new
 
         with TRACE_LOCK, _handing_on(layers, states.expand(n, -1, -1)):
-            batch = called_with(inputs.expand(n, -1, -1))
-            return read(stream_attention(runner, batch, take, gradients=torch.is_grad_enabled()))
+            batch = arguments_for(inputs.expand(n, -1, -1))
+            return read(stream_attention(runner, batch, on_attention, gradients=torch.is_grad_enabled()))
 
     at = {ModelKind.DECODER: len(inputs) - 1, ModelKind.VISION: 0 if prepared.n_prefix else None}
     return Subject(
         inputs=inputs,
         baseline=baseline,
         unit_of=unit_of,
-        predict=lambda vectors: slope_of(evaluated(runner, called_with(vectors))),
-        erase=erasing(lambda vectors: answer(evaluated(runner, called_with(vectors))), inputs, baseline, unit_of),
+        predict=lambda vectors: slope_of(evaluated(runner, arguments_for(vectors))),
+        erase=erasing(lambda vectors: answer(evaluated(runner, arguments_for(vectors))), inputs, baseline, unit_of),
         weights=weights,
         reweigh=partial(reweigh, answer),
         slope=partial(reweigh, slope_of, adds=True),
@@ -117,11 +120,11 @@ def _patches(
     inputs = torch.cat((flat.new_zeros(prefix, flat.shape[1]), flat))
     colour = pixels[0].flatten(1).median(1).values[:, None, None].expand(patches.shape[2:]).flatten()
 
-    def as_given(vectors: Tensor) -> dict[str, Tensor]:
-        own = vectors[:, prefix:].reshape(-1, rows, columns, *patches.shape[2:])
-        return {"pixel_values": own.permute(0, 3, 1, 4, 2, 5).reshape(-1, n_channels, height, width)}
+    def to_arguments(vectors: Tensor) -> dict[str, Tensor]:
+        patch_rows = vectors[:, prefix:].reshape(-1, rows, columns, *patches.shape[2:])
+        return {"pixel_values": patch_rows.permute(0, 3, 1, 4, 2, 5).reshape(-1, n_channels, height, width)}
 
-    return inputs, colour[None].clone(), prefix, as_given
+    return inputs, colour[None].clone(), prefix, to_arguments
 
 
 def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tensor], Callable[[Any], Tensor]]:
@@ -136,15 +139,15 @@ def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tenso
         last = slice(-1, None) if pretrained.kind is ModelKind.DECODER else None
         probabilities = lambda out: softmax(out.logits if last is None else out.logits[:, last])  # noqa: E731
         return probabilities, probabilities
-    own = states_of(output).mean(1)[0]
+    sentence_vector = states_of(output).mean(1)[0]
 
     def cosine(out: Any) -> Tensor:
-        left = torch.cosine_similarity(states_of(out).mean(1), own, dim=-1)
-        return torch.stack((left, 1 - left), -1)[:, None]
+        remaining = torch.cosine_similarity(states_of(out).mean(1), sentence_vector, dim=-1)
+        return torch.stack((remaining, 1 - remaining), -1)[:, None]
 
     def along(out: Any) -> Tensor:
-        left = states_of(out).mean(1) @ own / own.square().sum()
-        return torch.stack((left, 1 - left), -1)[:, None]
+        remaining = states_of(out).mean(1) @ sentence_vector / sentence_vector.square().sum()
+        return torch.stack((remaining, 1 - remaining), -1)[:, None]
 
     return cosine, along
 
@@ -172,19 +175,19 @@ def _layers(
     layers = list(part(model.base_model, family.layers))
     merges, calls = [part(layer, family.output) for layer in layers], {}
 
-    def keep(layer: nn.Module, args: Any, settings: Any) -> None:
+    def keep_call(layer: nn.Module, args: Any, settings: Any) -> None:
         calls[layer] = args, settings
 
-    with hooked(layers, keep, before=True, with_kwargs=True), recorded(merges) as handed_over:
+    with hooked(layers, keep_call, before=True, with_kwargs=True), recorded(merges) as handed_over:
         traces = run_model(runner, inputs)[0].traces
     weights, stack, entered = {}, {}, {}
     for number, (layer, merge, trace) in enumerate(zip(layers, merges, traces, strict=True)):
         heads = range(trace.n_heads)
-        own = torch.stack([trace.weights(head) for head in heads]).float()
+        layer_weights = torch.stack([trace.weights(head) for head in heads]).float()
         values = torch.stack([trace.value_of(head) for head in heads]).float()
-        to_stream = matrix(merge)[0].float().unflatten(0, (len(heads), -1))
-        handed = torch.einsum("hqk,hkd,hde->qke", own, values, to_stream)
-        weights[name := f"layer {number + 1}"] = own.clone()
+        output_matrix = matrix(merge)[0].float().unflatten(0, (len(heads), -1))
+        handed = torch.einsum("hqk,hkd,hde->qke", layer_weights, values, output_matrix)
+        weights[name := f"layer {number + 1}"] = layer_weights.clone()
         output = handed_over[merge][-1].reshape(handed.shape[::2])
         args, settings = calls[layer]
         entered[layer] = args[0] if args else settings["hidden_states"]
@@ -197,5 +200,5 @@ def _finish(layer: Any, merge: nn.Module, args: Any, settings: Any, output: Tens
     states = args[0] if args else settings["hidden_states"]
     states = states.expand(len(output), -1, -1)
     args, settings = ((states, *args[1:]), settings) if args else ((), {**settings, "hidden_states": states})
-    with hooked([merge], lambda module, given, put_out: output.reshape(put_out.shape)), evaluating(layer):
+    with hooked([merge], lambda module, _inputs, old_output: output.reshape(old_output.shape)), evaluating(layer):
         return states_of(layer(*args, **settings))

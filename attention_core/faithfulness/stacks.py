@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from attention_core.faithfulness.attribution import AT_ONCE, StackLayer, Subject, confidence, mean_weights
+from attention_core.faithfulness.attribution import MAX_VARIANTS_AT_ONCE, StackLayer, Subject, confidence, mean_weights
 
 ROLLOUT, LENGTH, SLOPE, ZEROING = "rollout", "weight × length", "attention × gradient", "value zeroing"
 CROSS, DECODER = "cross", "decoder"  # what such attentions' names begin with
@@ -19,28 +19,30 @@ def stack_orders(subject: Subject) -> dict[str, Tensor]:
     if not subject.stack:
         return {}
     means = {name: weights.mean(0) for name, weights in subject.weights.items()}
-    lengths = {name: layer.handed.norm(dim=-1)[None] for name, layer in subject.stack.items()}
+    lengths = {name: layer.contributions.norm(dim=-1)[None] for name, layer in subject.stack.items()}
     zeroed = {name: value_zeroing(layer) for name, layer in subject.stack.items()}
-    shown = {name: lengths[name] for name in subject.map_weights}
+    map_lengths = {name: lengths[name] for name in subject.map_weights}
     return {
-        ROLLOUT: through_layers(subject, means, own=0.5, other=0.5),
-        LENGTH: subject.of_keys(mean_weights(shown)),
-        SLOPE: through_layers(subject, attention_times_gradient(subject), own=1, other=1),
-        ZEROING: through_layers(subject, zeroed, own=0, other=1),
+        ROLLOUT: through_layers(subject, means, residual_share=0.5, attended_share=0.5),
+        LENGTH: subject.of_keys(mean_weights(map_lengths)),
+        SLOPE: through_layers(subject, attention_times_gradient(subject), residual_share=1, attended_share=1),
+        ZEROING: through_layers(subject, zeroed, residual_share=0, attended_share=1),
     }
 
 
-def through_layers(subject: Subject, maps: Mapping[str, Tensor], own: float, other: float) -> Tensor:
+def through_layers(
+    subject: Subject, maps: Mapping[str, Tensor], residual_share: float, attended_share: float
+) -> Tensor:
     """Return what reaches the answer from each unit, (n_units,), by a map (n_queries, n_keys) of each layer.
 
-    A position keeps `own` of what it was, and gets `other` of what its map mixes.
+    A position keeps `residual_share` of what it was, and gets `attended_share` of what its map mixes.
 
     Source: attention rollout, Abnar and Zuidema 2020, "Quantifying attention flow in transformers", section 3.
     """
     reached = torch.eye(len(subject.unit_of)).to(subject.inputs)
     for name, rows in maps.items():
         if not name.startswith((CROSS, DECODER)):
-            reached = own * reached + other * rows @ reached
+            reached = residual_share * reached + attended_share * rows @ reached
     if crossed := [rows for name, rows in maps.items() if name.startswith(CROSS)]:
         reached = torch.stack(crossed).mean(0) @ reached
     return subject.per_unit(reached.mean(0) if subject.read_at is None else reached[subject.read_at])
@@ -53,13 +55,13 @@ def attention_times_gradient(subject: Subject) -> dict[str, Tensor]:
     """
     answer = subject.probabilities().argmax(-1)
     slopes: dict[str, Tensor] = {}
-    answer_of, share = (subject.slope, 0) if subject.slope else (subject.reweigh, 1)
-    together = [[*subject.weights]] if subject.slope else [[name] for name in subject.weights]
-    for names in together:  # the layers after one compute theirs anew
+    compute_answer, factor = (subject.slope, 0) if subject.slope else (subject.reweigh, 1)
+    name_groups = [[*subject.weights]] if subject.slope else [[name] for name in subject.weights]
+    for names in name_groups:  # the layers after one compute theirs anew
         with torch.inference_mode(False), torch.enable_grad():
-            given = {name: (share * subject.weights[name][None]).requires_grad_() for name in names}
-            value = confidence(answer_of(given), answer).sum()
-            slopes |= dict(zip(names, torch.autograd.grad(value, list(given.values())), strict=True))
+            leaves = {name: (factor * subject.weights[name][None]).requires_grad_() for name in names}
+            value = confidence(compute_answer(leaves), answer).sum()
+            slopes |= dict(zip(names, torch.autograd.grad(value, list(leaves.values())), strict=True))
     return {name: (slope[0] * subject.weights[name]).clamp(min=0).mean(0) for name, slope in slopes.items()}
 
 
@@ -69,7 +71,10 @@ def value_zeroing(layer: StackLayer) -> Tensor:
     Source: Mohebbi et al. 2023, "Quantifying context mixing in transformers", section 3.
     """
     with torch.no_grad():
-        now = layer.finish(layer.output[None])
-        parts = [layer.finish(layer.output - part) for part in layer.handed.transpose(0, 1).split(AT_ONCE)]
-    turned = 1 - torch.cosine_similarity(torch.cat(parts), now, dim=-1).T
+        states = layer.finish(layer.output[None])
+        zeroed = [
+            layer.finish(layer.output - contributions)
+            for contributions in layer.contributions.transpose(0, 1).split(MAX_VARIANTS_AT_ONCE)
+        ]
+    turned = 1 - torch.cosine_similarity(torch.cat(zeroed), states, dim=-1).T
     return turned / turned.sum(-1, keepdim=True).clamp(min=1e-12)

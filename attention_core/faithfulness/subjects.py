@@ -54,20 +54,20 @@ def erase_ink(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
 
 
 BLOCK = 3  # regions along a side of a block of the reader's strip, which are erased together
-OWN = "attention"  # the name of the only attention
+ONLY_ATTENTION = "attention"  # the name of the only attention
 P = ParamSpec("P")
 
 
-def _with_plain_tensors(make: Callable[P, Subject]) -> Callable[P, Subject]:
+def _with_plain_tensors(build_subject: Callable[P, Subject]) -> Callable[P, Subject]:
     """Let tensors be such that gradients may pass through them later, wherever it is called."""
 
-    @wraps(make)
-    def plain(*args: P.args, **kwargs: P.kwargs) -> Subject:
+    @wraps(build_subject)
+    def build_with_plain_tensors(*args: P.args, **kwargs: P.kwargs) -> Subject:
         with torch.inference_mode(False), torch.no_grad():
-            copies = [one.clone() if isinstance(one, Tensor) else one for one in args]
-            return make(*copies, **kwargs)  # type: ignore[arg-type]
+            copies = [argument.clone() if isinstance(argument, Tensor) else argument for argument in args]
+            return build_subject(*copies, **kwargs)  # type: ignore[arg-type]
 
-    return plain
+    return build_with_plain_tensors
 
 
 def softmax(logits: Tensor) -> Tensor:
@@ -79,8 +79,8 @@ def erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tenso
     """Return what predicts with the baseline in the place of units that are erased, bool (batch, n_units)."""
 
     def erase(erased: Tensor) -> Tensor:
-        gone = erased[:, unit_of.clamp(min=0)] & (unit_of >= 0)
-        return predict(torch.where(gone[..., None], baseline, inputs))
+        is_erased = erased[:, unit_of.clamp(min=0)] & (unit_of >= 0)
+        return predict(torch.where(is_erased[..., None], baseline, inputs))
 
     return erase
 
@@ -97,45 +97,47 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
     def predict(pixels: Tensor) -> Tensor:
         return softmax(model(pixels.view(-1, *image.shape)).logits)
 
-    def reweigh(given: Mapping[str, Tensor]) -> Tensor:
-        pictures = image.expand(len(given[OWN]), *image.shape)
-        return softmax(model(pictures, edits=(GivenWeights(given[OWN]),)).logits)
+    def reweigh(weights: Mapping[str, Tensor]) -> Tensor:
+        pictures = image.expand(len(weights[ONLY_ATTENTION]), *image.shape)
+        return softmax(model(pictures, edits=(GivenWeights(weights[ONLY_ATTENTION]),)).logits)
 
     baseline = torch.zeros_like(inputs)
     erase = erasing(predict, inputs, baseline, unit_of)
-    return Subject(inputs, baseline, unit_of, predict, erase, {OWN: weights}, reweigh)
+    return Subject(inputs, baseline, unit_of, predict, erase, {ONLY_ATTENTION: weights}, reweigh)
 
 
-def _by_keys(
-    look: Callable[..., Tensor],
+def _subject_of_keys(
+    predict: Callable[..., Tensor],
     inputs: Tensor,
     unit_of: Tensor,
     weights: Tensor,
     mask_of: Callable[[Tensor], Tensor],
-    **more: Any,
+    **options: Any,
 ) -> Subject:
     """Return the subject of a model whose units are erased as keys, from what its attention is given, (n, d).
 
-    look(inputs, mask, given) answers for some inputs (batch, n, d), with a mask or with other weights, (batch, n_heads,
-    n_queries, n_keys); mask_of makes the mask of units that are erased, bool (batch, n_units).
+    predict(inputs, mask, fixed_weights) answers for some inputs (batch, n, d), with a mask or with other weights, (batch,
+    n_heads, n_queries, n_keys); mask_of makes the mask of units that are erased, bool (batch, n_units).
     """
 
-    def times(given: Tensor) -> Tensor:
-        return inputs.expand(len(given), -1, -1)
+    def repeat(batch: Tensor) -> Tensor:
+        return inputs.expand(len(batch), -1, -1)
 
     return Subject(
         inputs=inputs,
         baseline=torch.zeros_like(inputs),
         unit_of=unit_of,
-        predict=look,
-        erase=lambda erased: look(times(erased), mask_of(erased)),
-        weights={OWN: weights},
-        reweigh=lambda given: look(times(given[OWN]), given=given[OWN]),
-        **more,
+        predict=predict,
+        erase=lambda erased: predict(repeat(erased), mask_of(erased)),
+        weights={ONLY_ATTENTION: weights},
+        reweigh=lambda weights_by_name: predict(
+            repeat(weights_by_name[ONLY_ATTENTION]), fixed_weights=weights_by_name[ONLY_ATTENTION]
+        ),
+        **options,
     )
 
 
-def _given(weights: Tensor | None) -> Edits:
+def _as_edits(weights: Tensor | None) -> Edits:
     return () if weights is None else (GivenWeights(weights),)
 
 
@@ -145,14 +147,14 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
     features = model.features(picture[None, None]).flatten(2).transpose(1, 2).contiguous()
     query = model.query[None, None, None]
 
-    def look(keys: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
-        own, regions = query.expand(len(keys), -1, -1, -1), keys[:, None]
-        context = attend(own, regions, regions, score=Dot(), mask=mask, edits=_given(given)).context
+    def predict(keys: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
+        queries, regions = query.expand(len(keys), -1, -1, -1), keys[:, None]
+        context = attend(queries, regions, regions, score=Dot(), mask=mask, edits=_as_edits(fixed_weights)).context
         return softmax(model.classify(context[:, 0, 0]))
 
     unit_of = torch.arange(features.shape[1], device=features.device)
     weights = model(picture[None]).weights[0][None].clone()
-    return _by_keys(look, features[0], unit_of, weights, lambda erased: ~erased[:, None, None])
+    return _subject_of_keys(predict, features[0], unit_of, weights, lambda erased: ~erased[:, None, None])
 
 
 @_with_plain_tensors
@@ -165,41 +167,43 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     rows, columns = model.grid
     down, along = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
     unit_of = (down // BLOCK * -(-columns // BLOCK) + along // BLOCK).flatten().to(regions.device)
-    whole = model(picture[None])
-    ends = (whole.logits[0].argmax(-1) == END).nonzero()
-    n_looks = int(ends[0]) + 1 if len(ends) else whole.logits.shape[1]
+    prediction = model(picture[None])
+    final_steps = (prediction.logits[0].argmax(-1) == END).nonzero()
+    n_glances = int(final_steps[0]) + 1 if len(final_steps) else prediction.logits.shape[1]
 
-    def looks(keys: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
-        return softmax(model.looks(keys, n_looks, _given(given), mask).logits)
+    def predict(keys: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
+        return softmax(model.looks(keys, n_glances, _as_edits(fixed_weights), mask).logits)
 
-    weights = whole.weights[:1, :n_looks].clone()
-    return _by_keys(looks, regions[0], unit_of, weights, lambda erased: ~erased[:, unit_of][:, None, None])
+    weights = prediction.weights[:1, :n_glances].clone()
+    return _subject_of_keys(predict, regions[0], unit_of, weights, lambda erased: ~erased[:, unit_of][:, None, None])
 
 
 @_with_plain_tensors
-def question_subject(model: SceneQuestion, picture: Tensor, words: Sequence[int]) -> Subject:
+def question_subject(model: SceneQuestion, picture: Tensor, question_words: Sequence[int]) -> Subject:
     """Return the subject of a question, its words' numbers, about a picture (4, 64, 64); regions are erased as keys.
 
     Scores are dot products. The gradient is of the regions' keys and values, side by side. The empty key stays.
     """
     encoded = model.encode_pictures(picture[None])
-    question = model.encode_questions(torch.tensor([list(words)], device=picture.device))
+    question = model.encode_questions(torch.tensor([list(question_words)], device=picture.device))
     inputs, width = torch.cat(encoded, -1)[0], encoded[0].shape[2]
 
-    def reason(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
-        asked = tuple(part.expand(len(both), *part.shape[1:]) for part in question)
-        return softmax(model.reason(both.split(width, -1), asked, "dot", mask=mask, fixed_weights=given).logits)  # type: ignore[arg-type]
+    def reason(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
+        questions = tuple(states.expand(len(features), *states.shape[1:]) for states in question)
+        return softmax(
+            model.reason(features.split(width, -1), questions, "dot", mask=mask, fixed_weights=fixed_weights).logits
+        )  # type: ignore[arg-type]
 
     weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
-    return _by_keys(reason, inputs, _all_but_the_last(inputs), weights, _kept)
+    return _subject_of_keys(reason, inputs, _all_units_but_the_last(inputs), weights, _mask_without)
 
 
-def _all_but_the_last(rows: Tensor) -> Tensor:
+def _all_units_but_the_last(rows: Tensor) -> Tensor:
     """Return the units of rows of which the last is never erased, such as the empty key."""
     return torch.tensor([*range(len(rows) - 1), -1], device=rows.device)
 
 
-def _kept(erased: Tensor) -> Tensor:
+def _mask_without(erased: Tensor) -> Tensor:
     """Return the mask (n, 1, 1, n_regions + 1) of regions that are not erased, (n, n_regions); the empty key stays."""
     return ~torch.cat((erased, torch.zeros_like(erased[:, :1])), 1)[:, None, None]
 
@@ -211,22 +215,26 @@ def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
     An answer per word that is said, the end included, given those before it. The gradient is of the regions' keys and
     values, side by side. The empty key stays.
     """
-    before = model.config.n_glances - 1
-    words = model(picture[None]).logits[0, before:].argmax(-1)
-    n_words = [*words.tolist(), CAPTION_END].index(CAPTION_END) + 1
-    said = torch.cat((words.new_full((before + 1,), CAPTION_START), words[: n_words - 1]))
+    n_before = model.config.n_glances - 1
+    predicted = model(picture[None]).logits[0, n_before:].argmax(-1)
+    n_steps = [*predicted.tolist(), CAPTION_END].index(CAPTION_END) + 1
+    caption = torch.cat((predicted.new_full((n_before + 1,), CAPTION_START), predicted[: n_steps - 1]))
     inputs = torch.cat(model.encode_pictures(picture[None]), -1)[0]
     width = inputs.shape[1] // 2
 
-    def looks(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> list[DecoderStep]:
-        encoded = both[..., :width], both[..., width:]
-        return list(islice(model.looks(encoded, said.expand(len(both), -1), _given(given), mask), len(said)))
+    def decode(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> list[DecoderStep]:
+        encoded = features[..., :width], features[..., width:]
+        return list(
+            islice(
+                model.looks(encoded, caption.expand(len(features), -1), _as_edits(fixed_weights), mask), len(caption)
+            )
+        )
 
-    def describe(both: Tensor, mask: Tensor | None = None, given: Tensor | None = None) -> Tensor:
-        return softmax(torch.stack([look.logits for look in looks(both, mask, given)[before:]], 1))
+    def predict(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
+        return softmax(torch.stack([step.logits for step in decode(features, mask, fixed_weights)[n_before:]], 1))
 
-    weights = torch.stack([look.weights for look in looks(inputs[None])], 1)
-    return _by_keys(describe, inputs, _all_but_the_last(inputs), weights, _kept)
+    weights = torch.stack([step.weights for step in decode(inputs[None])], 1)
+    return _subject_of_keys(predict, inputs, _all_units_but_the_last(inputs), weights, _mask_without)
 
 
 @_with_plain_tensors
@@ -238,28 +246,30 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
     inputs = model.embedding(ids).clone()
     mask = earlier(inputs)[:, -1:]
 
-    def read(vectors: Tensor, given: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+    def read(vectors: Tensor, fixed_weights: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         states = model.gru(vectors)[0]
         query, keys, values = model.query(states[:, -1:])[:, None], model.key(states)[:, None], states[:, None]
-        found = attend(query, keys, values, mask=mask, edits=_given(given), with_weights=True)
-        merged = model.merge(torch.cat((states[:, -1:], found.context[:, 0]), -1))
-        return softmax(merged @ model.embedding.weight.T + model.bias), found.weights
+        attended = attend(query, keys, values, mask=mask, edits=_as_edits(fixed_weights), with_weights=True)
+        merged = model.merge(torch.cat((states[:, -1:], attended.context[:, 0]), -1))
+        return softmax(merged @ model.embedding.weight.T + model.bias), attended.weights
 
     baseline = model.embedding.weight.mean(0, keepdim=True)
-    unit_of = _all_but_the_last(ids)
+    unit_of = _all_units_but_the_last(ids)
     return Subject(
         inputs=inputs,
         baseline=baseline,
         unit_of=unit_of,
         predict=lambda vectors: read(vectors)[0],
         erase=erasing(lambda vectors: read(vectors)[0], inputs, baseline, unit_of),
-        weights={OWN: read(inputs[None])[1][0].clone()},  # type: ignore[index]
-        reweigh=lambda given: read(inputs.expand(len(given[OWN]), -1, -1), given[OWN])[0],
+        weights={ONLY_ATTENTION: read(inputs[None])[1][0].clone()},  # type: ignore[index]
+        reweigh=lambda weights_by_name: read(
+            inputs.expand(len(weights_by_name[ONLY_ATTENTION]), -1, -1), weights_by_name[ONLY_ATTENTION]
+        )[0],
     )
 
 
 @_with_plain_tensors
-def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: Sequence[str] = ()) -> Subject:
+def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names: Sequence[str] = ()) -> Subject:
     """Return the subject of one of some numbers, who looks for others, alone or in pairs; others are hidden from it.
 
     A pair counts for both of its members. There are names of all numbers.
@@ -267,32 +277,32 @@ def party_subject(model: Match3Head, numbers: Sequence[int], asks: int, names: S
     device, n = device_of(model), len(numbers)
     everyone = model.vectors[torch.tensor([*numbers, MODULUS], device=device)].clone()  # nobody last
     unit_of = torch.arange(n + 1, device=device)
-    unit_of = (unit_of - (unit_of > asks).long()).masked_fill((unit_of == asks) | (unit_of == n), -1)
-    is_other = torch.nn.functional.one_hot(unit_of + 1, n)[:, 1:].T.to(everyone)  # (n_units, n + 1)
-    in_pair = (is_other[:, :, None] + is_other[:, None]).clamp(max=1)
-    mask = model.allowed(n).to(device)[asks]
+    unit_of = (unit_of - (unit_of > seeker).long()).masked_fill((unit_of == seeker) | (unit_of == n), -1)
+    is_in_unit = torch.nn.functional.one_hot(unit_of + 1, n)[:, 1:].T.to(everyone)  # (n_units, n + 1)
+    in_pair = (is_in_unit[:, :, None] + is_in_unit[:, None]).clamp(max=1)
+    mask = model.allowed(n).to(device)[seeker]
 
-    def found(vectors: Tensor, seen: Tensor | None, given: Tensor | None) -> AttentionOutput:
-        allowed, key, value = mask, model.key(vectors)[:, None], model.value(vectors)[:, None]
-        if seen is not None:
-            allowed = mask & (seen[:, None] & seen[..., None] if model.config.pairs else seen)
+    def attend_to(vectors: Tensor, visible: Tensor | None, fixed_weights: Tensor | None) -> AttentionOutput:
+        mask_of_key, key, value = mask, model.key(vectors)[:, None], model.value(vectors)[:, None]
+        if visible is not None:
+            mask_of_key = mask & (visible[:, None] & visible[..., None] if model.config.pairs else visible)
         if model.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
-        query, allowed = model.query(vectors[:, asks, None])[:, None], allowed.view(-1, 1, 1, key.shape[2])
-        return attend(query, key, value, mask=allowed, edits=_given(given), with_weights=True)
+        query, mask_of_key = model.query(vectors[:, seeker, None])[:, None], mask_of_key.view(-1, 1, 1, key.shape[2])
+        return attend(query, key, value, mask=mask_of_key, edits=_as_edits(fixed_weights), with_weights=True)
 
-    def look(vectors: Tensor, seen: Tensor | None = None, given: Tensor | None = None) -> Tensor:
-        context = found(vectors, seen, given).context[:, 0]
-        return softmax(model.read_out(torch.cat((vectors[:, asks, None], context), -1)))
+    def predict(vectors: Tensor, visible: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
+        context = attend_to(vectors, visible, fixed_weights).context[:, 0]
+        return softmax(model.read_out(torch.cat((vectors[:, seeker, None], context), -1)))
 
-    return _by_keys(
-        look,
+    return _subject_of_keys(
+        predict,
         everyone,
         unit_of,
-        found(everyone[None], None, None).weights[0].clone(),  # type: ignore[index]
-        lambda erased: (erased.to(is_other) @ is_other) == 0,
-        names=[name for place, name in enumerate(names) if place != asks],
-        key_units=in_pair.flatten(1) if model.config.pairs else is_other,
+        attend_to(everyone[None], None, None).weights[0].clone(),  # type: ignore[index]
+        lambda erased: (erased.to(is_in_unit) @ is_in_unit) == 0,
+        names=[name for index, name in enumerate(names) if index != seeker],
+        key_units=in_pair.flatten(1) if model.config.pairs else is_in_unit,
     )
 
 
@@ -302,14 +312,14 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
 
     The gradient is of the words' vectors, with that of the unknown word for nothing.
     """
-    device, reads = device_of(model), model.guide if isinstance(model, TwoPhaseClassifier) else model
+    device, encoder_model = device_of(model), model.guide if isinstance(model, TwoPhaseClassifier) else model
 
-    def pieces(kept: Sequence[str]) -> Tensor:
-        return pieces_of([word.lower() for word in kept])[0].to(device)
+    def pieces(remaining: Sequence[str]) -> Tensor:
+        return pieces_of([word.lower() for word in remaining])[0].to(device)
 
-    whole = pieces(words)
-    encoding = reads.encode(whole[None])
-    weights = _weights(reads.queries(1), encoding.states[:, None], reads.score())
+    all_pieces = pieces(words)
+    encoding = encoder_model.encode(all_pieces[None])
+    weights = _weights(encoder_model.queries(1), encoding.states[:, None], encoder_model.score())
 
     def values(embedded: Tensor, states: Tensor) -> Tensor:
         return (model.read(embedded).tanh() if isinstance(model, TwoPhaseClassifier) else states)[:, None]
@@ -318,26 +328,29 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         return softmax(model.answer(context[:, 0, 0]))
 
     def predict(embedded: Tensor) -> Tensor:
-        states = reads.encoder(embedded)[0]
-        query, value = reads.queries(len(embedded)), values(embedded, states)
-        return answer(attend(query, states[:, None], value, score=reads.score()).context)
+        states = encoder_model.encoder(embedded)[0]
+        query, value = encoder_model.queries(len(embedded)), values(embedded, states)
+        return answer(attend(query, states[:, None], value, score=encoder_model.score()).context)
 
     def erase(erased: Tensor) -> Tensor:
-        empty = torch.full_like(whole[:1], PAD)
+        empty = torch.full_like(all_pieces[:1], PAD)
         empty[0, 0] = UNKNOWN  # no words are no evidence: one that is not known
-        parts = [pieces(list(compress(words, (~gone).tolist()))) if not gone.all() else empty for gone in erased]
-        return softmax(model(*(one.to(device) for one in batch_of(parts))).logits)
+        sentences = [
+            pieces(list(compress(words, (~is_erased).tolist()))) if not is_erased.all() else empty
+            for is_erased in erased
+        ]
+        return softmax(model(*(argument.to(device) for argument in batch_of(sentences))).logits)
 
-    unknown = reads.vectors.table.weight[UNKNOWN].expand(1, -1)
-    own, unit_of = values(encoding.embedded, encoding.states), torch.arange(len(words), device=device)
+    unknown = encoder_model.vectors.table.weight[UNKNOWN].expand(1, -1)
+    all_values, unit_of = values(encoding.embedded, encoding.states), torch.arange(len(words), device=device)
     return Subject(
         inputs=encoding.embedded[0].clone(),
         baseline=unknown.clone(),
         unit_of=unit_of,
         predict=predict,
         erase=erase,
-        weights={OWN: weights},
-        reweigh=lambda given: answer(given[OWN] @ own),
+        weights={ONLY_ATTENTION: weights},
+        reweigh=lambda weights_by_name: answer(weights_by_name[ONLY_ATTENTION] @ all_values),
         names=words,
         otherwise=erasing(predict, encoding.embedded[0], unknown, unit_of),
         leaves_out=True,
@@ -356,28 +369,32 @@ def translation_subject(
     """
     device, n_words = source.device, max(word_of)
     unit_of = torch.tensor([word if word < n_words else -1 for word in word_of], device=device)
-    fed = torch.cat((source.new_tensor([START]), target[:-1]))
+    decoder_input = torch.cat((source.new_tensor([START]), target[:-1]))
 
-    def decode(vectors: Tensor, given: Mapping[str, Tensor] | None = None) -> Tensor:
-        read = fed.expand(len(vectors), -1)
-        edits = {name: (GivenWeights(one),) for name, one in (given or {}).items()}
+    def decode(vectors: Tensor, fixed_weights: Mapping[str, Tensor] | None = None) -> Tensor:
+        targets = decoder_input.expand(len(vectors), -1)
+        edits = {name: (GivenWeights(weights),) for name, weights in (fixed_weights or {}).items()}
         if isinstance(model, Transformer):
-            placed = {_place(name): edit for name, edit in edits.items()}
-            encoding = model.encode_vectors(vectors, placed)
-            return softmax(model.logits(model.decode(encoding, read, placed)[0]))
-        return softmax(model.logits(model.decode(model.encode_vectors(vectors), read, edits.get(OWN, ()))[0]))
+            edits_by_layer = {_attention_of(name): edit for name, edit in edits.items()}
+            encoding = model.encode_vectors(vectors, edits_by_layer)
+            return softmax(model.logits(model.decode(encoding, targets, edits_by_layer)[0]))
+        return softmax(
+            model.logits(model.decode(model.encode_vectors(vectors), targets, edits.get(ONLY_ATTENTION, ()))[0])
+        )
 
     def leave_out(erased: Tensor) -> Tensor:
-        kept = ~erased[:, unit_of.clamp(min=0)] | (unit_of < 0)
-        found = decode(inputs[None]).repeat(len(kept), 1, 1)
-        for n in kept.sum(1).unique().tolist():  # those of a length together
-            rows = kept.sum(1) == n
-            found[rows] = decode(inputs.expand(len(kept), -1, -1)[rows][kept[rows]].view(-1, n, inputs.shape[1]))
-        return found
+        remains = ~erased[:, unit_of.clamp(min=0)] | (unit_of < 0)
+        probabilities = decode(inputs[None]).repeat(len(remains), 1, 1)
+        for n in remains.sum(1).unique().tolist():  # those of a length together
+            rows = remains.sum(1) == n
+            probabilities[rows] = decode(
+                inputs.expand(len(remains), -1, -1)[rows][remains[rows]].view(-1, n, inputs.shape[1])
+            )
+        return probabilities
 
     inputs = model.embedding(source).clone()
     baseline = model.embedding.weight[UNKNOWN_PIECE].expand(1, -1).clone()
-    weights, stack = _translator_layers(model, source, fed)
+    weights, stack = _translator_layers(model, source, decoder_input)
     return Subject(
         inputs=inputs,
         baseline=baseline,
@@ -385,15 +402,17 @@ def translation_subject(
         predict=decode,
         erase=erasing(decode, inputs, baseline, unit_of),
         weights=weights,
-        reweigh=lambda given: decode(inputs.expand(len(next(iter(given.values()))), -1, -1), given),
+        reweigh=lambda weights_by_name: decode(
+            inputs.expand(len(next(iter(weights_by_name.values()))), -1, -1), weights_by_name
+        ),
         names=words,
-        shown=[name for name in weights if name.startswith((CROSS, OWN))],
+        map_attentions=[name for name in weights if name.startswith((CROSS, ONLY_ATTENTION))],
         stack=stack,
         otherwise=leave_out,
     )
 
 
-def one_vector_subject(
+def single_vector_subject(
     model: Translator, source: Tensor, target: Tensor, word_of: Sequence[int], words: Sequence[str], shares: Tensor
 ) -> Subject:
     """Return the subject of a translator without attention, as of one with it; its map is each word's share.
@@ -402,33 +421,39 @@ def one_vector_subject(
     """
     subject = translation_subject(model, source, target, word_of, words)
     values = shares[: subject.n_units].to(source.device)
-    return replace(subject, weights={}, shown=(), map_name="share of the one vector", map_values=values)
+    return replace(subject, weights={}, map_attentions=(), map_name="share of the one vector", map_values=values)
 
 
-def _place(name: str) -> tuple[str, int]:
+def _attention_of(name: str) -> tuple[str, int]:
     kind, number = name.split()
     return kind, int(number) - 1
 
 
 def _translator_layers(
-    model: Translator | Transformer, source: Tensor, fed: Tensor
+    model: Translator | Transformer, source: Tensor, decoder_input: Tensor
 ) -> tuple[dict[str, Tensor], dict[str, StackLayer]]:
     """Return the weights of all attentions by name, and a transformer's layers."""
     if not isinstance(model, Transformer):
-        read = model.encode(source[None])
-        return {OWN: _weights(model.decode(read, fed[None])[1][:, None], model.keys(read)[:, None], model.score())}, {}
+        encoding = model.encode(source[None])
+        return {
+            ONLY_ATTENTION: _weights(
+                model.decode(encoding, decoder_input[None])[1][:, None], model.keys(encoding)[:, None], model.score()
+            )
+        }, {}
     encoding = model.encode(source[None])
-    _, own, crossed = model.decode(encoding, fed[None])
+    _, self_attentions, cross_attentions = model.decode(encoding, decoder_input[None])
     weights, stack = {}, {}
     kinds = {"encoder": (encoding.activations, model.encoder)}
-    kinds |= {DECODER: (own, model.decoder), CROSS: (crossed, model.decoder)}
+    kinds |= {DECODER: (self_attentions, model.decoder), CROSS: (cross_attentions, model.decoder)}
     for kind, (activations, layers) in kinds.items():
-        for place, (one, layer) in enumerate(zip(activations, layers, strict=True)):
-            weights[name := f"{kind} {place + 1}"] = _weights(one.query, one.memory.key, mask=one.mask)
+        for number, (activation, layer) in enumerate(zip(activations, layers, strict=True)):
+            weights[name := f"{kind} {number + 1}"] = _weights(
+                activation.query, activation.memory.key, mask=activation.mask
+            )
             if kind != DECODER:
-                merge = one.layer.merge.weight.T.unflatten(0, (len(weights[name]), -1))
-                handed = torch.einsum("hqk,hkd,hde->qke", weights[name], one.memory.value[0], merge)
-                stack[name] = StackLayer(handed, one.output[0], partial(_finish, layer, one.before))  # type: ignore[arg-type]
+                merge = activation.layer.merge.weight.T.unflatten(0, (len(weights[name]), -1))
+                handed = torch.einsum("hqk,hkd,hde->qke", weights[name], activation.memory.value[0], merge)
+                stack[name] = StackLayer(handed, activation.output[0], partial(_finish, layer, activation.before))  # type: ignore[arg-type]
     return weights, stack
 
 

@@ -10,7 +10,7 @@ from attention_core.explain.heads import LEAST, divergence
 from attention_core.faithfulness.attribution import Subject, total_variation
 
 N_SEARCH = 20  # steps of that search
-AT_ONCE = 2**22  # numbers of weights that go through a model together
+MAX_NUMBERS_AT_ONCE = 2**22  # numbers of weights that go through a model together
 
 
 @torch.no_grad()
@@ -22,32 +22,40 @@ def shuffled(subject: Subject, n: int = 100, names: Sequence[str] = ()) -> Tenso
 
     Source: Jain and Wallace 2019, "Attention is not explanation", section 4.2.1.
     """
-    generator, now, names = torch.Generator().manual_seed(0), subject.probabilities(), names or [*subject.map_weights]
-    at_once = max(1, AT_ONCE // sum(subject.weights[name].numel() for name in names))
+    generator, probabilities, names = (
+        torch.Generator().manual_seed(0),
+        subject.probabilities(),
+        names or [*subject.map_weights],
+    )
+    n_at_once = max(1, MAX_NUMBERS_AT_ONCE // sum(subject.weights[name].numel() for name in names))
     moved = []
-    for first in range(0, n, at_once):
-        size = min(at_once, n - first)
-        given = {name: _shuffle(subject.weights[name], size, generator) for name in names}
-        moved.append(total_variation(subject.reweigh(given), now).detach())
+    for first in range(0, n, n_at_once):
+        size = min(n_at_once, n - first)
+        permuted = {name: _shuffle(subject.weights[name], size, generator) for name in names}
+        moved.append(total_variation(subject.reweigh(permuted), probabilities).detach())
     return torch.cat(moved)
 
 
 def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
-    seen, of_row = (weights > 0).any(0).unique(dim=0, return_inverse=True)  # (n_kinds, n_keys), (n_queries,)
+    is_visible, pattern_of_query = (
+        (weights > 0).any(0).unique(dim=0, return_inverse=True)
+    )  # (n_kinds, n_keys), (n_queries,)
     noise = torch.rand(n, 1, weights.shape[-1], generator=generator).to(weights.device)
-    mixed = noise.where(seen, torch.inf).argsort(-1)  # the keys that are seen come first
-    place = (seen.cumsum(-1) - 1).clamp(min=0).expand_as(mixed)
-    order = mixed.gather(-1, place).where(seen, torch.arange(weights.shape[-1], device=weights.device))
-    rows = order[:, None, of_row].expand(n, *weights.shape)
+    shuffled_keys = noise.where(is_visible, torch.inf).argsort(-1)  # the keys that are seen come first
+    rank = (is_visible.cumsum(-1) - 1).clamp(min=0).expand_as(shuffled_keys)
+    order = shuffled_keys.gather(-1, rank).where(is_visible, torch.arange(weights.shape[-1], device=weights.device))
+    rows = order[:, None, pattern_of_query].expand(n, *weights.shape)
     return weights.expand_as(rows).gather(-1, rows)
 
 
 @torch.no_grad()
 def uniform(subject: Subject) -> float:
     """Return how far the answer moves when each query looks alike at all keys that it looks at at all."""
-    seen = {name: (weights > 0).to(weights) for name, weights in subject.map_weights.items()}
-    given = {name: (one / one.sum(-1, keepdim=True).clamp(min=1))[None] for name, one in seen.items()}
-    return float(total_variation(subject.reweigh(given), subject.probabilities())[0])
+    is_visible = {name: (weights > 0).to(weights) for name, weights in subject.map_weights.items()}
+    uniform_weights = {
+        name: (visible / visible.sum(-1, keepdim=True).clamp(min=1))[None] for name, visible in is_visible.items()
+    }
+    return float(total_variation(subject.reweigh(uniform_weights), subject.probabilities())[0])
 
 
 @torch.no_grad()
@@ -56,22 +64,22 @@ def without_heads(subject: Subject) -> dict[tuple[str, int], float]:
 
     Source: Michel, Levy and Neubig 2019, "Are sixteen heads really better than one?", section 3.
     """
-    now = subject.probabilities()
+    probabilities = subject.probabilities()
     moved: dict[tuple[str, int], float] = {}
     for name, weights in subject.weights.items():
-        others = 1 - torch.eye(len(weights), device=weights.device)[..., None, None]
-        without = total_variation(subject.reweigh({name: others * weights}), now).tolist()
-        moved |= {(name, head): value for head, value in enumerate(without)}
+        head_factors = 1 - torch.eye(len(weights), device=weights.device)[..., None, None]
+        distances = total_variation(subject.reweigh({name: head_factors * weights}), probabilities).tolist()
+        moved |= {(name, head): value for head, value in enumerate(distances)}
     return dict(sorted(moved.items(), key=lambda pair: -pair[1]))
 
 
-class OtherWeights(NamedTuple):
+class AdversarialWeights(NamedTuple):
     weights: Mapping[str, Tensor]  # by name, (n_heads, n_queries, n_keys)
     divergence: float  # mean of the rows' Jensen-Shannon divergence from the true weights, bits
     moved: float  # how far the answer moves, at most the bound
 
 
-def most_different(subject: Subject) -> OtherWeights:
+def find_adversarial_weights(subject: Subject) -> AdversarialWeights:
     """Search for the most different weights under which the answer moves by at most the subject's bound.
 
     Gradient ascent (Adam) on the divergence of softmax rows, with a penalty on what the answer moves beyond the bound;
@@ -81,8 +89,8 @@ def most_different(subject: Subject) -> OtherWeights:
     Source: adversarial attention, Jain and Wallace 2019, eq. 3; Wiegreffe and Pinter 2019 on what it can tell.
     """
     true = {name: weights.detach() for name, weights in subject.map_weights.items()}
-    now, generator = subject.probabilities(), torch.Generator().manual_seed(0)
-    best = OtherWeights(true, 0.0, 0.0)
+    probabilities, generator = subject.probabilities(), torch.Generator().manual_seed(0)
+    best = AdversarialWeights(true, 0.0, 0.0)
     with torch.inference_mode(False), torch.enable_grad():
         logits = {}
         for name, weights in true.items():
@@ -90,13 +98,15 @@ def most_different(subject: Subject) -> OtherWeights:
             logits[name] = (weights.clamp(min=LEAST).log().clamp(min=-8) + noise).clone().requires_grad_()
         optimiser = torch.optim.Adam(logits.values(), lr=2.0)
         for _ in range(N_SEARCH):
-            given = {name: _softmax(logits[name], weights) for name, weights in true.items()}
-            apart = torch.cat([divergence(given[name], true[name]).flatten() for name in true]).mean()
-            moved = total_variation(subject.reweigh({name: rows[None] for name, rows in given.items()}), now)[0]
-            figures = apart.item(), moved.item()
-            if figures[1] <= subject.bound and figures[0] > best.divergence:
-                best = OtherWeights({name: rows.detach() for name, rows in given.items()}, *figures)
-            loss = -apart + 20 * (moved - 0.8 * subject.bound).clamp(min=0)
+            candidate = {name: _softmax(logits[name], weights) for name, weights in true.items()}
+            distance = torch.cat([divergence(candidate[name], true[name]).flatten() for name in true]).mean()
+            moved = total_variation(
+                subject.reweigh({name: rows[None] for name, rows in candidate.items()}), probabilities
+            )[0]
+            values = distance.item(), moved.item()
+            if values[1] <= subject.bound and values[0] > best.divergence:
+                best = AdversarialWeights({name: rows.detach() for name, rows in candidate.items()}, *values)
+            loss = -distance + 20 * (moved - 0.8 * subject.bound).clamp(min=0)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

@@ -341,6 +341,6 @@ def memory_doubts(text: str) -> Tab:
         model, source = model_or_stop(screen.WITHOUT), read_source(text)
         ids = torch.tensor(translate(model, source).ids, device=device_of(model))
         shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)
-        return subjects.one_vector_subject(model, pieces, ids, source.word_of, source.words, shares)
+        return subjects.single_vector_subject(model, pieces, ids, source.word_of, source.words, shares)
 
     return faithfulness_tab(screen.NAME, screen.WITHOUT, text, subject, "words")

@@ -115,7 +115,7 @@ def test_an_encoders_answer_is_its_sentence_vector_and_its_move_the_cosines():
     _, _, subject = made("minilm")
     *_, (_, found) = assess(subject)
     assert verdict(found, "tokens").startswith("Here the map")
-    assert found.other.moved <= 0.05
+    assert found.adversarial.moved <= 0.05
     assert found.importance["gradient × input"].abs().max() > 1e-4  # the cosine's own slope would be 0
     assert found.importance["attention × gradient"].max() > 0
     assert {"rollout", "weight × length", "attention × gradient", "value zeroing"} <= set(found.deletion)

@@ -33,7 +33,7 @@ from attention_core.faithfulness.attribution import (
     removal,
     total_variation,
 )
-from attention_core.faithfulness.variation import _shuffle, most_different, shuffled, uniform
+from attention_core.faithfulness.variation import _shuffle, find_adversarial_weights, shuffled, uniform
 from attention_core.inference.sentiment import judge, read_sentence, remove_each
 from attention_core.inference.translation import explain, explain_layers, read_source, translate
 from attention_core.models import MODELS as MODELS_BY_NAME
@@ -164,7 +164,7 @@ def test_divergence_is_that_of_jensen_and_shannon():
 
 def test_other_weights_keep_the_answer_and_differ():
     subject = toy(12)
-    other = most_different(subject)
+    other = find_adversarial_weights(subject)
     rows = other.weights["attention"]
     now = subject.probabilities()
     assert float(total_variation(subject.reweigh({"attention": rows[None]}), now)) == pytest.approx(other.moved)
