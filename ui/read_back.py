@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from attention_core.data.sentence_presets import FAITHFUL, READ_BACK
-from attention_core.inference.read_back import KEPT, LOST, compare_words
+from attention_core.inference.read_back import CORRECT, LOST, compare_words
 
 IN_ENGLISH = READ_BACK | FAITHFUL
 
@@ -25,5 +25,5 @@ def read_back(french: str, sentence: str, words: Sequence[str] = (), alone: Coll
     for kind, group in groupby(compare_words(IN_ENGLISH[french], sentence), itemgetter(1)):
         words = html.escape(" ".join(word for word, _ in group))
         words = f"<s>{words}</s>" if kind == LOST else words
-        marked.append(words if kind == KEPT else f"<mark>{words}</mark>")
+        marked.append(words if kind == CORRECT else f"<mark>{words}</mark>")
     return f'<p class="read-back">{" ".join(marked)}</p>'

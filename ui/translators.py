@@ -9,7 +9,7 @@ from attention_core.device import device_of
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.attribution import Subject
 from attention_core.inference import translation as core
-from attention_core.inference.translation import ShownTranslation, read_source
+from attention_core.inference.translation import TracedTranslation, read_source
 from attention_core.models.transformer import EditsByAttention
 from attention_core.models.translator import MAX_PIECES
 from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
@@ -38,7 +38,7 @@ MOST = 300  # next pieces that are compared; others are hardly likely
 
 likely_pieces = cached_computation(by_model=True)(core.next_pieces)
 _translated = cached_computation(by_model=True)(core.forced_translation)
-_shown = cached_computation(by_model=True)(core.show_translation)
+_shown = cached_computation(by_model=True)(core.trace_translation)
 
 
 def model_of(translator: str) -> Any:
@@ -64,7 +64,7 @@ def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> cor
     return _translated(model_or_stop(f"translator-{translator}"), core.read_source(text), forced)
 
 
-def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> core.ShownTranslation:
+def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> core.TracedTranslation:
     """Return the translation with its attention; what comes before the first edited piece is said as learned."""
     made, source = translation(translator, text, forced), core.read_source(text)
     if edits:
@@ -74,7 +74,7 @@ def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits
     return _shown(model_of(translator), translator, source, forced, made, tuple(edits))
 
 
-def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> core.ShownTranslation:
+def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> core.TracedTranslation:
     """Return the translation with the edits of this page that fit."""
     learned = shown_translation(translator, text, forced)
     edits = EDITS.fitting(learned.trace, translator, text, grows=True)
@@ -99,7 +99,7 @@ def show_next_word(
     show_outcome(page, labels, own, changed)
 
 
-def translation_doubts(page: str, text: str, shown: ShownTranslation) -> Tab:
+def translation_doubts(page: str, text: str, shown: TracedTranslation) -> Tab:
     """Return the section on a translation: English words become the unknown one."""
     name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
 

@@ -125,8 +125,8 @@ def reading_remarks(source: SourceSentence) -> None:
         remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")
     if remarks:
         st.caption("  \n".join(remarks))
-    if 2 * source.known.count(False) >= len(source.known):
-        report_unknown_words(source.words, source.known)
+    if 2 * source.in_vocabulary.count(False) >= len(source.in_vocabulary):
+        report_unknown_words(source.words, source.in_vocabulary)
 
 
 @cache

@@ -116,8 +116,8 @@ def _subject_of_keys(
 ) -> Subject:
     """Return the subject of a model whose units are erased as keys, from what its attention is given, (n, d).
 
-    predict(inputs, mask, fixed_weights) answers for some inputs (batch, n, d), with a mask or with other weights, (batch,
-    n_heads, n_queries, n_keys); mask_of makes the mask of units that are erased, bool (batch, n_units).
+    predict(inputs, mask, fixed_weights) answers for some inputs (batch, n, d), with a mask or with other weights,
+    (batch, n_heads, n_queries, n_keys); mask_of makes the mask of units that are erased, bool (batch, n_units).
     """
 
     def repeat(batch: Tensor) -> Tensor:

@@ -66,14 +66,17 @@ def pixel_influence(model: nn.Module, image: Tensor) -> Tensor:
     return jacobian_map(jacobian(model, image.to(device_of(model)))).cpu()
 
 
-def likeness_beyond(one: np.ndarray, other: np.ndarray, both_follow: np.ndarray) -> float:
+def partial_correlation(first: np.ndarray, second: np.ndarray, confounder: np.ndarray) -> float:
     """Return the partial correlation of two maps, given a third that both may follow; 0 where one is nothing else."""
-    known = np.stack([np.ones(both_follow.size), both_follow.ravel()], 1)
-    rest = [each.ravel() - known @ np.linalg.lstsq(known, each.ravel(), rcond=None)[0] for each in (one, other)]
-    sizes = [float(np.linalg.norm(each)) for each in rest]
-    if any(size <= 1e-6 * np.linalg.norm(each) for size, each in zip(sizes, (one, other), strict=True)):
+    predictors = np.stack([np.ones(confounder.size), confounder.ravel()], 1)
+    residuals = [
+        values.ravel() - predictors @ np.linalg.lstsq(predictors, values.ravel(), rcond=None)[0]
+        for values in (first, second)
+    ]
+    sizes = [float(np.linalg.norm(values)) for values in residuals]
+    if any(size <= 1e-6 * np.linalg.norm(values) for size, values in zip(sizes, (first, second), strict=True)):
         return 0.0
-    return float(rest[0] @ rest[1]) / (sizes[0] * sizes[1])
+    return float(residuals[0] @ residuals[1]) / (sizes[0] * sizes[1])
 
 
 class PatchReading(NamedTuple):

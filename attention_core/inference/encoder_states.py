@@ -16,7 +16,7 @@ from attention_core.data.pieces import END, english_words, load_vocabulary, stri
 from attention_core.data.pieces import START as FIRST_PIECE
 from attention_core.device import device_of, to_array
 from attention_core.inference.translation import SourceSentence
-from attention_core.inference.word_influence import read_both_ways
+from attention_core.inference.word_influence import read_bidirectionally
 from attention_core.models.language_model import RecurrentLanguage
 from attention_core.models.translator import Translator
 
@@ -41,22 +41,22 @@ class NextPiecePredictions(NamedTuple):
 def cut(text: str) -> TextPieces:
     """Cut a text into START and its pieces; what is more than MAX_PIECES is left out."""
     ids = pieces().encode(text.strip()).ids
-    kept = tuple(ids[:MAX_PIECES])
-    return TextPieces(kept, tuple(piece_label(one) for one in kept), len(ids) - len(kept))
+    cut_ids = tuple(ids[:MAX_PIECES])
+    return TextPieces(cut_ids, tuple(piece_label(piece) for piece in cut_ids), len(ids) - len(cut_ids))
 
 
 @torch.inference_mode()
-def after_piece(model: RecurrentLanguage, given: TextPieces, place: int, edits: Edits = ()) -> np.ndarray:
+def after_piece(model: RecurrentLanguage, text: TextPieces, position: int, edits: Edits = ()) -> np.ndarray:
     """Return the probability of every piece of the vocabulary after one of a text, (n_pieces,)."""
-    return to_array(_probabilities(model, given.ids, edits)[place])
+    return to_array(_probabilities(model, text.ids, edits)[position])
 
 
 @torch.inference_mode()
-def foresee(attentive: RecurrentLanguage, alone: RecurrentLanguage, given: TextPieces) -> NextPiecePredictions:
+def foresee(attentive: RecurrentLanguage, plain: RecurrentLanguage, text: TextPieces) -> NextPiecePredictions:
     """Let both models foresee every piece of a text from those before it."""
-    probabilities = [_probabilities(model, given.ids) for model in (attentive, alone)]
-    said = [to_array(one[range(len(given.ids) - 1), list(given.ids[1:])]) for one in probabilities]
-    return NextPiecePredictions(said, attentive.trace(given.ids, given.labels))
+    probabilities = [_probabilities(model, text.ids) for model in (attentive, plain)]
+    of_pieces = [to_array(table[range(len(text.ids) - 1), list(text.ids[1:])]) for table in probabilities]
+    return NextPiecePredictions(of_pieces, attentive.trace(text.ids, text.labels))
 
 
 def _probabilities(model: RecurrentLanguage, ids: Sequence[int], edits: Edits = ()) -> Tensor:
@@ -75,22 +75,28 @@ class StateDifferences(NamedTuple):
 
     words: list[str]
     forwards: Tensor  # (n_words,), of the states that were read forwards
-    both_ways: Tensor  # (n_words,), of those and the ones that were read backwards, end to end
+    bidirectional: Tensor  # (n_words,), of those and the ones that were read backwards, end to end
 
 
 def state_differences(model: Translator, first: SourceSentence, second: SourceSentence) -> StateDifferences:
     """Read two sentences with a translator's encoder, and compare the states of the words that they begin with."""
     pairs = zip(first.words, second.words, strict=False)
-    n = next((place for place, (one, other) in enumerate(pairs) if one.lower() != other.lower()), None)
+    n = next(
+        (index for index, (first_word, second_word) in enumerate(pairs) if first_word.lower() != second_word.lower()),
+        None,
+    )
     words = first.words[: min(len(first.words), len(second.words)) if n is None else n]
     of_first, of_second = (_states(model, source, len(words)) for source in (first, second))
-    apart = [(other - one).norm(dim=1) / one.norm(dim=1) for one, other in zip(of_first, of_second, strict=True)]
-    return StateDifferences(words, *(each.cpu() for each in apart))
+    distances = [
+        (second_word - first_word).norm(dim=1) / first_word.norm(dim=1)
+        for first_word, second_word in zip(of_first, of_second, strict=True)
+    ]
+    return StateDifferences(words, *(values.cpu() for values in distances))
 
 
 def _states(model: Translator, source: SourceSentence, n_words: int) -> tuple[Tensor, Tensor]:
     """Return the states after the words' last pieces read forwards, and with those at their first, read backwards."""
-    readings = read_both_ways(model, source.ids)
+    readings = read_bidirectionally(model, source.ids)
     last = {word: piece for piece, word in enumerate(source.word_of)}
     forward = readings["forward"].states[[last[word] for word in range(n_words)]]
     backward = readings["backward"].states[[source.word_of.index(word) for word in range(n_words)]]
@@ -111,8 +117,8 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     The sentence begins again where it ends. A word of several pieces counts with the state of its last piece; the
     sentence's end is read but not counted.
     """
-    taken = list(islice(cycle(english_words(text)), n))
-    cut = load_vocabulary().cut([word.lower() for word in taken])
+    repeated_words = list(islice(cycle(english_words(text)), n))
+    cut = load_vocabulary().cut([word.lower() for word in repeated_words])
     device = device_of(model)
     encoding = model.encode(torch.tensor([[*cut.ids, END]], device=device))
     last_piece = {word: piece for piece, word in enumerate(cut.word_of)}
@@ -120,4 +126,4 @@ def collapse(model: Translator, text: str, n: int) -> Collapse:
     start = model.start(encoding.last).tanh()
     query, _ = model.decoder(model.embedding(torch.tensor([[FIRST_PIECE]], device=device)), start[None])
     weights = model.score()(query[0], states)[0].softmax(-1)
-    return Collapse([strip_space_mark(word) for word in taken], states, weights, weights @ states)
+    return Collapse([strip_space_mark(word) for word in repeated_words], states, weights, weights @ states)

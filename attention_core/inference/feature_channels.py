@@ -35,13 +35,13 @@ def score_formula(trace: AttentionTrace, region: int) -> str:
     products = query * key
     largest = products.abs().argsort(descending=True, stable=True)[:WRITTEN]
     score, left = float(products.sum()), float(products.sum() - products[largest].sum())
-    parts = [
-        f"{_sign(weight, place == 0)} {number(abs(weight))} \\cdot {number(feature)}"
-        for place, (weight, feature) in enumerate(torch.stack((query, key), 1)[largest].tolist())
+    products_text = [
+        f"{_sign(weight, index == 0)} {number(abs(weight))} \\cdot {number(feature)}"
+        for index, (weight, feature) in enumerate(torch.stack((query, key), 1)[largest].tolist())
     ]
-    others = rf"\underbrace{{{number(abs(left))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
-    rest = rf"{_sign(left, False)} {others}"
-    lines = rf"S_{{{region + 1}}} &= {' '.join(parts)} \\ &\quad {rest} = {number(score)}"
+    remainder_text = rf"\underbrace{{{number(abs(left))}}}_{{\text{{the other {len(key) - WRITTEN}}}}}"
+    remainder = rf"{_sign(left, False)} {remainder_text}"
+    lines = rf"S_{{{region + 1}}} &= {' '.join(products_text)} \\ &\quad {remainder} = {number(score)}"
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
 
 

@@ -12,16 +12,16 @@ from attention_core.models.translator import Translator
 
 COMMITTED = find_file("benchmarks/results/grammar.json")
 GENDERS = ("le", "la"), ("un", "une"), ("mon", "ma"), ("ton", "ta"), ("son", "sa"), ("ce", "cette")
-OTHER = {form: pair[1 - place] for pair in GENDERS for place, form in enumerate(pair)}
+OPPOSITE = {form: pair[1 - index] for pair in GENDERS for index, form in enumerate(pair)}
 """Each masculine form -> the feminine one, and back."""
 DETERMINERS = frozenset(["the", "a", "an", "my", "your", "his", "her", "its", "this", "that"])
 FORE = frozenset(
     form
-    for both in (
+    for pair in (
         "petit petite", "grand grande", "bon bonne", "beau belle", "nouveau nouvelle", "vieux vieille", "gros grosse",
         "joli jolie", "mauvais mauvaise", "premier première", "dernier dernière", "jeune même autre",
     )
-    for form in both.split()
+    for form in pair.split()
 )  # fmt: skip
 """French adjectives that stand before their noun."""
 
@@ -31,7 +31,7 @@ class GenderedWord(NamedTuple):
 
     row: int  # its place in the translation
     form: str  # "la"
-    other: str  # the same in the other gender: "le"
+    opposite: str  # the same in the other gender: "le"
     noun: int  # the English word at which its noun looks most
     heaviest: int  # the English word at which it looks most itself, the noun not counted
 
@@ -42,38 +42,40 @@ class GenderProbability(NamedTuple):
     learned: float
     without_noun: float
     without_heaviest: float
-    alone: float  # with nothing barred, but each English piece read by itself, as if there were no others
+    isolated: float  # with nothing barred, but each English piece read by itself, as if there were no others
 
 
 def gendered_words(view: WordView) -> Iterator[GenderedWord]:
     """Yield the articles and the like of a translation whose noun looks at an English word with one before it."""
-    said, english = ([word.lower() for word in words] for words in (view.target, view.source))
-    for row, form in enumerate(said[:-2]):
-        of = row + 1 + (said[row + 1] in FORE)
-        if form not in OTHER or of >= len(said) - 1 or not said[of].isalpha():
+    french, english = ([word.lower() for word in words] for words in (view.target, view.source))
+    for row, form in enumerate(french[:-2]):
+        of = row + 1 + (french[row + 1] in FORE)
+        if form not in OPPOSITE or of >= len(french) - 1 or not french[of].isalpha():
             continue
-        noun, looks = int(view.weights[of, :-1].argmax()), view.weights[row, :-1].clone()
+        noun, weights = int(view.weights[of, :-1].argmax()), view.weights[row, :-1].clone()
         if not DETERMINERS.isdisjoint(english[max(0, noun - 2) : noun]) and english[noun] not in DETERMINERS:
-            looks[noun] = -1
-            yield GenderedWord(row, form, OTHER[form], noun, int(looks.argmax()))
+            weights[noun] = -1
+            yield GenderedWord(row, form, OPPOSITE[form], noun, int(weights.argmax()))
 
 
 def gender_probability(
-    model: Translator, source: SourceSentence, made: Translation, view: WordView, word: GenderedWord
+    model: Translator, source: SourceSentence, translation: Translation, view: WordView, word: GenderedWord
 ) -> GenderProbability:
     """Ask a recurrent translator with attention for both forms, as learned and changed; see GenderProbability."""
     query = view.first_piece[word.row]
 
-    def asked(barred: Sequence[int] = (), *, alone: bool = False) -> float:
+    def ask(barred: Sequence[int] = (), *, isolated: bool = False) -> float:
         edits = tuple(BlockEdge(query, key) for key, of in enumerate(source.word_of) if of in barred)
-        changed = EditedTranslator(model, edits, reads_single_pieces=alone)
-        said, other = (
-            piece_probabilities(changed, source, [*made.ids[:query], *load_vocabulary().cut([SPACE + form]).ids])[query]
-            for form in (word.form, word.other)
+        changed = EditedTranslator(model, edits, reads_single_pieces=isolated)
+        probability, opposite_probability = (
+            piece_probabilities(
+                changed, source, [*translation.ids[:query], *load_vocabulary().cut([SPACE + form]).ids]
+            )[query]
+            for form in (word.form, word.opposite)
         )
-        return said / max(said + other, 1e-12)
+        return probability / max(probability + opposite_probability, 1e-12)
 
-    return GenderProbability(asked(), asked([word.noun]), asked([word.heaviest]), asked(alone=True))
+    return GenderProbability(ask(), ask([word.noun]), ask([word.heaviest]), ask(isolated=True))
 
 
 def committed_grammar(translator: str) -> dict[str, Any]:

@@ -55,8 +55,13 @@ def in_pieces(sentences: Iterable[str]) -> LongText:
         sentence_of += [number] * len(cut.ids)
         if len(ids) > WINDOWED_PIECES.most:
             break
-    kept = slice(0, WINDOWED_PIECES.most)
-    return LongText(torch.tensor(ids[kept]), tuple(labels[kept]), tuple(sentence_of[kept]), len(ids) > kept.stop)
+    first_pieces = slice(0, WINDOWED_PIECES.most)
+    return LongText(
+        torch.tensor(ids[first_pieces]),
+        tuple(labels[first_pieces]),
+        tuple(sentence_of[first_pieces]),
+        len(ids) > first_pieces.stop,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -79,13 +84,13 @@ def read_in_windows(text: LongText, layer: int) -> AttentionTrace:
     turns = model.rotary_emb(states, torch.arange(len(ids), device=ids.device)[None])
     allowed = _allowed(len(ids) // WINDOW).to(ids.device)
     for block in model.layers[: layer + 1]:
-        attention, seen = block.self_attn, block.input_layernorm(states)
-        projected = (part(seen) for part in (attention.q_proj, attention.k_proj, attention.v_proj))
-        query, key, value = (part.unflatten(-1, (-1, attention.head_dim)).transpose(1, 2) for part in projected)
-        query, key = (part[0] for part in apply_rotary_pos_emb(query, key, *turns))
+        attention, normalised = block.self_attn, block.input_layernorm(states)
+        projected = (vectors(normalised) for vectors in (attention.q_proj, attention.k_proj, attention.v_proj))
+        query, key, value = (vectors.unflatten(-1, (-1, attention.head_dim)).transpose(1, 2) for vectors in projected)
+        query, key = (vectors[0] for vectors in apply_rotary_pos_emb(query, key, *turns))
         if block is not model.layers[layer]:
-            parts = _blocks(query), _windows(key), _windows(value[0])
-            context = F.scaled_dot_product_attention(*parts, attn_mask=allowed, enable_gqa=True)
+            blocks = _blocks(query), _windows(key), _windows(value[0])
+            context = F.scaled_dot_product_attention(*blocks, attn_mask=allowed, enable_gqa=True)
             states = states + attention.o_proj(context.transpose(1, 2).reshape(1, len(ids), -1))
             states = states + block.mlp(block.post_attention_layernorm(states))
     axis = Axis("words of the text", text.labels)
@@ -130,28 +135,28 @@ def _normaliser(query: Tensor, key: Tensor, allowed: Tensor) -> Tensor:
 @torch.inference_mode()
 def strongest_echo(text: LongText, trace: AttentionTrace, head: int) -> Echo | None:
     """Return the two short sentences of which the second looks most at what followed in the first; None = no two."""
-    begins = [at for at, number in enumerate(text.sentence_of) if at and number != text.sentence_of[at - 1]]
+    begins = [at for at, index in enumerate(text.sentence_of) if at and index != text.sentence_of[at - 1]]
     ids = text.ids.tolist()
-    best, most = None, -1.0
-    for start, middle, end in zip([1, *begins], begins, begins[1:], strict=False):
-        first, second = range(start, middle), range(middle, end)
-        if not all(SHORTEST <= len(one) <= LONGEST for one in (first, second)):
+    best, max_strength = None, -1.0
+    for start, middle, stop in zip([1, *begins], begins, begins[1:], strict=False):
+        first, second = range(start, middle), range(middle, stop)
+        if not all(SHORTEST <= len(sentence) <= LONGEST for sentence in (first, second)):
             continue
         again = {
             at: first[ids[start:middle].index(ids[at])] for at in second[:-1] if ids[at] in ids[start : middle - 1]
         }
         if len(again) < SHARED:
             continue
-        weights = trace.weights(head, slice(middle, end), slice(start, end)).tolist()
-        looks = [
+        weights = trace.weights(head, slice(middle, stop), slice(start, stop)).tolist()
+        weight_triples = [
             (row[at - start], row[at + 1 - start], row[query - 1 - start])
             for query, at in again.items()
             for row in [weights[query - middle]]
         ]
-        shares = tuple(sum(some) / len(looks) for some in zip(*looks, strict=True))
-        strength = shares[1] * len(looks) / len(second)
-        if strength > most:
-            place = max(range(len(looks)), key=lambda number: looks[number][1])
-            query = list(again)[place]
-            best, most = Echo(first, second, query, again[query] + 1, shares), strength
+        shares = tuple(sum(values) / len(weight_triples) for values in zip(*weight_triples, strict=True))
+        strength = shares[1] * len(weight_triples) / len(second)
+        if strength > max_strength:
+            clearest = max(range(len(weight_triples)), key=lambda index: weight_triples[index][1])
+            query = list(again)[clearest]
+            best, max_strength = Echo(first, second, query, again[query] + 1, shares), strength
     return best

@@ -23,7 +23,7 @@ class NumberRemark(StrEnum):
     """What is unusual about a drawn number and its reading, for the page to say."""
 
     EMPTY = "empty"
-    ONE_COLOUR = "one colour"
+    SINGLE_COLOUR = "one colour"
     COVERED = "covered"
     DOT = "dot"
     TOUCHING = "touching"
@@ -42,13 +42,13 @@ def pieces_of(picture: np.ndarray) -> list[tuple[int, int]]:
     return [size for size in sizes if max(size) >= SMALLEST_PIECE * len(ink)]
 
 
-def remarks_before(seen: InkPicture, is_drawn: bool, covered: float) -> list[NumberRemark]:
+def remarks_before(ink: InkPicture, has_strokes: bool, covered: float) -> list[NumberRemark]:
     """Say what is unusual about a canvas, perhaps drawn on and with a share of it covered, before anybody reads it."""
-    if seen.remark is CanvasRemark.EMPTY:
-        return [NumberRemark.ONE_COLOUR if is_drawn and covered > MAX_COVERED else NumberRemark.EMPTY]
-    if covered > MAX_COVERED or seen.remark is CanvasRemark.FULL:
+    if ink.remark is CanvasRemark.EMPTY:
+        return [NumberRemark.SINGLE_COLOUR if has_strokes and covered > MAX_COVERED else NumberRemark.EMPTY]
+    if covered > MAX_COVERED or ink.remark is CanvasRemark.FULL:
         return [NumberRemark.COVERED]
-    return [NumberRemark.DOT] if seen.remark is CanvasRemark.DOT else []
+    return [NumberRemark.DOT] if ink.remark is CanvasRemark.DOT else []
 
 
 def remarks_after(pieces: Sequence[tuple[int, int]], reading: DigitReading) -> list[NumberRemark]:
@@ -87,15 +87,17 @@ def labels_of(reading: DigitReading) -> list[str]:
     return [CLASSES[number] for number in reading.probabilities.argmax(1).tolist()]
 
 
-def read_drawing(model: DigitReader, canvas: np.ndarray, is_drawn: bool, covered: float) -> ReadDrawing | NumberRemark:
+def read_drawing(
+    model: DigitReader, canvas: np.ndarray, has_strokes: bool, covered: float
+) -> ReadDrawing | NumberRemark:
     """Let a model read a canvas, see remarks_before, or return why there is nothing to read."""
-    seen = ink_picture(canvas, READ_SIZE)
-    before = remarks_before(seen, is_drawn, covered)
-    if before and before[0] in (NumberRemark.EMPTY, NumberRemark.ONE_COLOUR):
+    ink = ink_picture(canvas, READ_SIZE)
+    before = remarks_before(ink, has_strokes, covered)
+    if before and before[0] in (NumberRemark.EMPTY, NumberRemark.SINGLE_COLOUR):
         return before[0]
-    reading = model.read(torch.from_numpy(seen.picture))
-    after = remarks_after(pieces_of(seen.picture), reading)
-    return ReadDrawing(canvas, seen.picture, reading, (*before, *after))
+    reading = model.read(torch.from_numpy(ink.picture))
+    after = remarks_after(pieces_of(ink.picture), reading)
+    return ReadDrawing(canvas, ink.picture, reading, (*before, *after))
 
 
 def begins_at(before: str, after: str) -> int | None:

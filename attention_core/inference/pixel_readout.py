@@ -24,59 +24,61 @@ class Readout(NamedTuple):
 
     width: int  # numbers in it
     token: float  # R² of X, read out of it
-    most: float  # R² of X, read out of the best projection to so many numbers
+    best: float  # R² of X, read out of the best projection to so many numbers
     ink: float  # share of its own variation that is due to ink; the rest is due to place
 
 
-def read_back(model: TracedModel, image: Tensor, others: Sequence[Tensor]) -> dict[str, Readout]:
+def compute_readouts(model: TracedModel, image: Tensor, training_images: Sequence[Tensor]) -> dict[str, Readout]:
     """Return what Q, K and V keep of X in a drawing (28, 28), by their letters.
 
     What reads X is ridge regression, fitted on the other drawings.
     """
-    blank, drawn, *known = (_vectors(model.trace(one)) for one in (torch.zeros_like(image), image, *others))
-    tokens, wanted = torch.cat([one["X"] for one in known]), drawn["X"]
-    middle = tokens.mean(0)
-    directions = torch.linalg.svd(tokens - middle, full_matrices=False).Vh
-    found = {}
+    blank, drawing, *training_vectors = (
+        _vectors(model.trace(vectors)) for vectors in (torch.zeros_like(image), image, *training_images)
+    )
+    tokens, target_tokens = torch.cat([vectors["X"] for vectors in training_vectors]), drawing["X"]
+    mean = tokens.mean(0)
+    directions = torch.linalg.svd(tokens - mean, full_matrices=False).Vh
+    readouts = {}
     for letter in "QKV":
-        inputs = torch.cat([one[letter] for one in known])
+        inputs = torch.cat([vectors[letter] for vectors in training_vectors])
         width = inputs.shape[1]
         best = directions[:width]
-        whole, ink = (_centred(one) for one in (drawn[letter], drawn[letter] - blank[letter]))
-        found[letter] = Readout(
+        total, ink = (_centred(vectors) for vectors in (drawing[letter], drawing[letter] - blank[letter]))
+        readouts[letter] = Readout(
             width,
-            _r2(_ridge(inputs, tokens, drawn[letter]), wanted),
-            _r2(middle + (wanted - middle) @ best.T @ best, wanted),
-            float((ink * whole).sum() / whole.square().sum()),
+            _r2(_ridge(inputs, tokens, drawing[letter]), target_tokens),
+            _r2(mean + (target_tokens - mean) @ best.T @ best, target_tokens),
+            float((ink * total).sum() / total.square().sum()),
         )
-    return found
+    return readouts
 
 
 def _vectors(trace: AttentionTrace) -> dict[str, Tensor]:
     vectors = {"X": step_of(trace, "embedding").value(), "Q": trace.query[0], "K": trace.key_of(0)}
-    return {letter: one.cpu().double() for letter, one in (vectors | {"V": trace.value_of(0)}).items()}
+    return {letter: vectors.cpu().double() for letter, vectors in (vectors | {"V": trace.value_of(0)}).items()}
 
 
-def _ridge(inputs: Tensor, targets: Tensor, asked: Tensor) -> Tensor:
+def _ridge(inputs: Tensor, targets: Tensor, new_inputs: Tensor) -> Tensor:
     """Return what ridge regression, fitted on inputs (n, d) and targets (n, d_x), makes of others (m, d)."""
-    inputs, asked = (F.pad(one, (0, 1), value=1.0) for one in (inputs, asked))
+    inputs, new_inputs = (F.pad(vectors, (0, 1), value=1.0) for vectors in (inputs, new_inputs))
     gram = inputs.T @ inputs
     penalty = RIDGE * gram.diagonal().mean() * torch.eye(len(gram)).to(gram)
-    return asked @ torch.linalg.solve(gram + penalty, inputs.T @ targets)
+    return new_inputs @ torch.linalg.solve(gram + penalty, inputs.T @ targets)
 
 
 def _centred(vectors: Tensor) -> Tensor:
     return vectors - vectors.mean(0)
 
 
-def _r2(predicted: Tensor, wanted: Tensor) -> float:
-    return float(1 - (predicted - wanted).square().sum() / _centred(wanted).square().sum())
+def _r2(predicted: Tensor, targets: Tensor) -> float:
+    return float(1 - (predicted - targets).square().sum() / _centred(targets).square().sum())
 
 
-LARGEST = np.iinfo(np.int16).max
+MAX_INTEGER = np.iinfo(np.int16).max
 
 
-def pack_looks(trace: AttentionTrace) -> tuple[bytes, float]:
+def quantise_queries_and_keys(trace: AttentionTrace) -> tuple[bytes, float]:
     """Pack the queries and keys of one head whose scores are dot products: 4 d bytes for each position.
 
     Returns them as int16, little-endian, the queries (n, d) first, and what their products as integers are multiplied
@@ -84,15 +86,15 @@ def pack_looks(trace: AttentionTrace) -> tuple[bytes, float]:
     """
     factor: float = trace.score.dot_factor(trace.key.shape[-1])  # type: ignore[assignment]
     sides = [to_array(side) for side in (trace.query[0], trace.key_of(0))]
-    steps = [float(np.abs(side).max()) / LARGEST or 1.0 for side in sides]
-    whole = [np.rint(side / step).astype("<i2").tobytes() for side, step in zip(sides, steps, strict=True)]
-    return b"".join(whole), factor * steps[0] * steps[1]
+    steps = [float(np.abs(side).max()) / MAX_INTEGER or 1.0 for side in sides]
+    packed = [np.rint(side / step).astype("<i2").tobytes() for side, step in zip(sides, steps, strict=True)]
+    return b"".join(packed), factor * steps[0] * steps[1]
 
 
 def of_all_seeds(card: Mapping[str, Any], figure: str) -> list[float]:
     """Return a figure of the model itself, then of the same one trained with other seeds, if the card has them."""
-    others = [one for one in card.get("other_seeds", {}).values() if isinstance(one, Mapping)]
-    return [one[figure] for one in (card, *others)]
+    seed_cards = [seed_card for seed_card in card.get("other_seeds", {}).values() if isinstance(seed_card, Mapping)]
+    return [seed_card[figure] for seed_card in (card, *seed_cards)]
 
 
 def figure_range(card: Mapping[str, Any], figure: str) -> str:
@@ -108,34 +110,40 @@ def mean_errors(card: Mapping[str, Any], figure: str, n: int) -> float:
     return n * (1 - sum(values) / len(values))
 
 
-PLACE, INK = "place", "ink"
-Part = tuple[str, str]
-PARTS: tuple[Part, ...] = ((PLACE, PLACE), (PLACE, INK), (INK, PLACE), (INK, INK))
+POSITION, INK = "place", "ink"
+ScoreTerm = tuple[str, str]
+SCORE_TERMS: tuple[ScoreTerm, ...] = ((POSITION, POSITION), (POSITION, INK), (INK, POSITION), (INK, INK))
 """What asks, then what is asked."""
 
 
-def score_parts(drawn: AttentionTrace, blank: AttentionTrace) -> dict[Part, Tensor]:
+def split_scores(drawing: AttentionTrace, blank: AttentionTrace) -> dict[ScoreTerm, Tensor]:
     """Return the four parts of a drawing's scores, (n_queries, n_keys) each, that sum to them.
 
     The traces are those of the drawing and of an empty picture by the same model, whose scores are dot products.
     """
-    factor: float = drawn.score.dot_factor(drawn.key.shape[-1])  # type: ignore[assignment]
-    place_q, place_k = blank.query[0], blank.key_of(0)
-    query = {PLACE: place_q, INK: drawn.query[0] - place_q}
-    key = {PLACE: place_k, INK: drawn.key_of(0) - place_k}
-    return {(asks, asked): query[asks] @ key[asked].T * factor for asks, asked in PARTS}
+    factor: float = drawing.score.dot_factor(drawing.key.shape[-1])  # type: ignore[assignment]
+    position_query, position_key = blank.query[0], blank.key_of(0)
+    query = {POSITION: position_query, INK: drawing.query[0] - position_query}
+    key = {POSITION: position_key, INK: drawing.key_of(0) - position_key}
+    return {
+        (query_source, key_source): query[query_source] @ key[key_source].T * factor
+        for query_source, key_source in SCORE_TERMS
+    }
 
 
-def shares_of(parts: Mapping[Part, Tensor]) -> dict[Part, float]:
+def term_shares(terms: Mapping[ScoreTerm, Tensor]) -> dict[ScoreTerm, float]:
     """Return how much of the variation within a row of the scores is due to each part; they sum to 1.
 
     A part's share is its covariance with the scores, within rows, divided by their variance; it is negative where the
     part works against the others. Where all rows are even every share is 0.
     """
-    within = {part: own - own.mean(1, keepdim=True) for part, own in parts.items()}
-    whole = torch.stack(list(within.values())).sum(0)
-    variance = float(whole.square().sum())
-    return {part: float((own * whole).sum()) / variance if variance else 0.0 for part, own in within.items()}
+    within = {term: term_scores - term_scores.mean(1, keepdim=True) for term, term_scores in terms.items()}
+    scores = torch.stack(list(within.values())).sum(0)
+    variance = float(scores.square().sum())
+    return {
+        term: float((term_scores * scores).sum()) / variance if variance else 0.0
+        for term, term_scores in within.items()
+    }
 
 
 def product_means(trace: AttentionTrace) -> tuple[Tensor, Tensor]:

@@ -23,7 +23,7 @@ bundle(NAME, "A small Llama, which writes English")
 bundle("digit-vit", "A small ViT, which reads digits")
 
 
-def own_model(name: str, device: str = "auto") -> Pretrained:
+def load_bundled(name: str, device: str = "auto") -> Pretrained:
     """Return one of those that are bundled here, a language model ModelError where its files are missing or damaged."""
     try:
         model = load(name, device)
@@ -44,23 +44,23 @@ def load_model(key: str) -> Pretrained:
     """
     from transformers.utils import logging
 
-    found = find_local(key)
-    if found is not None and found.source == "own":
-        return own_model(key)
-    folder, name = (found.folder, key) if found is not None else (Path(key), Path(key).name)
-    if found is None and not (folder.is_absolute() and folder.is_dir()):
+    local = find_local(key)
+    if local is not None and local.source == "own":
+        return load_bundled(key)
+    folder, name = (local.folder, key) if local is not None else (Path(key), Path(key).name)
+    if local is None and not (folder.is_absolute() and folder.is_dir()):
         raise ModelError(f"{key} is not on this machine.")
     logging.set_verbosity_error()  # what the library remarks on other people's models fills no server's log
     return load_pretrained(folder, name=name)
 
 
-def prepare(pretrained: Pretrained, given: ModelInput) -> ModelInputs:
+def prepare(pretrained: Pretrained, model_input: ModelInput) -> ModelInputs:
     """Return what a model is called with for a visitor's input; ModelError = the model does not take it."""
-    if isinstance(given, PictureInput):
-        return picture_inputs(pretrained, _pixels(given.png))
-    if given.png is not None:
-        return picture_text_inputs(pretrained, _pixels(given.png), given.text)
-    return text_inputs(pretrained, given.text, pair=given.pair, target=given.target)
+    if isinstance(model_input, PictureInput):
+        return picture_inputs(pretrained, _pixels(model_input.png))
+    if model_input.png is not None:
+        return picture_text_inputs(pretrained, _pixels(model_input.png), model_input.text)
+    return text_inputs(pretrained, model_input.text, pair=model_input.pair, target=model_input.target)
 
 
 def _pixels(png: bytes) -> np.ndarray:
@@ -72,7 +72,7 @@ def _loaded(key: str) -> Pretrained:
     return load_model(key)
 
 
-def run_input(key: str, given: ModelInput, edits: tuple[tuple[int, Edits], ...] = ()) -> ModelRun:
+def run_input(key: str, model_input: ModelInput, edits: tuple[tuple[int, Edits], ...] = ()) -> ModelRun:
     """Return what a model did with an input while traces, by their numbers, were edited; it stays loaded.
 
     Raises:
@@ -85,4 +85,4 @@ def run_input(key: str, given: ModelInput, edits: tuple[tuple[int, Edits], ...] 
         _loaded.cache_clear()
         gc.collect()
         pretrained = _loaded(key)
-    return run(pretrained, prepare(pretrained, given), edits=dict(edits))
+    return run(pretrained, prepare(pretrained, model_input), edits=dict(edits))

@@ -4,29 +4,33 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-KEPT, WRONG, LOST = "kept", "wrong", "lost"
+CORRECT, WRONG, LOST = "kept", "wrong", "lost"
 SHORT = 2
 """Letters of a word of which it is not told whether another translation has it."""
 
 
-def compare_words(said: str, meant: str) -> list[tuple[str, str]]:
-    """Return the words of what was said, kept or wrong, and between them those of what was meant that are lost."""
-    ours, theirs = said.split(), meant.split()
-    ours_bare, theirs_bare = ([word.strip(".,!?").lower() for word in words] for words in (ours, theirs))
+def compare_words(gloss: str, original: str) -> list[tuple[str, str]]:
+    """Return the words of what was said, correct or wrong, and between them those of the original that are lost."""
+    translated, meant = gloss.split(), original.split()
+    changes = SequenceMatcher(None, _bare(translated), _bare(meant), False).get_opcodes()
     compared = []
-    for change, first, last, start, end in SequenceMatcher(None, ours_bare, theirs_bare, False).get_opcodes():
-        compared += [(word, KEPT if change == "equal" else WRONG) for word in ours[first:last]]
+    for change, start, stop, lost_start, lost_stop in changes:
+        compared += [(word, CORRECT if change == "equal" else WRONG) for word in translated[start:stop]]
         if change == "insert":
-            compared += [(word, LOST) for word in theirs[start:end]]
+            compared += [(word, LOST) for word in meant[lost_start:lost_stop]]
     return compared
 
 
-def words_only_in(target: Sequence[str], other: Sequence[str]) -> list[int]:
+def _bare(words: Sequence[str]) -> list[str]:
+    return [word.strip(".,!?").lower() for word in words]
+
+
+def words_only_in(target: Sequence[str], second: Sequence[str]) -> list[int]:
     """Return the places of words that another translation has not, or less often; no short ones, nor the end."""
-    left = Counter(word.casefold() for word in other)
-    places = []
-    for place, word in enumerate(target[:-1]):
-        left[word.casefold()] -= 1
-        if len(word) > SHORT and left[word.casefold()] < 0:
-            places.append(place)
-    return places
+    counts = Counter(word.casefold() for word in second)
+    indices = []
+    for index, word in enumerate(target[:-1]):
+        counts[word.casefold()] -= 1
+        if len(word) > SHORT and counts[word.casefold()] < 0:
+            indices.append(index)
+    return indices

@@ -35,22 +35,22 @@ class SceneInput(NamedTuple):
     """A canvas as the model sees it."""
 
     picture: Tensor  # (4, 64, 64), see coloured_input
-    shown: np.ndarray  # uint8 (64, 64, 3), the same for people, on the canvas' own paper
+    rgb: np.ndarray  # uint8 (64, 64, 3), the same for people, on the canvas' own paper
     remark: CanvasRemark | None  # what is unusual about the canvas, or None
 
 
 def scene_input(canvas: np.ndarray) -> SceneInput:
     """Return a canvas, uint8 (side, side, 4), as the model sees it."""
-    seen = colour_picture(canvas, ASK_SIDE)
-    coverage, colours = torch.from_numpy(seen.coverage), torch.from_numpy(seen.colours)
+    ink = colour_picture(canvas, ASK_SIDE)
+    coverage, colours = torch.from_numpy(ink.coverage), torch.from_numpy(ink.colours)
     paper = drawing.background_of(drawing.flattened(canvas))[:, None, None]
-    on_paper = 255 * seen.colours * seen.coverage + paper * (1 - seen.coverage)
-    shown = np.rint(on_paper.transpose(1, 2, 0)).astype(np.uint8)
-    return SceneInput(coloured_input(coverage, colours), shown, seen.remark)
+    on_paper = 255 * ink.colours * ink.coverage + paper * (1 - ink.coverage)
+    rgb = np.rint(on_paper.transpose(1, 2, 0)).astype(np.uint8)
+    return SceneInput(coloured_input(coverage, colours), rgb, ink.remark)
 
 
 @torch.inference_mode()
-def ask_about_many(
+def answer_for_many(
     model: SceneQuestion, pictures: Sequence[Tensor], text: str
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Ask one question about several pictures, each (4, 64, 64).
@@ -58,10 +58,10 @@ def ask_about_many(
     Returns the answers and, of each look, (n_pictures, n_looks), the weight of the empty key, and that of all regions
     without ink.
     """
-    together = torch.stack(list(pictures)).to(model.row.device)
-    words = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
-    output = model(together, words)
-    bare = F.max_pool2d(together[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
+    batch = torch.stack(list(pictures)).to(model.row.device)
+    word_ids = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
+    output = model(batch, word_ids)
+    bare = F.max_pool2d(batch[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
     answers = [ANSWERS[number] for number in output.logits.argmax(1).tolist()]
     paper = (output.weights[:, :, :-1] * bare[:, None]).sum(-1)
     return answers, to_array(output.weights[:, :, -1]), to_array(paper)
@@ -69,7 +69,7 @@ def ask_about_many(
 
 @torch.inference_mode()
 def read_digits(
-    model: SceneQuestion, pictures: Sequence[Tensor], places: Sequence[tuple[str, tuple[float, ...]]]
+    model: SceneQuestion, pictures: Sequence[Tensor], boxes: Sequence[tuple[str, tuple[float, ...]]]
 ) -> list[SceneDigit]:
     """Return the digits of a drawing, each read by the model from a picture (4, 64, 64) of it alone.
 
@@ -77,12 +77,12 @@ def read_digits(
     """
     if not pictures:
         return []
-    asked = [write(Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour)) for colour, _ in places]
-    words = padded([numbers_of(question_words(text)) for text in asked])
-    read = model(torch.stack(list(pictures)).to(model.row.device), words.to(model.row.device)).logits.argmax(1)
+    questions = [write(Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour)) for colour, _ in boxes]
+    word_ids = padded([numbers_of(question_words(text)) for text in questions])
+    answers = model(torch.stack(list(pictures)).to(model.row.device), word_ids.to(model.row.device)).logits.argmax(1)
     return [
         SceneDigit(ANSWERS[number], colour, (left + right) / 2, (top + bottom) / 2)
-        for number, (colour, (top, left, bottom, right)) in zip(read.tolist(), places, strict=True)
+        for number, (colour, (top, left, bottom, right)) in zip(answers.tolist(), boxes, strict=True)
     ]
 
 
@@ -112,23 +112,23 @@ def is_clear(question: Question, items: list[SceneDigit]) -> bool:
 
 def clear_questions(items: list[SceneDigit]) -> list[Question]:
     """Return a question of every kind that has one about some digits and a clear answer among them; EXAMPLES first."""
-    found = []
+    questions = []
     for example in EXAMPLES:
         options = (example, *_alike(example.kind, items))
-        found += [one for one in options if (true := answer(one, items)) and true[1]][:1]
-    return found or [Question(QuestionKind.COUNT)]
+        questions += [question for question in options if (reply := answer(question, items)) and reply[1]][:1]
+    return questions or [Question(QuestionKind.COUNT)]
 
 
-def _alike(kind: QuestionKind, items: list[SceneDigit]) -> Iterator[Question]:
+def _alike(question_kind: QuestionKind, items: list[SceneDigit]) -> Iterator[Question]:
     """Yield the questions of a kind that name what is drawn."""
-    pairs = (pair for one in items for pair in ((None, one.colour), (one.digit, None)))
+    pairs = (pair for item in items for pair in ((None, item.colour), (item.digit, None)))
     named = dict.fromkeys((digit, colour) for digit, colour in pairs if digit is None or digit in DIGITS)
-    wants = {QuestionKind.DIGIT_OF_COLOUR: "colour", QuestionKind.COLOUR_OF_DIGIT: "digit"}.get(kind, "")
-    if kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT):
-        yield from (Question(kind, place=place) for place in PLACES)
+    only_named = {QuestionKind.DIGIT_OF_COLOUR: "colour", QuestionKind.COLOUR_OF_DIGIT: "digit"}.get(question_kind, "")
+    if question_kind in (QuestionKind.DIGIT_AT, QuestionKind.COLOUR_AT):
+        yield from (Question(question_kind, place=region) for region in PLACES)
         return
-    relations = RELATIONS if kind in (*BESIDE, *TWO_STEPS) else (None,)
-    ways = RELATIONS if kind in TWO_STEPS else (None,)
-    for (digit, colour), relation, between in product(named, relations, ways):
-        if not wants or {"digit": digit, "colour": colour}[wants]:
-            yield Question(kind, relation=relation, digit=digit, colour=colour, between=between)
+    relations = RELATIONS if question_kind in (*BESIDE, *TWO_STEPS) else (None,)
+    second_relations = RELATIONS if question_kind in TWO_STEPS else (None,)
+    for (digit, colour), relation, between in product(named, relations, second_relations):
+        if not only_named or {"digit": digit, "colour": colour}[only_named]:
+            yield Question(question_kind, relation=relation, digit=digit, colour=colour, between=between)

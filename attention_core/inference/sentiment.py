@@ -21,7 +21,7 @@ MAX_WORDS = 100
 """Words of a sentence that are read; the longest of the reviews has 63."""
 MAX_CHARACTERS = 20_000  # characters that are looked at, so that a pasted book costs nothing
 LONGEST_LABEL = 30  # characters of a word that are shown
-LEAST_CHANGE = 0.005
+MIN_CHANGE = 0.005
 """The smallest change of a probability that is worth a sentence; the share of another change that counts as equal."""
 
 
@@ -42,7 +42,7 @@ class Sentence:
     @property
     def cut_words(self) -> list[int]:
         """Positions of the words that the vocabulary lacks and that were cut into several pieces."""
-        return [place for place, texts in enumerate(self.texts) if len(texts) > 1]
+        return [index for index, texts in enumerate(self.texts) if len(texts) > 1]
 
     @property
     def negated(self) -> list[bool]:
@@ -50,21 +50,21 @@ class Sentence:
         return (self.pieces[:, -1] == NEGATED).tolist()
 
     @property
-    def known(self) -> list[bool]:
+    def in_vocabulary(self) -> list[bool]:
         unknown = {*self.cut_words, *self.unknown_words}
-        return [place not in unknown for place in range(len(self.words))]
+        return [index not in unknown for index in range(len(self.words))]
 
     @property
     def read_as(self) -> list[str]:
         """What each word was read as where that is more than itself, such as "bad + (not bad)", else ""."""
         unknown, texts_read = set(self.unknown_words), []
-        for place, texts in enumerate(self.texts):
-            if place in unknown:
+        for index, texts in enumerate(self.texts):
+            if index in unknown:
                 texts_read.append("an unknown sign")
                 continue
-            pair = [f"({self.words[place - 1]} {self.words[place]})".lower()] if self.paired[place] else []
-            parts = texts + pair + ["turned round"] * self.negated[place]
-            texts_read.append(" + ".join(parts) if len(parts) > 1 else "")
+            pair = [f"({self.words[index - 1]} {self.words[index]})".lower()] if self.paired[index] else []
+            readings = texts + pair + ["turned round"] * self.negated[index]
+            texts_read.append(" + ".join(readings) if len(readings) > 1 else "")
         return texts_read
 
     @cached_property
@@ -87,7 +87,7 @@ class Verdict(NamedTuple):
         return max(self.positive, 1 - self.positive)
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         return f"{self.answer} {percent(self.confidence)}"
 
 
@@ -97,9 +97,9 @@ def read_sentence(text: str) -> Sentence:
     words = [strip_space_mark(word) for word in english_words(text[:MAX_CHARACTERS])]
     if not words:
         raise ValueError("text has nothing to read: expected a sentence, got only spaces or nothing")
-    kept = words[:MAX_WORDS]
+    first_words = words[:MAX_WORDS]
     with torch.inference_mode(False):  # it is kept for whoever asks next, perhaps for gradients
-        return sentence_of(kept, len(words) - len(kept))
+        return sentence_of(first_words, len(words) - len(first_words))
 
 
 def sentence_of(words: list[str], n_dropped: int = 0) -> Sentence:
@@ -117,13 +117,13 @@ def batch_of(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
 @torch.inference_mode()
 def judge_all(model: nn.Module, sentences: Sequence[Tensor], batch_size: int = 250) -> Tensor:
     """Return the probability of "positive" of many sentences, given as their pieces, float (n,), in their order."""
-    order = sorted(range(len(sentences)), key=lambda place: len(sentences[place]))
+    order = sorted(range(len(sentences)), key=lambda index: len(sentences[index]))
     device = device_of(model)
     answers = torch.empty(len(sentences))
     for start in range(0, len(order), batch_size):
-        places = order[start : start + batch_size]
-        pieces, mask = batch_of([sentences[place] for place in places])
-        answers[places] = model(pieces.to(device), mask.to(device)).logits.softmax(-1)[:, 1].cpu()
+        batch = order[start : start + batch_size]
+        pieces, mask = batch_of([sentences[index] for index in batch])
+        answers[batch] = model(pieces.to(device), mask.to(device)).logits.softmax(-1)[:, 1].cpu()
     return answers
 
 
@@ -147,19 +147,19 @@ def remove_each(model: nn.Module, sentence: Sentence) -> Tensor:
 
     Source: leave-one-out, Li et al. 2016, "Understanding neural networks through representation erasure".
     """
-    n, now = len(sentence.words), judge(model, sentence).positive
+    n, unchanged = len(sentence.words), judge(model, sentence).positive
     if n == 1:
         return torch.zeros(1)
-    shorter = [sentence_of(sentence.words[:place] + sentence.words[place + 1 :]) for place in range(n)]
-    return judge_all(model, [rest.pieces for rest in shorter]) - now
+    shorter = [sentence_of(sentence.words[:index] + sentence.words[index + 1 :]) for index in range(n)]
+    return judge_all(model, [sentence_without.pieces for sentence_without in shorter]) - unchanged
 
 
 def against_the_answer(weights: Sequence[float], changes: Sequence[float], positive: float) -> int | None:
     """Return the heaviest word with more than an even share of the weight whose removal makes the answer surer."""
     towards = 1 if positive >= 0.5 else -1
-    places = [
-        place
-        for place, (weight, change) in enumerate(zip(weights, changes, strict=True))
-        if weight > 1 / len(weights) and towards * change >= LEAST_CHANGE
+    candidates = [
+        index
+        for index, (weight, change) in enumerate(zip(weights, changes, strict=True))
+        if weight > 1 / len(weights) and towards * change >= MIN_CHANGE
     ]
-    return max(places, key=lambda place: weights[place], default=None)
+    return max(candidates, key=lambda index: weights[index], default=None)

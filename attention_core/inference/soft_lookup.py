@@ -51,7 +51,7 @@ def ngrams(text: str) -> Counter[str]:
 
 
 @lru_cache(maxsize=50_000)
-def place_of(run: str, width: int = WIDTH) -> tuple[int, int]:
+def hash_run(run: str, width: int = WIDTH) -> tuple[int, int]:
     """Return the number that a run adds to, 0 to width - 1, and its sign, +1 or -1; the same on every machine."""
     digest = hashlib.blake2b(run.encode(), digest_size=8).digest()
     return int.from_bytes(digest[:4], "little") % width, 1 - 2 * (digest[4] & 1)
@@ -65,7 +65,7 @@ def embed(texts: Sequence[str], width: int = WIDTH) -> Tensor:
     vectors = np.zeros((len(texts), width))  # adds one number at a time much faster than torch
     for row, text in enumerate(texts):
         for run, count in ngrams(text).items():
-            column, sign = place_of(run, width)
+            column, sign = hash_run(run, width)
             vectors[row, column] += sign * count**0.5
     return torch.nn.functional.normalize(torch.from_numpy(vectors), dim=1, eps=1e-12)
 
@@ -75,12 +75,12 @@ def shared_runs(first: str, second: str) -> list[str]:
     return sorted(ngrams(first).keys() & ngrams(second).keys(), key=lambda run: (-len(run), run))
 
 
-def shared_letters(text: str, other: str) -> list[tuple[str, bool]]:
+def shared_letters(text: str, second: str) -> list[tuple[str, bool]]:
     """Return a text in pieces, each with whether its letters are in a run that the other text has too."""
     shared = [False] * len(text)
-    for run in shared_runs(text, other):
-        n_letters, here = len(run.strip("_")), run.replace("_", r"\b")
-        for match in re.finditer(f"(?={here})", text, re.IGNORECASE):
+    for run in shared_runs(text, second):
+        n_letters, pattern = len(run.strip("_")), run.replace("_", r"\b")
+        for match in re.finditer(f"(?={pattern})", text, re.IGNORECASE):
             shared[match.start() : match.start() + n_letters] = [True] * n_letters
     pieces = groupby(zip(text, shared, strict=True), itemgetter(1))
     return [("".join(letter for letter, _ in piece), is_shared) for is_shared, piece in pieces]
@@ -96,7 +96,7 @@ class Encoder(NamedTuple):
     numbers: str  # what the columns are, plural
     formula: str  # with {} for the letter of the vector
     code: str  # with {name} for the vector and {texts} for what is turned into one
-    words: str  # for people
+    explanation: str  # for people
     named: Mapping[str, Any]  # what the code refers to
 
 
@@ -117,7 +117,7 @@ def meaning(pretrained: Pretrained, embed: Callable[[Sequence[str]], Tensor] | N
         embed or (lambda texts: sentence_vectors(pretrained, texts)),
         "numbers of meaning",
         r"{} = \frac{{s}}{{\lVert s \rVert}}, \qquad s = \sum_{{t}} h_t",
-        f"tokens = tokenizer({{texts}}, padding=True, truncation=True, max_length={_most(pretrained)}, "
+        f"tokens = tokenizer({{texts}}, padding=True, truncation=True, max_length={_max_tokens(pretrained)}, "
         'return_tensors="pt")\n'
         'states = model(**tokens.to(model.device))[0] * tokens["attention_mask"][..., None]\n'
         "{name} = F.normalize(states.sum(dim=1)).cpu().double()",
@@ -134,13 +134,13 @@ def sentence_vectors(pretrained: Pretrained, texts: Sequence[str]) -> Tensor:
     Of each text the first MAX_TOKENS pieces are read.
     """
     model: Any = pretrained.model
-    cut = {"padding": True, "truncation": True, "max_length": _most(pretrained)}
-    tokens = pretrained.tokenizer(list(texts), return_tensors="pt", **cut).to(model.device)
+    settings = {"padding": True, "truncation": True, "max_length": _max_tokens(pretrained)}
+    tokens = pretrained.tokenizer(list(texts), return_tensors="pt", **settings).to(model.device)
     states = model(**tokens)[0] * tokens["attention_mask"][..., None]
     return F.normalize(states.sum(1)).cpu().double()
 
 
-def _most(pretrained: Pretrained) -> int:
+def _max_tokens(pretrained: Pretrained) -> int:
     return min(MAX_TOKENS, pretrained.most_tokens or MAX_TOKENS)
 
 
@@ -167,26 +167,28 @@ def soft_lookup(
     has one column per different text, so that the context says how much of each comes back.
     """
     query_axis, key_axis = _axis("queries", queries), _axis(records.key_name, records.keys)
-    query, key = (encoder.embed(part) for part in (queries, records.keys))
+    query, key = (encoder.embed(texts) for texts in (queries, records.keys))
     vectors, labels = Axis.numbered(encoder.numbers, key.shape[1]), value_labels(records)
     columns = [labels.index(text) for text in records.values]
     value, value_axis = F.one_hot(torch.tensor(columns)).double(), _axis(f"different {records.value_name}", labels)
-    letter, made, words = encoder.formula, encoder.code, encoder.words
-    one_hot = "value = F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
-    handed = "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
+    formula, code, explanation = encoder.formula, encoder.code, encoder.explanation
+    value_code = "value = F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
+    value_explanation = (
+        "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
+    )
     shape = rf"V \in \mathbb{{R}}^{{{len(records.keys)} \times {len(value_axis)}}}"
-    given = {"queries": list(queries), "keys": list(records.keys), "values": list(records.values), "columns": columns}
+    texts = {"queries": list(queries), "keys": list(records.keys), "values": list(records.values)}
     steps = projections(
         (query, key, value),
         (query_axis, key_axis, key_axis),
         (vectors, vectors, value_axis),
-        formula="$set",
-        code="$made",
-        explanation="$words",
-        inputs=partial(always, {**encoder.named, **given}),
-        set=(letter.format("q"), letter.format("k"), shape),
-        made=(made.format(name="query", texts="queries"), made.format(name="key", texts="keys"), one_hot),
-        words=(words, words, handed),
+        formula="$vectors",
+        code="$computed",
+        explanation="$sentences",
+        inputs=partial(always, {**encoder.named, **texts, "columns": columns}),
+        vectors=(formula.format("q"), formula.format("k"), shape),
+        computed=(code.format(name="query", texts="queries"), code.format(name="key", texts="keys"), value_code),
+        sentences=(explanation, explanation, value_explanation),
     )
     return AttentionTrace(
         query=query[None],
@@ -208,7 +210,7 @@ def weigh_words(records: Records, query: str, temperature: float, encoder: Encod
 
     Every word is a key of its own: its vector is that of the word alone.
     """
-    words = [(word, place) for place, key in enumerate(records.keys) for word in re.findall(r"\w+", key)]
+    words = [(word, key) for key, key in enumerate(records.keys) for word in re.findall(r"\w+", key)]
     words = words[:MAX_WORDS]
     if not words:
         return []

@@ -45,10 +45,10 @@ class SourceSentence:
         return [*self.words, END_LABEL]
 
     @property
-    def known(self) -> list[bool]:
+    def in_vocabulary(self) -> list[bool]:
         """For each word, whether the vocabulary has it as one piece."""
         unknown = self.unknown
-        return [self.word_of.count(place) == 1 and word not in unknown for place, word in enumerate(self.words)]
+        return [self.word_of.count(index) == 1 and word not in unknown for index, word in enumerate(self.words)]
 
     @property
     def cut(self) -> list[tuple[str, list[str]]]:
@@ -139,12 +139,12 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
     joined = "".join(texts).replace(subwords.SPACE, " ")
     spans = subwords.french_spans(joined)
     starts = [start for start, _ in spans]
-    word_of, place = [], 0
+    word_of, offset = [], 0
     for text in texts:
-        first = place + (len(text) > 1 and text.startswith(subwords.SPACE))
+        first = offset + (len(text) > 1 and text.startswith(subwords.SPACE))
         word_of.append(max(0, bisect_right(starts, first) - 1))
-        place += len(text)
-    words = [joined[start:end] for start, end in spans]
+        offset += len(text)
+    words = [joined[start:stop] for start, stop in spans]
     if words:
         words[0] = words[0][:1].upper() + words[0][1:]
     return Translation(
@@ -172,7 +172,7 @@ def translate_together(
     """Return the best translations of sentences with the same number of pieces, in one beam search."""
     ids = torch.stack([source.ids for source in sources]).to(device_of(model))
     best = [hypotheses[0] for hypotheses in beam_search(model, ids, width, prefix)]
-    return [translation_of(one.ids, [math.exp(log) for log in one.logs]) for one in best]
+    return [translation_of(hypothesis.ids, [math.exp(log) for log in hypothesis.logs]) for hypothesis in best]
 
 
 def forced_translation(
@@ -288,7 +288,7 @@ def word_view(trace: AttentionTrace, source: SourceSentence, translation: Transl
 
 
 @dataclass(frozen=True, eq=False)
-class ShownTranslation:
+class TracedTranslation:
     """A translation with its attention, by piece and by word."""
 
     translator: str  # its name
@@ -298,14 +298,14 @@ class ShownTranslation:
     view: WordView  # the same by word
 
 
-def show_translation(
+def trace_translation(
     model: Translator | Transformer,
     translator: str,
     source: SourceSentence,
     forced: tuple[int, ...],
     translation: Translation,
     edits: Edits = (),
-) -> ShownTranslation:
+) -> TracedTranslation:
     """Return a translation with its attention, with those edits of the attention that is shown that its words have."""
     edits = for_queries(edits, 0, len(translation.ids) + (not translation.finished))
     if isinstance(model, Transformer):
@@ -313,7 +313,7 @@ def show_translation(
         trace = explain_layers(model, source, translation, {cross: edits})[cross]
     else:
         trace = explain(model, source, translation, edits)
-    return ShownTranslation(translator, forced, translation, trace, word_view(trace, source, translation))
+    return TracedTranslation(translator, forced, translation, trace, word_view(trace, source, translation))
 
 
 @torch.inference_mode()
@@ -340,9 +340,9 @@ def word_likeness(model: TiedTranslator, source: SourceSentence, translation: Tr
     table = model.embedding.weight
     english, groups = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)
     words = torch.stack([english[groups == word].mean(0) for word in range(source.word_of[-1] + 1)])
-    ends = [*view.first_piece[1:], len(translation.ids)]
+    stops = [*view.first_piece[1:], len(translation.ids)]
     french = torch.stack([
-        table[translation.ids[first:end]].mean(0) if first < end else table.new_full(table.shape[1:], torch.nan)
-        for first, end in zip(view.first_piece, ends, strict=True)
+        table[translation.ids[first:stop]].mean(0) if first < stop else table.new_full(table.shape[1:], torch.nan)
+        for first, stop in zip(view.first_piece, stops, strict=True)
     ])  # fmt: skip
     return cosine_similarity(french[:, None], words[None], dim=-1).cpu()

@@ -43,22 +43,22 @@ DIRECTIONS = ("forward", "backward")
 
 
 @torch.inference_mode()
-def read_both_ways(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
+def read_bidirectionally(model: Translator, ids: Tensor) -> dict[str, RecurrentPass]:
     """Run the encoder over a sentence in both directions; states and gates stand in the order of the sentence."""
     network, inputs = model.encoder, model.embedding(ids.to(device_of(model)))
     halves = network(inputs[None])[0][0].chunk(2, -1)
     if not isinstance(network, nn.GRU):
         return dict(zip(DIRECTIONS, map(RecurrentPass, halves), strict=True))
     readings = {}
-    for way, states, suffix in zip(DIRECTIONS, halves, ("", "_reverse"), strict=True):
-        none = torch.zeros_like(states[:1])
-        before = torch.cat((states[1:], none) if suffix else (none, states[:-1]))
+    for direction, states, suffix in zip(DIRECTIONS, halves, ("", "_reverse"), strict=True):
+        zeros = torch.zeros_like(states[:1])
+        before = torch.cat((states[1:], zeros) if suffix else (zeros, states[:-1]))
         of_input, of_state, bias_input, bias_state = (
-            getattr(network, f"{kind}_l0{suffix}").chunk(3)[1]
-            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            getattr(network, f"{name}_l0{suffix}").chunk(3)[1]
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
         update = (inputs @ of_input.T + bias_input + before @ of_state.T + bias_state).sigmoid()
-        readings[way] = RecurrentPass(states, update)
+        readings[direction] = RecurrentPass(states, update)
     return readings
 
 
@@ -106,52 +106,59 @@ class MemoryOverview:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def share_kept(self, direction: str, place: int) -> float | None:
+    def retained_share(self, direction: str, position: int) -> float | None:
         """Return the mean of the update gate while a word was read; None without gates."""
-        return float(self.update[direction][:, place].mean()) if direction in self.update else None
+        return float(self.update[direction][:, position].mean()) if direction in self.update else None
 
 
 def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview:
     """Read a sentence in both directions; a word's state is the one after its last piece that was read."""
-    n, ends = source.word_of[-1] + 1, {word: piece for piece, word in enumerate(source.word_of)}
-    last = {"forward": [ends[word] for word in range(n)], "backward": [source.word_of.index(word) for word in range(n)]}
-    readings = read_both_ways(model, source.ids)
-    orders = {direction: similar_dimensions_first(one.states) for direction, one in readings.items()}
+    n, last_pieces = source.word_of[-1] + 1, {word: piece for piece, word in enumerate(source.word_of)}
+    last = {
+        "forward": [last_pieces[word] for word in range(n)],
+        "backward": [source.word_of.index(word) for word in range(n)],
+    }
+    readings = read_bidirectionally(model, source.ids)
+    orders = {direction: similar_dimensions_first(reading.states) for direction, reading in readings.items()}
 
     def in_order(direction: str, rows: Tensor) -> np.ndarray:
         return to_array(rows[last[direction]][:, orders[direction]].T)
 
     return MemoryOverview(
         labels=source.word_labels,
-        states={way: in_order(way, one.states) for way, one in readings.items()},
-        update={way: in_order(way, one.update) for way, one in readings.items() if one.update is not None},
+        states={direction: in_order(direction, reading.states) for direction, reading in readings.items()},
+        update={
+            direction: in_order(direction, reading.update)
+            for direction, reading in readings.items()
+            if reading.update is not None
+        },
     )
 
 
-def _attended(model: Translator, said: Sequence[int], vectors: Tensor) -> tuple[Tensor, Tensor]:
+def _attended(model: Translator, french_ids: Sequence[int], vectors: Tensor) -> tuple[Tensor, Tensor]:
     """Return the weights (batch, n) and the context (batch, d) of the piece after some French ones, of pieces' vectors.
 
     The model is a recurrent translator whose decoder attends to all states.
     """
     with torch.inference_mode(False):
-        target = model.embedding(torch.tensor([[START, *said]], device=vectors.device)).detach()
-    states, ends = model.encoder(vectors)
-    first = model.start(ends.transpose(0, 1).flatten(1)).tanh()
+        target = model.embedding(torch.tensor([[START, *french_ids]], device=vectors.device)).detach()
+    states, last_states = model.encoder(vectors)
+    first = model.start(last_states.transpose(0, 1).flatten(1)).tanh()
     query = model.decoder(target.expand(len(vectors), -1, -1), first[None])[0][:, -1:]
     weights = model.score()(query, states).softmax(-1)
     return weights[:, 0], (weights @ states)[:, 0]
 
 
 @torch.no_grad()
-def weights_by_word(model: Translator, source: SourceSentence, said: Sequence[int]) -> Tensor:
+def weights_by_word(model: Translator, source: SourceSentence, french_ids: Sequence[int]) -> Tensor:
     """Return the attention to each English word, the end included, after some French pieces: (n_words + 1,)."""
-    weights = _attended(model, said, model.embedding(source.ids.to(device_of(model)))[None])[0][0].cpu()
+    weights = _attended(model, french_ids, model.embedding(source.ids.to(device_of(model)))[None])[0][0].cpu()
     return weights.new_zeros(source.word_of[-1] + 1).index_add(0, torch.tensor(source.word_of), weights)
 
 
-def context_shares(model: Translator, source: SourceSentence, said: Sequence[int]) -> Tensor:
+def context_shares(model: Translator, source: SourceSentence, french_ids: Sequence[int]) -> Tensor:
     """Return what the context knows of each English word after some French pieces: shares, (n_words + 1,)."""
-    return shares(_norms(lambda vectors: _attended(model, said, vectors)[1], model, source))
+    return shares(_norms(lambda vectors: _attended(model, french_ids, vectors)[1], model, source))
 
 
 def last_state_shares(model: Translator, source: SourceSentence) -> Tensor:

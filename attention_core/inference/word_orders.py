@@ -24,9 +24,9 @@ class OrderComparison(NamedTuple):
         return (self.shuffled_states - before).norm(dim=-1) / before.norm(dim=-1)
 
 
-def word_order(n_words: int, how: str, seed: int = 0) -> list[int]:
+def word_order(n_words: int, arrangement: str, seed: int = 0) -> list[int]:
     """Return an order, "reversed" or "shuffled" (never as it was, if possible)."""
-    if how == "reversed":
+    if arrangement == "reversed":
         return list(range(n_words))[::-1]
     order = torch.randperm(n_words, generator=torch.Generator().manual_seed(seed)).tolist()
     if n_words > 1 and order == list(range(n_words)):
@@ -39,33 +39,35 @@ def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence,
 
     The order is one of the words that may move, see movable_words. Pieces of a word stay together.
     """
-    whole = [*order, *range(len(order), len(source.words) + 1)]
-    places = [place for word in whole for place, owner in enumerate(source.word_of) if owner == word]
-    new_number = {word: number for number, word in enumerate(whole)}
+    order_with_end = [*order, *range(len(order), len(source.words) + 1)]
+    positions = [position for word in order_with_end for position, owner in enumerate(source.word_of) if owner == word]
+    new_number = {word: number for number, word in enumerate(order_with_end)}
     new = SourceSentence(
-        words=[source.word_labels[word] for word in whole[:-1]],
-        ids=source.ids[places],
-        labels=[source.labels[place] for place in places],
-        word_of=[new_number[source.word_of[place]] for place in places],
+        words=[source.word_labels[word] for word in order_with_end[:-1]],
+        ids=source.ids[positions],
+        labels=[source.labels[position] for position in positions],
+        word_of=[new_number[source.word_of[position]] for position in positions],
         n_dropped=source.n_dropped,
     )
-    return new, torch.tensor(places)
+    return new, torch.tensor(positions)
 
 
-def reordered_edits(edits: EditsByAttention, places: Tensor) -> EditsByAttention:
+def reordered_edits(edits: EditsByAttention, positions: Tensor) -> EditsByAttention:
     """Return the edits of a sentence for the same words in another order: they follow the words to their new places.
 
     The places are those that `reordered` returns.
     """
-    now = places.argsort().tolist()
+    new_position = positions.argsort().tolist()
 
-    def moved(kind: str, edit: Edit) -> Edit:
-        edit = edit if kind == "decoder" else edit.with_keys(now.__getitem__)[0]
-        if kind != "encoder" or not isinstance(edit, QueryEdit) or edit.query is None:
+    def moved(attention: str, edit: Edit) -> Edit:
+        edit = edit if attention == "decoder" else edit.with_keys(new_position.__getitem__)[0]
+        if attention != "encoder" or not isinstance(edit, QueryEdit) or edit.query is None:
             return edit
-        return replace(edit, query=now[edit.query])  # type: ignore[call-arg]
+        return replace(edit, query=new_position[edit.query])  # type: ignore[call-arg]
 
-    return {(kind, layer): tuple(moved(kind, edit) for edit in its) for (kind, layer), its in edits.items()}
+    return {
+        (attention, layer): tuple(moved(attention, edit) for edit in its) for (attention, layer), its in edits.items()
+    }
 
 
 def movable_words(source: SourceSentence) -> int:
@@ -82,16 +84,18 @@ def compare_orders(edited: EditedTranslator, source: SourceSentence, order: list
     section 3.5.
     """
     device = device_of(edited.model)
-    other, places = reordered(source, order)
+    reordered_source, positions = reordered(source, order)
 
     def states(ids: Tensor, edits: EditsByAttention) -> Tensor:
         return edited.network.encode(ids[None].to(device), edits).states[0].cpu()
 
-    moved = reordered_edits(edited.edits, places)
-    return OrderComparison(places, states(source.ids, edited.edits), states(other.ids, moved))
+    moved = reordered_edits(edited.edits, positions)
+    return OrderComparison(positions, states(source.ids, edited.edits), states(reordered_source.ids, moved))
 
 
 def as_bytes(states: list[Tensor]) -> list[bytes]:
     """Return numbers for a picture, one byte each, 0 to 255 with 0 in the middle, all on one scale."""
-    most = torch.cat([one.flatten() for one in states]).abs().quantile(0.98)
-    return [((one / most).clamp(-1, 1) * 127.5 + 127.5).round().to(torch.uint8).numpy().tobytes() for one in states]
+    largest = torch.cat([matrix.flatten() for matrix in states]).abs().quantile(0.98)
+    return [
+        ((matrix / largest).clamp(-1, 1) * 127.5 + 127.5).round().to(torch.uint8).numpy().tobytes() for matrix in states
+    ]

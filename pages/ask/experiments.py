@@ -57,7 +57,7 @@ ENCODERS = {TELLER: "trained beforehand", TOGETHER: "trained together with the t
 ENCODER = Field(NAME, "encoder", TELLER, address="encoder", **named(beforehand=TELLER, along=TOGETHER))
 WALK = Walk(NAME, label="Look")
 MAX_NAMED, FRAME = 3, (200, 205, 211)
-ask_about_many, tell = by_model(ask.ask_about_many), by_model(SceneCaption.explain)
+answer_for_many, tell = by_model(ask.answer_for_many), by_model(SceneCaption.explain)
 
 
 def counting(drawing: AskedDrawing, question: Question) -> None:
@@ -80,7 +80,7 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     shown = [drawing.without(matching[count:]) for count in counts]
     asked = Question(QuestionKind.COUNT, colour=colour)
     text = f"{write(asked)}?"
-    answers, empty, paper = ask_about_many(MODEL, [seen.picture for seen in shown], text)
+    answers, empty, paper = answer_for_many(MODEL, [seen.picture for seen in shown], text)
     looks = slice(asked.n_looks)
     left, right = st.columns([1, 1.15], gap="large")
     with left:

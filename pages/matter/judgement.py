@@ -72,7 +72,7 @@ def answer(text: str, edits: Edits, is_read: bool) -> None:
         return
     now = verdict_of(ATTENTION, text, edits)
     colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
-    st.html(f'<p class="judgement" style="color:{colour}">{now.said}</p>{_fault(text, now.answer, edits)}')
+    st.html(f'<p class="judgement" style="color:{colour}">{now.label}</p>{_fault(text, now.answer, edits)}')
 
 
 def worth_of_attention() -> None:
@@ -105,7 +105,7 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
             missing.append(f"**{title}**: {fault}")
             continue
         verdict, accuracy = verdict_of(name, text, edits), card_or_empty(name).get("development_accuracy")
-        said = verdict.said if is_read else "no judgement"
+        said = verdict.label if is_read else "no judgement"
         rows.append((title, said, f"{accuracy:.1%}" if isinstance(accuracy, float) else "unknown"))
     left, right = st.columns(2, gap="large")
     with left:
@@ -227,9 +227,9 @@ def surprise() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         before = verdict_of(ATTENTION, GUESSED)
-        without = {place: core.Verdict(before.positive + changes[place]).said for place in (decides, heaviest)}
+        without = {place: core.Verdict(before.positive + changes[place]).label for place in (decides, heaviest)}
         return options.index(decides), (
-            f"{before.said.capitalize()}; without {names[decides]}, which has {percent(weights[decides])} of the "
+            f"{before.label.capitalize()}; without {names[decides]}, which has {percent(weights[decides])} of the "
             f"weight, {without[decides]}; without {names[heaviest]}, {without[heaviest]}."
         )
 

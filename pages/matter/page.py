@@ -24,7 +24,7 @@ def judged_sentence() -> None:
             typed = sentence_box(judge.NAME, PRESETS, max_words=MAX_WORDS, label="A sentence about a film")
             text = readable_sentence(judge.NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
             sentence = read_sentence(text)
-            is_read = report_unknown_words(sentence.words, sentence.known)
+            is_read = report_unknown_words(sentence.words, sentence.in_vocabulary)
         edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
         trace = judge.attention_trace(text, edits)
         with judgement:

@@ -67,7 +67,7 @@ def walk_tab(text: str) -> None:
 
 
 def _kept_in_words(memory: influence.MemoryOverview, direction: str, now: int) -> str:
-    kept = memory.share_kept(direction, now)
+    kept = memory.retained_share(direction, now)
     does = "writes the whole state anew" if kept is None else f"keeps **{kept:.0%}** of the state"
     if now == {"forward": 0, "backward": len(memory) - 1}[direction]:
         does = "comes first, there is no state to keep yet"
@@ -98,7 +98,7 @@ def what_follows() -> None:
     if not apart.words:
         st.info("Let both sentences begin with the same word.")
         return
-    forwards, both_ways = to_array(apart.forwards), to_array(apart.both_ways)
+    forwards, both_ways = to_array(apart.forwards), to_array(apart.bidirectional)
     for title, shares in zip(screen.READINGS.values(), (forwards, both_ways), strict=True):
         words = screen.shaded_words(apart.words, shares, max(float(both_ways.max()), 1e-9))
         read.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')

@@ -19,7 +19,7 @@ from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
 from attention_core.faithfulness.subjects import ink_mask
 from attention_core.inference.digits import Answer
-from attention_core.inference.pixel_readout import figure_range, pack_looks, product_means
+from attention_core.inference.pixel_readout import figure_range, product_means, quantise_queries_and_keys
 from ui.canvas import PAPER, Pad, PadContent, digit_presets
 from ui.chart import draw_map, note_picture
 from ui.component import component
@@ -73,7 +73,7 @@ STRONGEST = 0.03
 """The weight from which on maps of this page have their strongest pink: on one scale equal weights have one colour."""
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", folder="pages/pixels")
-quantised_qk = cached_computation()(pack_looks)
+quantised_qk = cached_computation()(quantise_queries_and_keys)
 
 
 class Reading(NamedTuple):

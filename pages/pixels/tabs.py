@@ -20,7 +20,7 @@ from attention_core.faithfulness import subjects
 from attention_core.faithfulness.subjects import erase_ink, ink_mask
 from attention_core.inference import digits as pixels
 from attention_core.inference import pixel_readout as readout
-from attention_core.inference.digits import Answer, likeness_beyond
+from attention_core.inference.digits import Answer, partial_correlation
 from attention_core.models import attention_at_snapshot
 from attention_core.models.digit_vit import NAME as MODEL
 from attention_core.weights import WeightsError
@@ -63,7 +63,7 @@ def learned_section(reading: screen.Reading) -> None:
         with column:
             st.markdown(f"**{title}**")
             draw_chart(screen.map_chart(traces[1], values, ink, size=200, marked=marked), width="content", alt=title)
-    text = f"**Are Q and K just random?** {_whether_learned(name, likeness_beyond(first, last, ink))}"
+    text = f"**Are Q and K just random?** {_whether_learned(name, partial_correlation(first, last, ink))}"
     if name != screen.INK_ONLY:
         text += f"\n\n{_score_sources(name, snapshots, steps[-1], image)}"
     text_column.markdown(text)
@@ -83,7 +83,7 @@ def _score_sources(name: str, snapshots: Mapping[str, Tensor], moment: int, imag
     inked_trace, blank_trace = (
         _at_moment(name, snapshots, moment, picture) for picture in (image, torch.zeros_like(image))
     )
-    shares = readout.shares_of(readout.score_parts(inked_trace, blank_trace))
+    shares = readout.term_shares(readout.split_scores(inked_trace, blank_trace))
     query_source, key_source = (
         _larger(sum(share for sources, share in shares.items() if sources[side] == readout.INK)) for side in (0, 1)
     )
@@ -94,7 +94,7 @@ def _larger(ink: float) -> str:
     """Say which of ink and position decides, given the ink's share; above 1 the position works against it."""
     if round(100 * ink) == 50:
         return "up to its ink and its place alike"
-    share, larger, smaller = max((ink, readout.INK, readout.PLACE), (1 - ink, readout.PLACE, readout.INK))
+    share, larger, smaller = max((ink, readout.INK, readout.POSITION), (1 - ink, readout.POSITION, readout.INK))
     against = f"; its {smaller} works the other way" if share > 1 else ""
     return f"mostly up to its {larger} ({percent(share)}{against})"
 
@@ -106,7 +106,7 @@ def _at_moment(name: str, snapshots: Mapping[str, Tensor], moment: int, image: T
 
 CLOSE_R2 = 0.9  # R² above which a projection is close to what it projects
 SAME_INK = 0.01  # mean difference of the ink below which two drawings are one
-_read_back = by_model(readout.read_back)
+_read_back = by_model(readout.compute_readouts)
 
 
 def projection_section(reading: screen.Reading) -> None:
@@ -119,13 +119,13 @@ def projection_section(reading: screen.Reading) -> None:
     text, table = st.columns([1, 1.2], gap="large", vertical_alignment="center")
     text.markdown(
         f"**{'Yes' if value.token > CLOSE_R2 else 'No'}**: {percent(value.token)} of a pixel's vector X can be read "
-        f"back from V. At best, {value.width} numbers would give {percent(value.most)}."
+        f"back from V. At best, {value.width} numbers would give {percent(value.best)}."
     )
     with table:
         figures_table(
             ("", "numbers", "give back (R²)", "at best", "ink"),
             *(
-                (letter, str(readout.width), *(percent(share) for share in (readout.token, readout.most, readout.ink)))
+                (letter, str(readout.width), *(percent(share) for share in (readout.token, readout.best, readout.ink)))
                 for letter, readout in readouts.items()
             ),
         )

@@ -29,7 +29,7 @@ COLUMNS = [1.9, 1]
 REMARKS = {
     NumberRemark.EMPTY: "Write a number on the pad, one to "
     f"{MAX_DIGITS} digits from left to right, or take one from below it.",
-    NumberRemark.ONE_COLOUR: "The whole pad has one colour. Undo takes the last stroke away.",
+    NumberRemark.SINGLE_COLOUR: "The whole pad has one colour. Undo takes the last stroke away.",
     NumberRemark.COVERED: "Most of the pad is painted over: the rarer colour is taken for ink.",
     NumberRemark.DOT: "That is a dot. Keep writing: a digit needs a stroke or two.",
     NumberRemark.TOUCHING: "Some digits seem to touch or overlap. The reader learned from numbers with gaps.",

@@ -11,7 +11,7 @@ from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.sentence_presets import LOST, READ_BACK, TRANSLATE
 from attention_core.inference.read_back import words_only_in
-from attention_core.inference.translation import ShownTranslation, probability_per_word, read_source
+from attention_core.inference.translation import TracedTranslation, probability_per_word, read_source
 from pages.translate.forcing import (
     WORD,
     change_arc,
@@ -116,7 +116,7 @@ def _english_gloss(french: str) -> str:
     return f" “{READ_BACK[french]}”" if french in READ_BACK else ""
 
 
-def compare_two_models(text: str) -> dict[str, ShownTranslation]:
+def compare_two_models(text: str) -> dict[str, TracedTranslation]:
     """Draw two models at the present word, and the buttons that go from word to word; return the models that load."""
     models = {
         slot: network.changed_translation(name, text, forced_pieces())
@@ -140,7 +140,7 @@ def compare_two_models(text: str) -> dict[str, ShownTranslation]:
     return models
 
 
-def stepped_model(models: Mapping[str, ShownTranslation]) -> ShownTranslation:
+def stepped_model(models: Mapping[str, TracedTranslation]) -> TracedTranslation:
     """Return the model whose words are stepped through."""
     return models.get(FOCUS.value) or next(iter(models.values()))
 
@@ -152,13 +152,13 @@ def _follow_play(rows: Sequence[int]) -> None:
         st.rerun()  # all that stands below follows the word
 
 
-def _words_only_in(models: Mapping[str, ShownTranslation], slot: str) -> list[int]:
+def _words_only_in(models: Mapping[str, TracedTranslation], slot: str) -> list[int]:
     target_of = {name: traced.view.target for name, traced in models.items()}
     rival_target = next((target for name, target in target_of.items() if name != slot), target_of[slot])
     return words_only_in(target_of[slot], rival_target)
 
 
-def _stop_rows(models: Mapping[str, ShownTranslation]) -> Sequence[int]:
+def _stop_rows(models: Mapping[str, TracedTranslation]) -> Sequence[int]:
     """Return the rows at which stepping stops: all; in a lecture the present one and those that show something.
 
     Those are the words that only the stepped model says, and those that look back: at an earlier source word than the
@@ -172,7 +172,7 @@ def _stop_rows(models: Mapping[str, ShownTranslation]) -> Sequence[int]:
     return sorted({WORD.value, *_words_only_in(models, slot), *backward_rows})
 
 
-def _headline(models: Mapping[str, ShownTranslation], slot: str, text: str) -> str:
+def _headline(models: Mapping[str, TracedTranslation], slot: str, text: str) -> str:
     """Return Markdown: what is lost in a translation or, where it may look back, what the present word looks at.
 
     It begins with whether the French is given, and ends with how long the network was trained if not equally long.
@@ -183,7 +183,7 @@ def _headline(models: Mapping[str, ShownTranslation], slot: str, text: str) -> s
     return " ".join(filter(None, (forced_words_note(traced), _describe_word(traced, text), trained)))
 
 
-def _describe_word(traced: ShownTranslation, text: str) -> str:
+def _describe_word(traced: TracedTranslation, text: str) -> str:
     view, row = traced.view, min(WORD.value, len(traced.view.target) - 1)
     if view.is_single:
         lost_words = LOST.get((text, traced.translation.text)) if not traced.forced else None
@@ -194,7 +194,7 @@ def _describe_word(traced: ShownTranslation, text: str) -> str:
     return f"**{french}** looks most at **{as_markdown(view.source[int(weights.argmax())])}**."
 
 
-def _draw_model(slot: str, text: str, models: Mapping[str, ShownTranslation]) -> None:
+def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -> None:
     traced = models.get(slot)
     name = MODELS.value[slot]
     listed = network.TRANSLATORS if ALL.value else {*network.LISTED, *MODELS.value.values()}
@@ -234,7 +234,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, ShownTranslation]) ->
         )
 
 
-def _on_target_word(slot: str, traced: ShownTranslation, text: str) -> None:
+def _on_target_word(slot: str, traced: TracedTranslation, text: str) -> None:
     row, arc = words.chosen_row(f"translate_{slot}"), words.chosen_arc(f"translate_{slot}")
     if row is not None and row < len(traced.view.target):
         WORD.value, FOCUS.value = row, slot

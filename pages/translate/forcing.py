@@ -59,12 +59,12 @@ def force_french_of_example(sentence: str) -> None:
     force_pieces([*_pieces_of(french), END] if french else [])
 
 
-def n_forced_words(traced: core.ShownTranslation) -> int:
+def n_forced_words(traced: core.TracedTranslation) -> int:
     """Return how many words of a translation are given, its end included; the last may be given in part."""
     return sum(first < len(traced.forced) for first in traced.view.first_piece)
 
 
-def forced_words_note(traced: core.ShownTranslation) -> str:
+def forced_words_note(traced: core.TracedTranslation) -> str:
     """Return a sentence that says how much of the French is not the network's own; "" where all is."""
     n = n_forced_words(traced)
     if n == len(traced.view.target):
@@ -72,7 +72,7 @@ def forced_words_note(traced: core.ShownTranslation) -> str:
     return f"Its first {f'{n} words are' if n > 1 else 'word is'} given." if n else ""
 
 
-def force_french(traced: core.ShownTranslation, row: int, text: str) -> None:
+def force_french(traced: core.TracedTranslation, row: int, text: str) -> None:
     """Draw the beginning to type, and what could be said next at the present word, each a button."""
     left, right = st.columns([1, 1], gap="large")
     with left:
@@ -89,7 +89,7 @@ def force_french(traced: core.ShownTranslation, row: int, text: str) -> None:
         _draw_next_pieces(traced, text, traced.view.first_piece[row])
 
 
-def _draw_next_pieces(traced: core.ShownTranslation, text: str, position: int) -> None:
+def _draw_next_pieces(traced: core.TracedTranslation, text: str, position: int) -> None:
     ids = traced.translation.ids
     prefix = tuple(ids[:position])
     section(f"The next word, {TRANSLATORS[traced.translator]}", Role.OUTPUT)
@@ -110,7 +110,7 @@ def _on_piece() -> None:
         run_parts(BODY)
 
 
-def forced_french_note(text: str, traced: core.ShownTranslation) -> None:
+def forced_french_note(text: str, traced: core.TracedTranslation) -> None:
     """Say what a model would have said itself where French comes with the sentence."""
     if text == CLASSIC and traced.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
         unforced = translation(traced.translator, text).text
@@ -138,16 +138,16 @@ def _keys_of(text: str) -> list[tuple[int, ...]]:
     return [tuple(piece for piece, _ in group) for _, group in groupby(enumerate(word_of), itemgetter(1))]
 
 
-def _weights_row(traced: core.ShownTranslation, row: int, text: str) -> WeightsRow:
+def _weights_row(traced: core.TracedTranslation, row: int, text: str) -> WeightsRow:
     return WeightsRow(EDITS, traced.trace, traced.view.pieces(row), None, traced.translator, text)
 
 
-def change_arc(traced: core.ShownTranslation, row: int, column: int, weight: float | None, text: str) -> None:
+def change_arc(traced: core.TracedTranslation, row: int, column: int, weight: float | None, text: str) -> None:
     """Set what a French word gives an English one; None = cut it, or give it back; for a callback."""
     _weights_row(traced, row, text).set_weight(_keys_of(text)[column], weight)
 
 
-def change_arcs(traced: core.ShownTranslation, row: int, text: str) -> None:
+def change_arcs(traced: core.TracedTranslation, row: int, text: str) -> None:
     """Draw the present word's weights to be changed, the list of changes, and what is said before and after."""
     view, trace, name = traced.view, traced.trace, traced.translator
     left, right = st.columns(2, gap="large")

@@ -23,7 +23,7 @@ from attention_core.inference.grammar import (
     gender_probability,
     gendered_words,
 )
-from attention_core.inference.translation import NEXT_LABEL, ShownTranslation, read_source, word_likeness
+from attention_core.inference.translation import NEXT_LABEL, TracedTranslation, read_source, word_likeness
 from attention_core.weights import WeightsError
 from pages.translate.charts import alignment_chart, collapse_chart, unrolled_chart
 from pages.translate.first_screen import STEPS
@@ -43,7 +43,7 @@ FIXED = "One key gets all the weight, and the context never changes: this one ve
 NO_WEIGHTS = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
 
 
-def translate_steps(traced: ShownTranslation, row: int) -> None:
+def translate_steps(traced: TracedTranslation, row: int) -> None:
     """Draw the stepper over the trace, and the present step at the present word."""
     trace, view = traced.trace, traced.view
     query = view.first_piece[row]
@@ -92,7 +92,7 @@ def translate_steps(traced: ShownTranslation, row: int) -> None:
             _collapse(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), description)
 
 
-def _verb(traced: ShownTranslation, row: int) -> str:
+def _verb(traced: TracedTranslation, row: int) -> str:
     return "made" if row < n_forced_words(traced) else "about"
 
 
@@ -117,7 +117,7 @@ def _collapse(
     )
 
 
-def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
+def alignments(models: Mapping[str, TracedTranslation], text: str) -> None:
     """Draw the alignments of the models as heatmaps on one colour scale; say whether attention follows likeness."""
     columns = st.columns([4 if traced.view.is_single else 9 for traced in models.values()], gap="large")
     longest = max(max(len(traced.view.target), len(traced.view.source)) for traced in models.values())
@@ -144,7 +144,7 @@ def alignments(models: Mapping[str, ShownTranslation], text: str) -> None:
                 _draw_meaning_and_order(traced, closest)
 
 
-def _describe_alignment(traced: ShownTranslation) -> str:
+def _describe_alignment(traced: TracedTranslation) -> str:
     if traced.view.is_single:
         return ": nothing to align."
     if traced.translator == "mean" and not traced.trace.edits:
@@ -154,14 +154,14 @@ def _describe_alignment(traced: ShownTranslation) -> str:
     return ""
 
 
-def _closest_words(traced: ShownTranslation, text: str) -> dict[int, int]:
+def _closest_words(traced: TracedTranslation, text: str) -> dict[int, int]:
     """Return, for each row with a French word, the index of the English word whose vector is most similar."""
     likeness = _word_likeness(model_of(traced.translator), read_source(text), traced.translation, traced.view)
     spoken_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
     return {row: int(likeness[row].argmax()) for row in spoken_rows}
 
 
-def _draw_meaning_and_order(traced: ShownTranslation, closest: Mapping[int, int]) -> None:
+def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int]) -> None:
     """Say of which words the vectors are alike, and whether the order of words turns round in this sentence."""
     view, heaviest = traced.view, traced.view.weights.argmax(1).tolist()
     n = sum(heaviest[row] == english_word for row, english_word in closest.items())
@@ -182,7 +182,7 @@ def _draw_meaning_and_order(traced: ShownTranslation, closest: Mapping[int, int]
 OUTPUTS = {"read_out": "layer", "output": "word"}
 
 
-def unrolled(traced: ShownTranslation, row: int) -> None:
+def unrolled(traced: TracedTranslation, row: int) -> None:
     """Draw the network at the present word, with the present step lit, beside what that step does."""
     if traced.translator == "transformer":
         st.info("The transformer has no recurrent network to unroll. Take another model above.")
@@ -280,7 +280,7 @@ SCORES = ("additive", "dot", "general")
 _gender_probability = cached_computation(by_model=True)(gender_probability)
 
 
-def grammar(models: Mapping[str, ShownTranslation], text: str) -> None:
+def grammar(models: Mapping[str, TracedTranslation], text: str) -> None:
     """Draw how likely both genders of an article are with English words barred, and figures of held-out sentences."""
     traced = next((model for model in models.values() if model.translator in SCORES), None)
     if traced is None:
@@ -297,12 +297,12 @@ def grammar(models: Mapping[str, ShownTranslation], text: str) -> None:
             percent(float(view.weights[article.row, column])) for column in (article.noun, article.heaviest)
         )
         paragraph(
-            f"**{article.form} or {article.other}?** Before *{as_markdown(view.target[article.row + 1])}*, "
+            f"**{article.form} or {article.opposite}?** Before *{as_markdown(view.target[article.row + 1])}*, "
             f"{article.form} looks at *{heaviest}* ({heaviest_share}) and at the noun, *{noun}* ({noun_share})."
         )
         variants = "as learned", f"{noun} barred", f"{heaviest} barred", "each English word read alone"
         rows = [(name, percent(share), percent(1 - share)) for name, share in zip(variants, likely, strict=True)]
-        figures_table(("", article.form, article.other), *rows)
+        figures_table(("", article.form, article.opposite), *rows)
     _draw_grammar_figures(traced.translator)
 
 

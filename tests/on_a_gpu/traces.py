@@ -17,7 +17,7 @@ from attention_core.hub.run import run, text_inputs
 from attention_core.inference import sentiment as sentences
 from attention_core.inference import translation
 from attention_core.inference.feature_channels import order_of
-from attention_core.inference.pretrained import own_model
+from attention_core.inference.pretrained import load_bundled
 from attention_core.inference.word_influence import last_state_shares
 from attention_core.live_training.score_comparison import compare, comparison_frame, favourites
 from attention_core.models import MODELS, load
@@ -41,7 +41,7 @@ ATTENTIVE = sorted(set(MODELS) - WITHOUT_ATTENTION)
 
 @cache
 def model_of(name):
-    return own_model(name) if name in BUNDLED else load(name)
+    return load_bundled(name) if name in BUNDLED else load(name)
 
 
 @cache

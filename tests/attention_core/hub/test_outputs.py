@@ -10,7 +10,7 @@ from attention_core.explain.heads import divergence
 from attention_core.hub import outputs as ablation
 from attention_core.hub.outputs import cosine_change, expected, log_probabilities
 from attention_core.hub.run import text_inputs
-from attention_core.inference.pretrained import own_model
+from attention_core.inference.pretrained import load_bundled
 from attention_core.study import Study
 
 
@@ -26,7 +26,7 @@ def test_cosines_tell_directions():
 
 
 def test_without_the_head_that_copies_the_umbrella_is_forgotten():
-    llama = own_model("tatoeba-llama")
+    llama = load_bundled("tatoeba-llama")
     inputs = text_inputs(llama, "Tom bought a green umbrella for his old teacher. Tom bought a green").inputs
     plain, study = run_model(llama.model, inputs)[1].logits[0], Study(llama.model)
     worth = study.ablate(inputs, metric=lambda out: divergence(plain.softmax(-1), out.logits.softmax(-1)).mean()).values

@@ -58,7 +58,7 @@ def test_digits_that_touch_are_one_piece_and_specks_are_none():
 
 
 @pytest.mark.parametrize(
-    ("shade", "is_drawn", "remark"), [(255, False, read.NumberRemark.EMPTY), (0, True, read.NumberRemark.ONE_COLOUR)]
+    ("shade", "is_drawn", "remark"), [(255, False, read.NumberRemark.EMPTY), (0, True, read.NumberRemark.SINGLE_COLOUR)]
 )
 def test_canvas_of_one_colour_is_empty_or_painted_over(shade, is_drawn, remark):
     seen = ink_picture(canvas(shade), READ_SIZE)

@@ -14,7 +14,7 @@ from attention_core.data.sentence_presets import FAITHFUL, READ_BACK, REMEMBERED
 from attention_core.evaluate.translation_figures import bleu_by_length, group_of
 from attention_core.inference import word_influence as influence
 from attention_core.inference.encoder_states import cut, foresee, state_differences
-from attention_core.inference.read_back import KEPT, LOST, WRONG, compare_words
+from attention_core.inference.read_back import CORRECT, LOST, WRONG, compare_words
 from attention_core.inference.translation import french_prefix, read_source, translate
 from attention_core.inference.word_influence import (
     context_shares,
@@ -40,7 +40,7 @@ def small(cell, d_embedding=5):
 @pytest.mark.parametrize("cell", CELLS)
 def test_states_are_those_of_the_encoder(cell):
     model = small(cell)
-    readings = influence.read_both_ways(model, IDS)
+    readings = influence.read_bidirectionally(model, IDS)
     encoding = model.encode(IDS[None])
     forward, backward = (readings[direction].states for direction in influence.DIRECTIONS)
     assert_close(torch.cat((forward, backward), 1), encoding.states[0])
@@ -48,19 +48,19 @@ def test_states_are_those_of_the_encoder(cell):
 
 
 def test_gates_mix_old_and_new_and_a_plain_network_has_none():
-    readings = influence.read_both_ways(small("gru"), IDS)
+    readings = influence.read_bidirectionally(small("gru"), IDS)
     for reading in readings.values():
         assert reading.update.shape == reading.states.shape
         assert reading.update.min() > 0
         assert reading.update.max() < 1
-    assert influence.read_both_ways(small("rnn"), IDS)["forward"].update is None
+    assert influence.read_bidirectionally(small("rnn"), IDS)["forward"].update is None
 
 
 def test_update_gate_of_one_keeps_the_whole_state():
     model = small("gru")
     bias = model.encoder.bias_ih_l0
     bias[len(bias) // 3 : 2 * len(bias) // 3] = 100.0
-    reading = influence.read_both_ways(model, IDS)["forward"]
+    reading = influence.read_bidirectionally(model, IDS)["forward"]
     assert_close(reading.update, torch.ones_like(reading.update))
     assert_close(reading.states, torch.zeros_like(reading.states))
 
@@ -164,11 +164,11 @@ def test_word_has_the_state_after_its_last_piece_that_was_read(memory):
 def test_plain_network_has_no_gates():
     memory = memory_overview(small("rnn", d_embedding=9), read_source(SENTENCE))
     assert memory.update == {}
-    assert memory.share_kept("forward", 0) is None
+    assert memory.retained_share("forward", 0) is None
 
 
 def test_gates_are_averaged_over_the_dimensions(memory):
-    assert memory.share_kept("backward", 2) == pytest.approx(memory.update["backward"][:, 2].mean())
+    assert memory.retained_share("backward", 2) == pytest.approx(memory.update["backward"][:, 2].mean())
 
 
 def card(folder, name, **figures):
@@ -268,8 +268,8 @@ def test_only_a_reading_both_ways_tells_words_apart_by_what_follows():
     place = first.word_of.index(3)  # a word of one piece: torch's states hold both directions at it
     assert first.word_of.count(3) == 1
     expected = (states[1][place] - states[0][place]).norm() / states[0][place].norm()
-    assert float(apart.both_ways[3]) == pytest.approx(float(expected), abs=1e-6)
-    assert apart.both_ways.min() > 1e-6
+    assert float(apart.bidirectional[3]) == pytest.approx(float(expected), abs=1e-6)
+    assert apart.bidirectional.min() > 1e-6
 
 
 def test_sentences_that_begin_otherwise_share_no_word():
@@ -277,20 +277,20 @@ def test_sentences_that_begin_otherwise_share_no_word():
     assert state_differences(model, read_source("A pie."), read_source("The pie.")).words == []
     whole = state_differences(model, read_source("the pie"), read_source("The pie"))
     assert whole.words == ["the", "pie"]
-    assert whole.both_ways.max() < 1e-6
+    assert whole.bidirectional.max() < 1e-6
 
 
 def test_words_are_kept_where_they_stand_in_the_order_of_the_sentence():
     words = compare_words("My car bought a Red newspaper, car.", "My aunt bought a red car.")
-    assert [word for word, kind in words if kind != KEPT] == ["car", "newspaper,"]
+    assert [word for word, kind in words if kind != CORRECT] == ["car", "newspaper,"]
     assert " ".join(word for word, _ in words) == "My car bought a Red newspaper, car."
     assert compare_words("", "My aunt.") == [("My", LOST), ("aunt.", LOST)]
-    assert [kind for _, kind in compare_words("aunt my", "My aunt")].count(KEPT) == 1
+    assert [kind for _, kind in compare_words("aunt my", "My aunt")].count(CORRECT) == 1
 
 
 def test_what_is_lost_stands_where_it_was_and_what_is_replaced_is_wrong():
     lost = compare_words("A shirt, no.", "A blue shirt, yes.")
-    assert lost == [("A", KEPT), ("blue", LOST), ("shirt,", KEPT), ("no.", WRONG)]
+    assert lost == [("A", CORRECT), ("blue", LOST), ("shirt,", CORRECT), ("no.", WRONG)]
 
 
 def test_attention_loses_nothing_of_the_examples_and_one_vector_much():

@@ -35,7 +35,7 @@ def drawing():
 def test_counting_tells_the_weight_of_the_empty_key_and_of_bare_paper(drawing):
     model = build("scene-question").eval()
     seen = drawing[2]
-    answers, empty, paper = ask.ask_about_many(
+    answers, empty, paper = ask.answer_for_many(
         model, [seen.picture, torch.zeros_like(seen.picture)], "how many digits are there"
     )
     assert empty.shape == paper.shape == (2, model.config.n_looks)

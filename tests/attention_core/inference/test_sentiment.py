@@ -358,4 +358,4 @@ def test_removing_words_needs_no_attention():
     [(1.0, "positive 100%"), (0.997, "positive 99.7%"), (0.5, "positive 50%"), (0.004, "negative 99.6%")],
 )
 def test_a_judgement_is_not_rounded_to_certainty(positive, says):
-    assert Verdict(positive).said == says
+    assert Verdict(positive).label == says

@@ -19,9 +19,9 @@ from attention_core.inference.soft_lookup import (
     WIDTH,
     Records,
     embed,
+    hash_run,
     meaning,
     ngrams,
-    place_of,
     plain,
     sentence_vectors,
     shared_letters,
@@ -53,7 +53,7 @@ def vector_by_hand(text):
                 run = marked[start : start + size]
                 counts[run] = counts.get(run, 0) + 1
     for run, count in counts.items():
-        column, sign = place_of(run)
+        column, sign = hash_run(run)
         vector[column] += sign * np.sqrt(count)
     length = np.linalg.norm(vector)
     return vector / length if length else vector
@@ -80,8 +80,8 @@ def test_letters_in_common_are_those_of_the_shared_runs():
 
 
 def test_the_hash_is_the_same_on_every_machine():
-    assert [place_of(run) for run in ("_at", "ten")] == [place_of(run) for run in ("_at", "ten")]
-    assert place_of("_at") == (322, -1)
+    assert [hash_run(run) for run in ("_at", "ten")] == [hash_run(run) for run in ("_at", "ten")]
+    assert hash_run("_at") == (322, -1)
 
 
 def test_a_text_without_letters_is_a_zero_vector_and_looks_everywhere_alike():

@@ -19,7 +19,7 @@ from attention_core.inference.translation import (
     piece_probabilities,
     probability_per_word,
     read_source,
-    show_translation,
+    trace_translation,
     translate,
     translation_of,
     word_likeness,
@@ -215,21 +215,21 @@ def test_committed_costs_say_what_order_and_attention_are_worth():
 def test_an_article_keeps_its_gender_without_the_noun_and_loses_it_where_words_are_read_alone():
     model, source = load("translator-additive"), read_source("The little girl has a red car.")
     made = forced_translation(model, source, [*french_prefix("La petite fille a une voiture rouge."), END])
-    view = show_translation(model, "additive", source, (), made).view
+    view = trace_translation(model, "additive", source, (), made).view
     words = list(gendered_words(view))
-    assert [(word.form, word.other, view.source[word.noun]) for word in words] == [
+    assert [(word.form, word.opposite, view.source[word.noun]) for word in words] == [
         ("la", "le", "girl"),
         ("une", "un", "car"),
     ]
     likely = gender_probability(model, source, made, view, words[1])
     assert min(likely[:2]) > 0.9
-    assert likely.alone < likely.learned
+    assert likely.isolated < likely.learned
 
 
 def test_a_pronoun_has_no_noun():
     model, source = load("translator-additive"), read_source("I know it well.")
     made = forced_translation(model, source, [*french_prefix("Je le sais bien."), END])
-    assert not list(gendered_words(show_translation(model, "additive", source, (), made).view))
+    assert not list(gendered_words(trace_translation(model, "additive", source, (), made).view))
 
 
 @pytest.mark.parametrize("score", ["additive", "dot", "general"])

@@ -10,18 +10,18 @@ from torch.testing import assert_close
 from attention_core import UNIFORM, BlockKeys, Temperature, load
 from attention_core.attention.steps import steps_of
 from attention_core.explain.heads import rollout
-from attention_core.inference.digits import jacobian, jacobian_map, likeness_beyond, read_patches
+from attention_core.inference.digits import jacobian, jacobian_map, partial_correlation, read_patches
 from attention_core.inference.pixel_readout import (
     INK,
-    PLACE,
+    POSITION,
     RIDGE,
+    compute_readouts,
     figure_range,
     mean_errors,
-    pack_looks,
     product_means,
-    read_back,
-    score_parts,
-    shares_of,
+    quantise_queries_and_keys,
+    split_scores,
+    term_shares,
 )
 from attention_core.models import attention_at_snapshot
 from attention_core.models.pixel_notes import VARIANTS
@@ -122,12 +122,12 @@ def test_steps_count_the_pixels_of_this_picture(name, side):
 )
 def test_four_parts_sum_to_the_score(model):
     drawn, blank = traced(model)
-    parts = score_parts(drawn, blank)
+    parts = split_scores(drawn, blank)
     assert_close(sum(parts.values()), drawn.scores(), atol=1e-4, rtol=1e-4)
-    assert_close(parts[PLACE, PLACE], blank.scores())
+    assert_close(parts[POSITION, POSITION], blank.scores())
     paper = PICTURE.flatten() == 0
-    assert parts[INK, PLACE][paper].abs().max() < 1e-5  # paper has no ink to ask with
-    assert parts[PLACE, INK][:, paper].abs().max() < 1e-4  # nor to be asked for
+    assert parts[INK, POSITION][paper].abs().max() < 1e-5  # paper has no ink to ask with
+    assert parts[POSITION, INK][:, paper].abs().max() < 1e-4  # nor to be asked for
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
@@ -140,21 +140,21 @@ def test_averages_of_the_product(name):
 
 def test_shares_of_the_variation_within_rows_sum_to_one():
     drawn, blank = traced(untrained("pixel-notes"))
-    shares = shares_of(score_parts(drawn, blank))
+    shares = term_shares(split_scores(drawn, blank))
     assert sum(shares.values()) == pytest.approx(1, abs=1e-4)
-    assert shares[PLACE, PLACE] > shares[INK, INK]  # most of the picture is paper
-    alone = shares_of(score_parts(*traced(untrained("pixel-notes-ink"))))
+    assert shares[POSITION, POSITION] > shares[INK, INK]  # most of the picture is paper
+    alone = term_shares(split_scores(*traced(untrained("pixel-notes-ink"))))
     assert alone[INK, INK] == pytest.approx(1)
-    assert set(shares_of(score_parts(blank, blank)).values()) > {0.0}
+    assert set(term_shares(split_scores(blank, blank)).values()) > {0.0}
     nothing = untrained("pixel-notes-ink").trace(BLANK)
-    assert set(shares_of(score_parts(nothing, nothing)).values()) == {0.0}
+    assert set(term_shares(split_scores(nothing, nothing)).values()) == {0.0}
 
 
 def test_today_s_model_asks_mostly_by_place():
     drawn, blank = traced(load("pixel-classifier", "cpu"))
-    shares = shares_of(score_parts(drawn, blank))
-    assert shares[PLACE, PLACE] > 0.7
-    assert abs(shares[INK, PLACE] + shares[INK, INK]) < 0.1
+    shares = term_shares(split_scores(drawn, blank))
+    assert shares[POSITION, POSITION] > 0.7
+    assert abs(shares[INK, POSITION] + shares[INK, INK]) < 0.1
 
 
 @pytest.mark.parametrize("name", ["pixel-notes", "pixel-notes-product", "pixel-notes-alone"])
@@ -177,7 +177,7 @@ def test_jacobian_map_ignores_what_moves_all_logits_alike():
 @pytest.mark.parametrize("name", ["pixel-notes", "pixel-notes-product", "pixel-classifier"])
 def test_packed_looks_give_any_row_of_the_weights(name):
     trace = load(name, "cpu").trace(PICTURE)
-    numbers, unit = pack_looks(trace)
+    numbers, unit = quantise_queries_and_keys(trace)
     largest = float(trace.weights().abs().max())
     query, key = np.frombuffer(numbers, "<i2").astype(float).reshape(2, 784, -1)
     for row in (0, 200, 400):
@@ -264,7 +264,7 @@ def vectors_of(model, picture):
 
 def test_what_is_read_back_is_ridge_regression_on_the_other_drawings():
     model = untrained("pixel-notes")
-    kept = read_back(model, PICTURE, OTHERS)
+    kept = compute_readouts(model, PICTURE, OTHERS)
     known = [torch.cat(parts).numpy() for parts in zip(*(vectors_of(model, one) for one in OTHERS), strict=True)]
     wanted, *asked = (one.numpy() for one in vectors_of(model, PICTURE))
     spread = ((wanted - wanted.mean(0)) ** 2).sum()
@@ -278,12 +278,12 @@ def test_what_is_read_back_is_ridge_regression_on_the_other_drawings():
     centred = known[0] - known[0].mean(0)
     along = np.linalg.eigh(centred.T @ centred)[1][:, -4:]
     rest = (wanted - known[0].mean(0)) @ (np.eye(32) - along @ along.T)
-    assert kept["V"].most == pytest.approx(1 - (rest**2).sum() / spread, abs=1e-4)
+    assert kept["V"].best == pytest.approx(1 - (rest**2).sum() / spread, abs=1e-4)
 
 
 def test_shares_of_ink_are_those_of_the_variation_of_each_projection():
     model = untrained("pixel-notes")
-    kept, blank = read_back(model, PICTURE, OTHERS), vectors_of(model, BLANK)
+    kept, blank = compute_readouts(model, PICTURE, OTHERS), vectors_of(model, BLANK)
     for letter, whole, place in zip("QKV", vectors_of(model, PICTURE)[1:], blank[1:], strict=True):
         ink = whole - place
         covariance = sum(np.cov(a, b)[0, 1] for a, b in zip(ink.T.numpy(), whole.T.numpy(), strict=True))
@@ -291,12 +291,12 @@ def test_shares_of_ink_are_those_of_the_variation_of_each_projection():
 
 
 def test_ink_alone_is_one_number_and_all_of_it_can_be_read_back():
-    for one in read_back(untrained("pixel-notes-ink"), PICTURE, OTHERS).values():
+    for one in compute_readouts(untrained("pixel-notes-ink"), PICTURE, OTHERS).values():
         assert one[1:] == pytest.approx((1, 1, 1), abs=1e-3)
 
 
 def test_values_that_tell_the_position_alone_hold_no_ink():
-    kept = read_back(load("pixel-classifier", "cpu"), PICTURE, OTHERS)
+    kept = compute_readouts(load("pixel-classifier", "cpu"), PICTURE, OTHERS)
     assert kept["V"].ink == pytest.approx(0, abs=1e-6)
     assert kept["V"].token < 0.3 < kept["K"].token
 
@@ -314,5 +314,5 @@ def test_likeness_beyond_the_ink_is_the_partial_correlation():
     one, other = one + 2 * ink, other + 3 * ink + 0.5 * one
     r = np.corrcoef([one.ravel(), other.ravel(), ink.ravel()])
     expected = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
-    assert likeness_beyond(one, other, ink) == pytest.approx(expected)
-    assert likeness_beyond(2 * ink + 1, other, ink) == 0
+    assert partial_correlation(one, other, ink) == pytest.approx(expected)
+    assert partial_correlation(2 * ink + 1, other, ink) == 0

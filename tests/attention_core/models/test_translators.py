@@ -240,8 +240,8 @@ def test_edited_words_are_those_of_a_recomputation_from_what_hooks_see(scoring):
     plain = translate(model, source)
     edits = (SetWeights(row, ((1, 0.0), (4, 0.7)), None),)
     made = translation.forced_translation(model, source, plain.ids[:row], edits)
-    shown = translation.show_translation(model, scoring, source, (), made, edits)
-    untouched = translation.show_translation(model, scoring, source, (), made)
+    shown = translation.trace_translation(model, scoring, source, (), made, edits)
+    untouched = translation.trace_translation(model, scoring, source, (), made)
     target = torch.tensor([[START, *made.ids[: len(made.ids) - made.finished]]])
     seen = []
     if scoring == "transformer":

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from attention_core import trace_model
 from attention_core.hub.run import text_inputs
-from attention_core.inference.pretrained import own_model
+from attention_core.inference.pretrained import load_bundled
 from tests.support.on_page import assert_fits, moving_cell, open_tab, settle, submit
 
 HEADS = ".st-key-model_glance .marks"
@@ -151,7 +151,7 @@ def test_the_first_screen_follows_what_is_chosen_in_a_tab(visitor):
 
 
 def test_the_model_that_made_a_recording_takes_its_place(visit, app_url, tmp_path):
-    pretrained = own_model("tatoeba-llama", "cpu")
+    pretrained = load_bundled("tatoeba-llama", "cpu")
     inputs = text_inputs(pretrained, "Mary has a red car.").inputs
     trace_model(pretrained.model, tokens=pretrained.tokenizer, **inputs).save(tmp_path / "run.npz")
     page = visit(f"{app_url}/model?what=recording&tab=why")

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from attention_core import capture, trace_model
 from attention_core.attention.wording import percent
 from attention_core.hub.run import text_inputs
-from attention_core.inference.pretrained import load_model, own_model
+from attention_core.inference.pretrained import load_bundled, load_model
 from attention_core.study import Study
 from pages.model.glance import HeadChoice
 from tests.support.app import charts, data_of, frames, open_tab, opened, put, said, settled
@@ -116,7 +116,7 @@ def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     page = mary("patch")
     assert "comes next" not in said(page), "there is no second sentence yet"
     page = put(page.text_input(key="model_effect_second"), MARY.replace("car", "house"))
-    pretrained = own_model("tatoeba-llama", "cpu")
+    pretrained = load_bundled("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     found = study.patch(MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), gradient=False)
     layer, head = divmod(int(found.change.abs().argmax()), 6)
@@ -151,7 +151,7 @@ def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(pa
 
 def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
     page = mary("logit")
-    pretrained = own_model("tatoeba-llama", "cpu")
+    pretrained = load_bundled("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     car = study.attribute(MARY, metric=lambda out: out.logit(" car"))
     assert f"The logit, {car.value:.2f}, is the sum" in said(page)
@@ -223,7 +223,7 @@ def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_w
 
 
 def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened_with, tmp_path):
-    pretrained, text = own_model("tatoeba-llama", "cpu"), MARY
+    pretrained, text = load_bundled("tatoeba-llama", "cpu"), MARY
     recording = trace_model(pretrained.model, tokens=pretrained.tokenizer, **text_inputs(pretrained, text).inputs)
     assert recording.text == text
     recording.save(tmp_path / "run.npz")

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core.attention.edits import DropHead
 from attention_core.hub.run import text_inputs
-from attention_core.inference.pretrained import own_model
+from attention_core.inference.pretrained import load_bundled
 from attention_core.study import Study
 from tests.support.app import opened, put, said, settled
 
@@ -27,7 +27,7 @@ def page_at_why(app):
 
 @pytest.fixture(scope="module")
 def table():
-    pretrained = own_model("tatoeba-llama", "cpu")
+    pretrained = load_bundled("tatoeba-llama", "cpu")
     return Study(pretrained.model, pretrained.tokenizer).why(STORY, layer=3, head=5, query=10, key=5)
 
 
@@ -78,7 +78,7 @@ def test_a_source_is_opened_down_to_the_word_and_closed_again(story, table):
 
 
 def test_a_key_is_chosen_and_compared_with_another_or_with_nothing(story):
-    pretrained = own_model("tatoeba-llama", "cpu")
+    pretrained = load_bundled("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     place = {"layer": 3, "head": 5, "query": 10}
     compared = {-2: (None, "The score,"), 6: (6, "The score, less that of `.`,")}
@@ -164,7 +164,7 @@ def test_how_often_the_story_holds_is_what_the_page_says():
         "cheap ticket",
         "fast train",
     ]
-    pretrained = own_model("tatoeba-llama", "cpu")
+    pretrained = load_bundled("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     largest, halved = [], []
     for name in ("Mary", "Tom", "John"):
