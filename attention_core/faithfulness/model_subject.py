@@ -13,7 +13,7 @@ from attention_core.faithfulness.subjects import erasing, softmax
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
 from attention_core.hub.tracing import TRACE_LOCK, evaluating, run_model, stream_attention
-from attention_core.study.families import family_of, matrix, part
+from attention_core.study.families import family_of, matrix, submodule
 from attention_core.study.sites import evaluated, hooked, recorded, states_of
 
 MAX_UNITS = 64
@@ -172,8 +172,8 @@ def _layers(
 ) -> tuple[dict[str, Tensor], dict[str, StackLayer], dict[nn.Module, Tensor]]:
     """Return each layer's weights and what it makes of them, by name, and the states that enter each layer."""
     family = family_of(model)
-    layers = list(part(model.base_model, family.layers))
-    merges, calls = [part(layer, family.output) for layer in layers], {}
+    layers = list(submodule(model.base_model, family.layers))
+    merges, calls = [submodule(layer, family.output) for layer in layers], {}
 
     def keep_call(layer: nn.Module, args: Any, settings: Any) -> None:
         calls[layer] = args, settings

@@ -15,7 +15,7 @@ from torch import Tensor
 from attention_core.hub.outputs import token_text
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.study.families import FrozenNorm, matrix
-from attention_core.study.output import Metric, ModelOutput, Table, linear_part
+from attention_core.study.output import Metric, ModelOutput, Table, metric_gradients
 from attention_core.study.sources import BIAS, Source, Stream
 
 Stage = tuple[Callable[[Tensor], Tensor], Tensor]
@@ -52,9 +52,9 @@ class Attribution(Table):
 
     def by_token(self, layer: int, head: int) -> Tensor:
         """Return what a head adds from each token that it looked at, (n_tokens,)."""
-        source = next(one for one in self.sources if one.name == f"{layer}.{head}")
-        assert source.parts is not None
-        return torch.stack([part.vectors for part in source.parts()]).cpu()
+        source = next(candidate for candidate in self.sources if candidate.name == f"{layer}.{head}")
+        assert source.terms is not None
+        return torch.stack([term.vectors for term in source.terms()]).cpu()
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         return {
@@ -76,11 +76,11 @@ def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribut
     if logits is not None:
         if not has_head:
             raise UnsupportedError("its logits are not read off the last layer by a head that is described")
-        before_cap = stream.calls[stream.head[-1]].put_out.float()
+        before_cap = stream.calls[stream.head[-1]].output.float()
         before_cap = before_cap[0] if logits.ndim == 1 else before_cap
         note = "The logits are taken before the softcap." * (not torch.allclose(before_cap, logits, atol=1e-4))
         logits = before_cap
-    value, by_logits, by_hidden = linear_part(metric, ModelOutput(logits, output.hidden, tokenizer))
+    value, by_logits, by_hidden = metric_gradients(metric, ModelOutput(logits, output.hidden, tokenizer))
     slope = by_hidden if by_logits is None else by_logits if by_logits.ndim == 2 else by_logits[None]
     assert slope is not None
     positions = slope.abs().sum(-1).nonzero()[:, 0]
@@ -95,7 +95,7 @@ def attribute(stream: Stream, metric: Metric, tokenizer: Any = None) -> Attribut
         return (vectors * slope).sum()
 
     sources = [source.through(to_value) for source in stream.sources(len(stream.layers), positions)]
-    added = [to_value(bias.expand(len(positions), -1), place + 1) for place, (_, bias) in enumerate(stages)]
+    added = [to_value(bias.expand(len(positions), -1), index + 1) for index, (_, bias) in enumerate(stages)]
     sources[-1] = Source(BIAS, sources[-1].vectors + sum(added))
     residue = value - float(sum(source.vectors for source in sources))
     return Attribution(value, sources, (len(stream.layers), stream.traces[0].n_heads), residue, note)
@@ -106,14 +106,14 @@ def _stages(stream: Stream, positions: Tensor, head: Sequence[Any]) -> Iterator[
     before = None
     for module in filter(None, (stream.final, *head)):
         if before is not None and before is not stream.final:
-            plain = stream.put_out(before)
-            gate = torch.where(plain == 0, 0, stream.given(module) / plain)[positions]
+            before_function = stream.output_of(before)
+            gate = torch.where(before_function == 0, 0, stream.input_of(module) / before_function)[positions]
             yield partial(torch.mul, gate), torch.zeros_like(gate[0])
         if hasattr(module, "weight") and module.weight.ndim == 2:
-            weight, bias = (one.to(stream.dtype) for one in matrix(module))
+            weight, bias = (tensor.to(stream.dtype) for tensor in matrix(module))
             yield partial(torch.matmul, other=weight), bias
         else:
-            norm = FrozenNorm(module, stream.given(module), stream.dtype)
+            norm = FrozenNorm(module, stream.input_of(module), stream.dtype)
             yield partial(norm, positions=positions), norm.bias
         before = module
 
@@ -131,7 +131,8 @@ class Lens(Table):
     likeliest: Sequence[Sequence[tuple[str, float]]]
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        rows = [(layer, rank, *one) for layer, several in enumerate(self.likeliest) for rank, one in enumerate(several)]
+        layers = enumerate(self.likeliest)
+        rows = [(layer, rank, *token) for layer, tokens in layers for rank, token in enumerate(tokens)]
         return dict(zip(("layer", "rank", "token", "probability"), zip(*rows, strict=True), strict=True))
 
 
@@ -140,20 +141,20 @@ def lens(stream: Stream, tokenizer: Any, position: int, n: int) -> Lens:
 
     UnsupportedError where the model has no head that is described.
     """
-    model, place = stream.precise, stream.family.head[0].split(".")[0]
+    model, head_name = stream.precise, stream.family.head[0].split(".")[0]
     if any(module is None for module in stream.head):
         raise UnsupportedError(f"{type(model).__name__} has no head that says a word or a class")
     states = torch.stack([stream.states(layer)[position] for layer in range(len(stream.layers) + 1)])
     with torch.no_grad():
-        logits = getattr(model, place)(states if stream.final is None else stream.final(states)).float()
+        logits = getattr(model, head_name)(states if stream.final is None else stream.final(states)).float()
     if cap := getattr(model.config, "final_logit_softcapping", None):
         logits = cap * (logits / cap).tanh()
     top = logits.softmax(-1).topk(min(n, logits.shape[-1]))
-    names = getattr(model.config, "id2label", {}) if place == "classifier" else {}
+    names = getattr(model.config, "id2label", {}) if head_name == "classifier" else {}
 
     def name(token: int) -> str:
-        known = hasattr(tokenizer, "convert_ids_to_tokens") and not names
-        return token_text(tokenizer, token) if known else str(names.get(token, token))
+        has_tokens = hasattr(tokenizer, "convert_ids_to_tokens") and not names
+        return token_text(tokenizer, token) if has_tokens else str(names.get(token, token))
 
     pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
     return Lens(logits.cpu(), [[*zip(map(name, tokens), shares, strict=True)] for tokens, shares in pairs])

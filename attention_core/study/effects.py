@@ -21,7 +21,16 @@ from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.hub.outputs import MAX_ITEMS, repeated
 from attention_core.hub.tracing import run_items
 from attention_core.study.output import Metric, ModelOutput, Table, number
-from attention_core.study.sites import MODULES, Activations, Projection, Site, Writes, changing, evaluated, parts_of
+from attention_core.study.sites import (
+    MODULE_SITES,
+    ActivationPatches,
+    Activations,
+    Projection,
+    Site,
+    changing,
+    evaluated,
+    modules_at,
+)
 
 ACROSS = {"head_out": "head", "pattern": "head", "layer": "", "edge": "key"}
 """What stands beside the layers in a map of a site; of others it is the position."""
@@ -56,27 +65,27 @@ class Effects(Table):
         """Pearson's, between the changes and what the gradient foretells; nan without an estimate."""
         if self.estimate is None:
             return float("nan")
-        known = ~self.values.isnan()
-        return float(torch.corrcoef(torch.stack([self.change[known], self.estimate[known] - self.before]))[0, 1])
+        has_value = ~self.values.isnan()
+        return float(torch.corrcoef(torch.stack([self.values[has_value], self.estimate[has_value]]))[0, 1])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         across = ACROSS.get(self.site, "position")
-        places = (~self.values.isnan()).nonzero()
-        columns: dict[str, Any] = {"layer": places[:, 0].tolist()}
+        cells = (~self.values.isnan()).nonzero()
+        columns: dict[str, Any] = {"layer": cells[:, 0].tolist()}
         if across:
-            columns[across] = places[:, 1].tolist()
+            columns[across] = cells[:, 1].tolist()
         if across in ("position", "key") and self.tokens:
-            columns["token"] = [self.tokens[place] for place in columns[across]]
-        where = tuple(places.T)
-        columns |= {"value": self.values[where].tolist(), "change": self.change[where].tolist()}
-        return columns if self.estimate is None else columns | {"estimate": self.estimate[where].tolist()}
+            columns["token"] = [self.tokens[position] for position in columns[across]]
+        indices = tuple(cells.T)
+        columns |= {"value": self.values[indices].tolist(), "change": self.change[indices].tolist()}
+        return columns if self.estimate is None else columns | {"estimate": self.estimate[indices].tolist()}
 
 
 class Change(NamedTuple):
     """One change of a run: edits of its attentions, and what becomes of the outputs (n, d) of modules."""
 
     edits: Mapping[int, Edits] = MappingProxyType({})
-    writes: Writes = MappingProxyType({})
+    patches: ActivationPatches = MappingProxyType({})
 
 
 Changes = dict[tuple[int, ...], Callable[[], Change]]
@@ -100,11 +109,16 @@ class Runner:
         """Return what the model puts out in one batch, in every item after its own change."""
         inputs = repeated(self.inputs, len(changes))
         edits = [change.edits for change in changes]
-        by_hooks = self.projections and all(e.target == "context" for own in edits for its in own.values() for e in its)
-        with torch.set_grad_enabled(gradients), changing([change.writes for change in changes]):
+        by_hooks = self.projections and all(
+            edit.target == "context"
+            for item_edits in edits
+            for layer_edits in item_edits.values()
+            for edit in layer_edits
+        )
+        with torch.set_grad_enabled(gradients), changing([change.patches for change in changes]):
             if by_hooks:
-                given = [_given(own, self.projections) for own in edits]
-                with changing(given, before=True):
+                patches = [_context_patches(item_edits, self.projections) for item_edits in edits]
+                with changing(patches, before=True):
                     output = evaluated(self.model, inputs)
             elif any(edits):
                 output = run_items(self.model, inputs, edits, gradients=gradients)
@@ -114,43 +128,47 @@ class Runner:
 
     def measured(self, changes: Changes, metric: Metric, only: Collection[tuple[int, ...]] | None = None) -> Tensor:
         """Return a metric after each change, or only those at some places, as a map; nan where there is none."""
-        places, values = [*changes] if only is None else [*only], dict.fromkeys(changes, float("nan"))
-        if wrong := [place for place in places if place not in changes]:
-            raise IndexError(f"there is no part {wrong[0]}")
-        for span in spans(0, len(places), self.n_at_once):
-            outputs = self.outputs([changes[place]() for place in places[span]])
-            values |= {place: number(metric(one)) for place, one in zip(places[span], outputs, strict=True)}
+        cells, values = [*changes] if only is None else [*only], dict.fromkeys(changes, float("nan"))
+        if missing := [cell for cell in cells if cell not in changes]:
+            raise IndexError(f"there is no part {missing[0]}")
+        for span in spans(0, len(cells), self.n_at_once):
+            outputs = self.outputs([changes[cell]() for cell in cells[span]])
+            values |= {cell: number(metric(output)) for cell, output in zip(cells[span], outputs, strict=True)}
             if self.progress:
-                self.progress(span.stop / len(places))
+                self.progress(span.stop / len(cells))
         return as_map(values)
 
 
-def _given(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> Writes:
+def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> ActivationPatches:
     """Return what edits of contexts make of the heads side by side, (n, n_heads * d), which projections are given."""
 
-    def change(side_by_side: Tensor, n_heads: int, own: Edits) -> Tensor:
+    def change(side_by_side: Tensor, n_heads: int, layer_edits: Edits) -> Tensor:
         heads = [*side_by_side.unflatten(-1, (n_heads, -1)).unbind(-2)]
-        for edit in own:
-            heads = [edit.context(head, one) if edit.applies_to(head) else one for head, one in enumerate(heads)]
+        for edit in layer_edits:
+            heads = [
+                edit.context(head, context) if edit.applies_to(head) else context for head, context in enumerate(heads)
+            ]
         return torch.cat(heads, -1)
 
-    places = [(*projections[layer], own) for layer, own in edits.items()]
-    return {module: partial(change, n_heads=n_heads, own=own) for module, n_heads, own in places}
+    return {
+        projections[layer].module: partial(change, n_heads=projections[layer].n_heads, layer_edits=layer_edits)
+        for layer, layer_edits in edits.items()
+    }
 
 
-def from_start(what: str, place: int, n: int) -> int:
+def from_start(name: str, index: int, n: int) -> int:
     """Return a place counted from 0, which may be counted from the end, below 0; an IndexError says that it is none."""
-    if not -n <= place < n:
-        raise IndexError(f"{what} must be from 0 to {n - 1}, got {place}")
-    return place % n
+    if not -n <= index < n:
+        raise IndexError(f"{name} must be from 0 to {n - 1}, got {index}")
+    return index % n
 
 
-def parts_at(
-    site: Site, own: Activations, positions: Sequence[int] | None
+def targets_at(
+    site: Site, activations: Activations, positions: Sequence[int] | None
 ) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
     """Yield the parts of a run at a site: place in a map, heads, positions (None = all); or an IndexError for these."""
-    for layer, mine in enumerate(own):
-        heads, n = [*range(len(mine))], mine.shape[1]
+    for layer, units in enumerate(activations):
+        heads, n = [*range(len(units))], units.shape[1]
         rows = [*range(n)] if positions is None else [from_start("positions", row, n) for row in positions]
         if site == "layer":
             yield (layer,), heads, rows
@@ -161,21 +179,21 @@ def parts_at(
 
 
 def changes_at(
-    site: Site, own: Activations, other: Activations, model: Any, positions: Sequence[int] | None = None
+    site: Site, current: Activations, replacements: Activations, model: Any, positions: Sequence[int] | None = None
 ) -> Changes:
     """Return the changes that put another run's activations into a run at a site.
 
     Only rows of these positions are exchanged; None = all of them.
     """
-    modules = parts_of(model, site) if site in MODULES else []
+    modules = modules_at(model, site) if site in MODULE_SITES else []
     changes: Changes = {}
-    for place, heads, rows in parts_at(site, own, positions):
-        layer, theirs = place[0], other[place[0]]
+    for cell, heads, rows in targets_at(site, current, positions):
+        layer, new = cell[0], replacements[cell[0]]
         if modules:
-            write = partial(_write, row=rows[0], new=theirs[0, rows[0]])
-            changes[place] = partial(Change, writes={modules[layer]: write})
+            write = partial(_write, row=rows[0], new=new[0, rows[0]])
+            changes[cell] = partial(Change, patches={modules[layer]: write})
         else:
-            changes[place] = partial(_exchanged, site, layer, heads, own[layer], theirs, rows)
+            changes[cell] = partial(_exchanged, site, layer, heads, current[layer], new, rows)
     return changes
 
 
@@ -183,35 +201,37 @@ def _write(states: Tensor, row: int, new: Tensor) -> Tensor:
     return torch.cat([states[:row], new.to(states)[None], states[row + 1 :]])
 
 
-def carried(model: Any, other: Activations, states: Sequence[tuple[int, int, int]]) -> Change:
+def carry_states(model: Any, source: Activations, states: Sequence[tuple[int, int, int]]) -> Change:
     """Return the change that puts states (layer, position of another run, position) into residual streams."""
-    modules, writes = parts_of(model, "residual"), dict[Any, Callable[[Tensor], Tensor]]()
+    modules, patches = modules_at(model, "residual"), dict[Any, Callable[[Tensor], Tensor]]()
     for layer in {layer for layer, _, _ in states}:
-        number = from_start("layers", layer, len(modules))
+        index = from_start("layers", layer, len(modules))
         rows = {
-            to: other[number][0, from_start("positions", place, other[number].shape[1])]
-            for one, place, to in states
-            if one == layer
+            position: source[index][0, from_start("positions", source_position, source[index].shape[1])]
+            for state_layer, source_position, position in states
+            if state_layer == layer
         }
 
-        def write(own: Tensor, rows: Mapping[int, Tensor] = rows) -> Tensor:
-            for to, new in rows.items():
-                own = _write(own, from_start("positions", to, len(own)), new)
-            return own
+        def write(output: Tensor, rows: Mapping[int, Tensor] = rows) -> Tensor:
+            for position, new in rows.items():
+                output = _write(output, from_start("positions", position, len(output)), new)
+            return output
 
-        writes[modules[number]] = write
-    return Change(writes=writes)
+        patches[modules[index]] = write
+    return Change(patches=patches)
 
 
 def _exchanged(
-    site: Site, layer: int, heads: Sequence[int], mine: Tensor, theirs: Tensor, rows: Sequence[int]
+    site: Site, layer: int, heads: Sequence[int], current: Tensor, new: Tensor, rows: Sequence[int]
 ) -> Change:
     """Return the change that gives heads of a layer what another run has in some rows."""
-    mixed = mine[heads].clone()
-    mixed[:, list(rows)] = theirs[heads][:, list(rows)].to(mixed)
-    kind: Any = PatternFrom if site == "pattern" else OutputFrom
+    mixed = current[heads].clone()
+    mixed[:, list(rows)] = new[heads][:, list(rows)].to(mixed)
+    edit_class: Any = PatternFrom if site == "pattern" else OutputFrom
     pairs = zip(heads, mixed, strict=True)
-    return Change({layer: [kind(head, RunHead("", "another run", layer, head), its) for head, its in pairs]})
+    return Change(
+        {layer: [edit_class(head, RunHead("", "another run", layer, head), values) for head, values in pairs]}
+    )
 
 
 def cut_edges(
@@ -224,16 +244,18 @@ def cut_edges(
         for key in range(trace.n_keys):
             edits: dict[int, list[Edit]] = {}
             for near in range(first, min(first + window, len(traces))):
-                of_layer: list[int | None] = [None] if heads is None else [h for number, h in heads if number == near]
-                edits[near] = [BlockEdge(query % trace.n_queries, key, head) for head in of_layer]
+                cut_heads: Any = [None] if heads is None else [head for number, head in heads if number == near]
+                edits[near] = [BlockEdge(query % trace.n_queries, key, head) for head in cut_heads]
             changes[layer, key] = partial(Change, edits)
     return changes
 
 
 def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
     """Return the changes that drop each head, or all heads of each layer."""
-    own = [trace.query for trace in traces]
-    return {place: partial(Change, {place[0]: [*map(DropHead, heads)]}) for place, heads, _ in parts_at(site, own, [])}
+    queries = [trace.query for trace in traces]
+    return {
+        cell: partial(Change, {cell[0]: [*map(DropHead, heads)]}) for cell, heads, _ in targets_at(site, queries, [])
+    }
 
 
 @dataclass(frozen=True)
@@ -250,11 +272,11 @@ class _Nudge(HeadEdit):
         return context + self.by
 
 
-def foretold(
+def estimate_changes(
     runner: Runner,
     site: Site,
-    own: Activations,
-    other: Activations,
+    current: Activations,
+    replacements: Activations,
     metric: Metric,
     positions: Sequence[int] | None = None,
 ) -> Tensor:
@@ -262,35 +284,35 @@ def foretold(
 
     The gradient is that of the metric by the activations at a site, in the run of the inputs as they are.
     """
-    nudges = [torch.zeros_like(one).requires_grad_() for one in own]
-    if site in MODULES:
-        modules = zip(parts_of(runner.model, site), nudges, strict=True)
-        change = Change(writes={module: partial(torch.add, nudge[0]) for module, nudge in modules})
+    nudges = [torch.zeros_like(states).requires_grad_() for states in current]
+    if site in MODULE_SITES:
+        modules = zip(modules_at(runner.model, site), nudges, strict=True)
+        change = Change(patches={module: partial(torch.add, nudge[0]) for module, nudge in modules})
     else:
         change = Change({layer: [*map(_Nudge, count(), nudge)] for layer, nudge in enumerate(nudges)})
     with torch.enable_grad():
         answer = metric(runner.outputs([change], gradients=True)[0])
         slopes = torch.autograd.grad(answer, nudges, allow_unused=True, materialize_grads=True)
-    steps = [((theirs - mine) * slope).sum(-1) for mine, theirs, slope in zip(own, other, slopes, strict=True)]
-    places = parts_at(site, own, positions)
-    return as_map({place: float(steps[place[0]][heads][:, rows].sum()) for place, heads, rows in places})
+    steps = [((new - old) * slope).sum(-1) for old, new, slope in zip(current, replacements, slopes, strict=True)]
+    targets = targets_at(site, current, positions)
+    return as_map({cell: float(steps[cell[0]][heads][:, rows].sum()) for cell, heads, rows in targets})
 
 
 def as_map(values: Mapping[tuple[int, ...], float]) -> Tensor:
     """Return values by place as one tensor, nan where there is none."""
-    shape = [1 + max(place[axis] for place in values) for axis in range(len(next(iter(values))))]
+    shape = [1 + max(cell[axis] for cell in values) for axis in range(len(next(iter(values))))]
     result = torch.full(shape, float("nan"), dtype=torch.float64)
-    for place, value in values.items():
-        result[place] = value
+    for cell, value in values.items():
+        result[cell] = value
     return result
 
 
 def joined(clean: Mapping[str, Any], corrupt: Mapping[str, Any]) -> dict[str, Any]:
     """Return two inputs as one batch of two; a ValueError says that their lengths differ."""
     pairs = {name: (value, corrupt[name]) for name, value in clean.items() if isinstance(value, Tensor)}
-    for name, (one, other) in pairs.items():
-        if one.shape != other.shape:
+    for name, (first, second) in pairs.items():
+        if first.shape != second.shape:
             raise ValueError(
-                f"clean and corrupt need as many tokens, got {one.shape[1]} and {other.shape[1]} in {name}"
+                f"clean and corrupt need as many tokens, got {first.shape[1]} and {second.shape[1]} in {name}"
             )
     return dict(clean) | {name: torch.cat(pair) for name, pair in pairs.items()}

@@ -15,7 +15,7 @@ from attention_core.hub.tracing import UnsupportedError
 
 @dataclass(frozen=True)
 class Family:
-    """Dotted places of modules; those of a layer are below it, "" = there is none."""
+    """Dotted paths of modules; those of a layer are below it, "" = there is none."""
 
     layers: str  # below the base model
     attention: str  # the module that calls the attention function
@@ -88,20 +88,21 @@ FAMILIES = {
 
 def family_of(model: Any) -> Family:
     """Return the description of a model's architecture; UnsupportedError says that there is none."""
-    kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
-    if kind not in FAMILIES:
+    architecture = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
+    if architecture not in FAMILIES:
         raise UnsupportedError(
-            f"nobody has described where {kind} keeps its norms and projections (attention_core/study/families.py), "
-            f"so that nothing of it can be taken apart; described are {', '.join(FAMILIES)}"
+            f"nobody has described where {architecture} keeps its norms and projections "
+            "(attention_core/study/families.py), so that nothing of it can be taken apart; described are "
+            f"{', '.join(FAMILIES)}"
         )
-    return FAMILIES[kind]
+    return FAMILIES[architecture]
 
 
-def part(module: Any, place: str) -> Any:
-    """Return the module at a dotted place below another one, or None where it has none."""
-    for name in place.split("."):
+def submodule(module: Any, path: str) -> Any:
+    """Return the module at a dotted path below another one, or None where it has none."""
+    for name in path.split("."):
         module = getattr(module, name, None)
-    return module if place else None
+    return module if path else None
 
 
 def matrix(linear: Any) -> tuple[Tensor, Tensor]:
@@ -119,11 +120,11 @@ def projection(family: Family, attention: nn.Module, which: int, n_heads: int) -
     """
     names = family.projections
     weight, bias = matrix(getattr(attention, names[which % len(names)]))
-    n_parts = 3 // len(names)
-    shape = (n_heads, n_parts, -1) if family.by_head else (n_parts, n_heads, -1)
-    of_part = (slice(None), which) if family.by_head else (which if n_parts > 1 else 0,)
-    weights = weight.T.reshape(*shape, weight.shape[0])[of_part]  # (n_heads, d, d_model)
-    return weights.transpose(1, 2), bias.reshape(shape)[of_part]
+    n_joined = 3 // len(names)
+    shape = (n_heads, n_joined, -1) if family.by_head else (n_joined, n_heads, -1)
+    selected = (slice(None), which) if family.by_head else (which if n_joined > 1 else 0,)
+    weights = weight.T.reshape(*shape, weight.shape[0])[selected]  # (n_heads, d, d_model)
+    return weights.transpose(1, 2), bias.reshape(shape)[selected]
 
 
 class FrozenNorm:
@@ -133,19 +134,19 @@ class FrozenNorm:
         bias: (d,), what it adds.
     """
 
-    def __init__(self, norm: Any, given: Tensor, dtype: torch.dtype) -> None:
+    def __init__(self, norm: Any, inputs: Tensor, dtype: torch.dtype) -> None:
         """Freeze a norm on what it was given, (n_positions, d) or with more axes between."""
         with torch.no_grad():
-            put_out = norm(given).to(dtype)
+            outputs = norm(inputs).to(dtype)
             self._centres = isinstance(norm, nn.LayerNorm)
             if self._centres:
                 self._gain, self.bias = norm.weight.detach().to(dtype), norm.bias.detach().to(dtype)
             else:  # of the same numbers a root mean square norm makes its gains, whatever it calls them
-                self._gain = norm(torch.full_like(given[:1], 1000.0))[0].to(dtype)
+                self._gain = norm(torch.full_like(inputs[:1], 1000.0))[0].to(dtype)
                 self.bias = torch.zeros_like(self._gain)
-            plain = self._before_scale(given.to(dtype), slice(None))
-            length = (plain * plain).sum(-1, keepdim=True).clamp_min(torch.finfo(dtype).tiny)
-            self._scale = ((put_out - self.bias) * plain).sum(-1, keepdim=True) / length
+            unscaled = self._before_scale(inputs.to(dtype), slice(None))
+            length = (unscaled * unscaled).sum(-1, keepdim=True).clamp_min(torch.finfo(dtype).tiny)
+            self._scale = ((outputs - self.bias) * unscaled).sum(-1, keepdim=True) / length
 
     def __call__(self, vectors: Tensor, positions: Any, columns: slice = slice(None)) -> Tensor:
         """Return what becomes of parts of the vectors at these positions, (n, d), without the bias.

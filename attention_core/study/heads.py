@@ -22,7 +22,7 @@ from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.attribution import Attribution
 from attention_core.study.effects import ACROSS, Effects
 from attention_core.study.output import Table
-from attention_core.study.sites import streams
+from attention_core.study.sites import can_stream
 
 NAMES = {
     "previous token": "Olsson et al. 2022, In-context Learning and Induction Heads",
@@ -84,20 +84,20 @@ class Heads(Table):
         """Return what a head is called, one of NAMES; empty where nothing is clear."""
         shares = {name: float(self.means[name][layer][head]) for name in NAMES if name in self.means}
         positional = shares.pop("positional", 0.0)
-        name, share = max(shares.items(), key=lambda one: -1 if math.isnan(one[1]) else one[1], default=("", 0.0))
+        name, share = max(shares.items(), key=lambda pair: -1 if math.isnan(pair[1]) else pair[1], default=("", 0.0))
         return name if share >= CLEAR else "positional" if positional >= POSITIONAL else ""
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        places = [(layer, head) for layer, own in enumerate(self.means["entropy"]) for head in range(len(own))]
-        names = [self.name(*place) for place in places]
-        columns: dict[str, list[Any]] = {"layer": [layer for layer, _ in places], "head": [head for _, head in places]}
+        heads = [(layer, head) for layer, numbers in enumerate(self.means["entropy"]) for head in range(len(numbers))]
+        names = [self.name(*head) for head in heads]
+        columns: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
         columns |= {"name": names, "source": [NAMES.get(name, "") for name in names]}
-        for kind, values in (("", self.means), ("_margin", self.margins), ("_shuffled", self.shuffled)):
-            columns |= {f"{one}{kind}": torch.cat([*own]).tolist() for one, own in values.items()}
-        best = [next(iter(self.examples.get(place, ())), None) for place in places]
-        columns["example"] = ["" if one is None else "".join(one.tokens) for one in best]
-        columns["example_query"] = ["" if one is None else one.tokens[one.query] for one in best]
-        columns["example_key"] = ["" if one is None else one.tokens[one.key] for one in best]
+        for suffix, values in (("", self.means), ("_margin", self.margins), ("_shuffled", self.shuffled)):
+            columns |= {f"{column}{suffix}": torch.cat([*layers]).tolist() for column, layers in values.items()}
+        best = [next(iter(self.examples.get(head, ())), None) for head in heads]
+        columns["example"] = ["" if example is None else "".join(example.tokens) for example in best]
+        columns["example_query"] = ["" if example is None else example.tokens[example.query] for example in best]
+        columns["example_key"] = ["" if example is None else example.tokens[example.key] for example in best]
         return columns
 
 
@@ -117,29 +117,29 @@ class _Means:
         """Return the means and the margins by name, one tensor (n_heads,) for each layer."""
         means, margins = {}, {}
         for column, name in enumerate(names):
-            own = [self._sums[layer][..., column] for layer in sorted(self._sums)]
-            means[name] = [total / n for n, total, _ in own]
-            variances = [(squares / n - (total / n) ** 2).clamp_min(0) * n / (n - 1) for n, total, squares in own]
-            margins[name] = [1.96 * (v / n).sqrt() for v, (n, _, _) in zip(variances, own, strict=True)]
+            sums = [self._sums[layer][..., column] for layer in sorted(self._sums)]
+            means[name] = [total / n for n, total, _ in sums]
+            variances = [(squares / n - (total / n) ** 2).clamp_min(0) * n / (n - 1) for n, total, squares in sums]
+            margins[name] = [1.96 * (v / n).sqrt() for v, (n, _, _) in zip(variances, sums, strict=True)]
         return means, margins
 
 
 def of_repeats(weights: Tensor, start: int, period: int, special: Tensor) -> Tensor:
     """Return the shares of NAMES (n_texts, n_heads, 6) while tokens are read again, from start + period on."""
     rows = torch.arange(start + period, start + 2 * period, device=weights.device)
-    own = weights[:, :, rows]
+    repeated = weights[:, :, rows]
 
     def on(keys: Tensor) -> Tensor:
-        return own.gather(-1, keys.expand(*own.shape[:2], -1)[..., None])[..., 0].mean(-1)
+        return repeated.gather(-1, keys.expand(*repeated.shape[:2], -1)[..., None])[..., 0].mean(-1)
 
     separators = special.clone()
     separators[:, 0] = False
-    separator = (own * separators[:, None, None]).sum(-1).mean(-1)
+    separator = (repeated * separators[:, None, None]).sum(-1).mean(-1)
     separator = separator.masked_fill(~separators.any(-1, keepdim=True), math.nan)
-    offsets = own.argmax(-1) - rows
+    offsets = repeated.argmax(-1) - rows
     same = (offsets == offsets.mode(-1, keepdim=True).values).float().mean(-1)
     return torch.stack(
-        [on(rows - 1), on(rows - period + 1), on(rows - period), own[..., 0].mean(-1), separator, same], -1
+        [on(rows - 1), on(rows - period + 1), on(rows - period), repeated[..., 0].mean(-1), separator, same], -1
     )
 
 
@@ -149,32 +149,32 @@ class _Strongest:
 
     best: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)  # layer -> weights, (text, cell); (k, n_heads)
 
-    def add(self, layer: int, weights: Tensor, special: Tensor, numbers: Tensor, of_itself: bool) -> None:
-        barred = special[:, None, None].expand(-1, 1, weights.shape[-2], -1).clone()
-        barred[..., 0] = True
-        if of_itself:
-            barred.diagonal(0, -2, -1).fill_(True)
-        largest, cells = weights.masked_fill(barred, 0).flatten(2).max(-1)
-        query, key = cells // weights.shape[-1], cells % weights.shape[-1]
-        places = torch.stack([numbers.to(cells.device)[:, None].expand_as(cells), query, key], -1).cpu()
+    def add(self, layer: int, weights: Tensor, special: Tensor, numbers: Tensor, is_self_attention: bool) -> None:
+        excluded = special[:, None, None].expand(-1, 1, weights.shape[-2], -1).clone()
+        excluded[..., 0] = True
+        if is_self_attention:
+            excluded.diagonal(0, -2, -1).fill_(True)
+        largest, flat_cells = weights.masked_fill(excluded, 0).flatten(2).max(-1)
+        query, key = flat_cells // weights.shape[-1], flat_cells % weights.shape[-1]
+        cells = torch.stack([numbers.to(flat_cells.device)[:, None].expand_as(flat_cells), query, key], -1).cpu()
         largest = largest.float().cpu()
         if layer in self.best:
             largest = torch.cat([self.best[layer][0], largest])
-            places = torch.cat([self.best[layer][1], places])
+            cells = torch.cat([self.best[layer][1], cells])
         largest, order = largest.topk(min(N_EXAMPLES, len(largest)), 0)
-        self.best[layer] = (largest, places.gather(0, order[..., None].expand(-1, -1, 3)))
+        self.best[layer] = (largest, cells.gather(0, order[..., None].expand(-1, -1, 3)))
 
     def texts(self) -> set[int]:
-        return {int(text) for _, places in self.best.values() for text in places[..., 0].flatten()}
+        return {int(text) for _, cells in self.best.values() for text in cells[..., 0].flatten()}
 
     def examples(self, tokens: Mapping[int, Sequence[str]]) -> dict[tuple[int, int], list[Example]]:
         return {
             (layer, head): [
                 Example(tokens[text], query, key, weight)
-                for weight, (text, query, key) in zip(largest[:, head].tolist(), places[:, head].tolist(), strict=True)
+                for weight, (text, query, key) in zip(largest[:, head].tolist(), cells[:, head].tolist(), strict=True)
                 if text in tokens and weight > 0
             ]
-            for layer, (largest, places) in self.best.items()
+            for layer, (largest, cells) in self.best.items()
             for head in range(largest.shape[1])
         }
 
@@ -196,36 +196,36 @@ def heads_over(
     if first is None:
         raise ValueError("the corpus is empty")
     traces = run_model(model, first.inputs)[0].traces
-    reader = _Reader(model, [is_of_itself(trace) for trace in traces], streams(model, first.inputs))
+    reader = _Reader(model, [is_of_itself(trace) for trace in traces], can_stream(model, first.inputs))
     corpus, shuffled, repeats, strongest = _Means(), _Means(), _Means(), _Strongest()
-    kept: dict[int, CorpusText] = {}
-    known: set[int] = set()
+    texts_by_number: dict[int, CorpusText] = {}
+    corpus_ids: set[int] = set()
     n_texts = 0
-    for some in _batches(chain([first], stream), max(trace.n_heads for trace in traces)):
-        reader.statistics(some, corpus, strongest)
-        n_texts += len(some)
-        kept |= {text.number: text for text in some}
-        kept = {number: kept[number] for number in strongest.texts() if number in kept}
+    for batch in _batches(chain([first], stream), max(trace.n_heads for trace in traces)):
+        reader.statistics(batch, corpus, strongest)
+        n_texts += len(batch)
+        texts_by_number |= {text.number: text for text in batch}
+        texts_by_number = {number: texts_by_number[number] for number in strongest.texts() if number in texts_by_number}
         if "input_ids" in first.inputs:
-            known.update(id for text in some for id in text.inputs["input_ids"][~text.special].tolist())
-            if tenth := [_shuffled(text) for text in some if text.number % SHUFFLED == 0]:
-                reader.statistics(tenth, shuffled)
+            corpus_ids.update(id for text in batch for id in text.inputs["input_ids"][~text.special].tolist())
+            if to_shuffle := [_shuffled(text) for text in batch if text.number % SHUFFLED == 0]:
+                reader.statistics(to_shuffle, shuffled)
         if progress is not None:
             progress(n_texts)
-    period = _period(model, first, len(known))
+    period = _period(model, first, len(corpus_ids))
     if period > 1:
-        reader.repeats(_repeated(first, sorted(known), period), period, repeats)
-    (means, margins), (of_names, their_margins) = corpus.of([*METRICS]), repeats.of([*NAMES] if period > 1 else [])
+        reader.repeats(_repeated(first, sorted(corpus_ids), period), period, repeats)
+    (means, margins), (name_means, name_margins) = corpus.of([*METRICS]), repeats.of([*NAMES] if period > 1 else [])
     tokens = {
         number: readable(tokenizer, text.inputs["input_ids"][0].tolist())
-        for number, text in kept.items()
+        for number, text in texts_by_number.items()
         if hasattr(tokenizer, "convert_ids_to_tokens") and "input_ids" in text.inputs
     }
     return Heads(
         layers=[trace.story.name for trace in traces],
-        means=means | of_names,
-        margins=margins | their_margins,
-        shuffled=shuffled.of([*METRICS])[0] if known else {},
+        means=means | name_means,
+        margins=margins | name_margins,
+        shuffled=shuffled.of([*METRICS])[0] if corpus_ids else {},
         examples=strongest.examples(tokens),
         n_texts=n_texts,
     )
@@ -236,50 +236,51 @@ class _Reader:
     """Runs a model on batches of texts and adds up what its heads do."""
 
     model: Any
-    of_itself: Sequence[bool]  # of each attention, whether queries and keys are the same positions
-    streams: bool  # whether the model hands over its weights as it runs; else it is recorded, which takes longer
+    is_self_attention: Sequence[bool]  # of each attention, whether queries and keys are the same positions
+    can_stream: bool  # whether the model hands over its weights as it runs; else it is recorded, which takes longer
 
-    def weights(self, texts: Sequence[CorpusText], take: Callable[[int, Tensor, Tensor, int], None]) -> None:
+    def weights(self, texts: Sequence[CorpusText], on_weights: Callable[[int, Tensor, Tensor, int], None]) -> None:
         """Hand over each attention's weights, which keys are special, and how many windows each text has."""
         inputs = {name: torch.cat([text.inputs[name] for text in texts]) for name in texts[0].inputs}
         special = torch.cat([text.special for text in texts])
 
         def hand_over(layer: int, weights: Tensor, _: Any = None) -> None:
             fits = special.shape == (len(weights), weights.shape[-1])
-            own = special if fits else special.new_zeros(len(weights), weights.shape[-1])
-            take(layer, at_least_float32(weights), own, len(weights) // len(texts))
+            is_special = special if fits else special.new_zeros(len(weights), weights.shape[-1])
+            on_weights(layer, at_least_float32(weights), is_special, len(weights) // len(texts))
 
-        if self.streams:
+        if self.can_stream:
             stream_attention(self.model, inputs, hand_over)
             return
         traces = run_model(self.model, inputs, item="all")[0].traces
-        n_parts = len(traces) // len(self.of_itself)
-        for layer in range(len(self.of_itself)):
-            own = [torch.stack([*map(one.weights, range(one.n_heads))]) for one in traces[layer * n_parts :][:n_parts]]
-            hand_over(layer, torch.stack(own))
+        n_windows = len(traces) // len(self.is_self_attention)
+        for layer in range(len(self.is_self_attention)):
+            windows = traces[layer * n_windows :][:n_windows]
+            hand_over(layer, torch.stack([torch.stack([*map(t.weights, range(t.n_heads))]) for t in windows]))
 
     def statistics(self, texts: Sequence[CorpusText], means: _Means, strongest: _Strongest | None = None) -> None:
         numbers = torch.tensor([text.number for text in texts])
 
-        def take(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
+        def add(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
             rows = torch.arange(weights.shape[2], device=weights.device)
-            values = head_numbers(weights, rows, special[:, None], self.of_itself[layer])
+            values = head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
             means.add(layer, values.unflatten(0, (len(texts), n_windows)).nanmean(1))
             if strongest is not None:
-                strongest.add(layer, weights, special, numbers.repeat_interleave(n_windows), self.of_itself[layer])
+                text_of = numbers.repeat_interleave(n_windows)
+                strongest.add(layer, weights, special, text_of, self.is_self_attention[layer])
 
-        self.weights(texts, take)
+        self.weights(texts, add)
 
     def repeats(self, texts: Sequence[CorpusText], period: int, means: _Means) -> None:
         start = int((~texts[0].special[0]).nonzero()[0])
 
-        def take(layer: int, weights: Tensor, special: Tensor, _: int) -> None:
-            if self.of_itself[layer]:
+        def add(layer: int, weights: Tensor, special: Tensor, _: int) -> None:
+            if self.is_self_attention[layer]:
                 means.add(layer, of_repeats(weights, start, period, special))
             else:
                 means.add(layer, weights.new_full((*weights.shape[:2], len(NAMES)), math.nan))
 
-        self.weights(texts, take)
+        self.weights(texts, add)
 
 
 def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusText]]:
@@ -288,7 +289,7 @@ def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusT
     while chunk := list(islice(stream, CHUNK)):
         groups: dict[Any, list[CorpusText]] = {}
         for text in chunk:
-            groups.setdefault(tuple(one.shape for one in text.inputs.values()), []).append(text)
+            groups.setdefault(tuple(tensor.shape for tensor in text.inputs.values()), []).append(text)
         for group in groups.values():
             n_cells = n_heads * group[0].special.shape[-1] ** 2
             for span in spans(0, len(group), max(1, min(MAX_TEXTS, MAX_CELLS // n_cells))):
@@ -297,33 +298,33 @@ def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusT
 
 def _shuffled(text: CorpusText) -> CorpusText:
     """Return a text whose tokens have changed places at random; those that are special stay."""
-    ids, words = text.inputs["input_ids"].clone(), ~text.special
-    order = torch.randperm(int(words.sum()), generator=torch.Generator().manual_seed(text.number))
-    ids[words] = ids[words][order.to(ids.device)]
+    ids, is_plain = text.inputs["input_ids"].clone(), ~text.special
+    order = torch.randperm(int(is_plain.sum()), generator=torch.Generator().manual_seed(text.number))
+    ids[is_plain] = ids[is_plain][order.to(ids.device)]
     return text._replace(inputs={**text.inputs, "input_ids": ids})
 
 
-def _period(model: Any, first: CorpusText, n_known: int) -> int:
+def _period(model: Any, first: CorpusText, n_ids: int) -> int:
     """Return how many random tokens are repeated: as many as are known and as the model's positions allow."""
-    most = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None)
-    room = PERIOD if not isinstance(most, int) else (most - int(first.special.sum())) // 2 - 1
-    return min(PERIOD, room, n_known) if set(first.inputs) <= PLAIN_INPUTS else 0
+    max_positions = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None)
+    allowed = PERIOD if not isinstance(max_positions, int) else (max_positions - int(first.special.sum())) // 2 - 1
+    return min(PERIOD, allowed, n_ids) if set(first.inputs) <= PLAIN_INPUTS else 0
 
 
-def _repeated(first: CorpusText, known: Sequence[int], period: int) -> list[CorpusText]:
+def _repeated(first: CorpusText, corpus_ids: Sequence[int], period: int) -> list[CorpusText]:
     """Return sequences of random tokens of the corpus, read twice, between the special tokens of a text."""
     ids, special = first.inputs["input_ids"][0], first.special[0]
-    words = (~special).nonzero()[:, 0]
-    before, after = ids[: words[0]], ids[words[-1] + 1 :]
-    generator, pool = torch.Generator().manual_seed(0), torch.tensor(known)
+    plain_positions = (~special).nonzero()[:, 0]
+    before, after = ids[: plain_positions[0]], ids[plain_positions[-1] + 1 :]
+    generator, pool = torch.Generator().manual_seed(0), torch.tensor(corpus_ids)
     texts = []
     for number in range(N_REPEATS):
         random = pool[torch.randperm(len(pool), generator=generator)[:period]].to(ids)
-        both = torch.cat([before, random, random, after])[None]
-        marked = torch.ones_like(both, dtype=torch.bool)
+        ids_twice = torch.cat([before, random, random, after])[None]
+        marked = torch.ones_like(ids_twice, dtype=torch.bool)
         marked[:, len(before) : len(before) + 2 * period] = False
-        rest = {name: torch.ones_like(both) for name in first.inputs if name == "attention_mask"}
-        texts.append(CorpusText(number, {"input_ids": both} | rest, marked))
+        masks = {name: torch.ones_like(ids_twice) for name in first.inputs if name == "attention_mask"}
+        texts.append(CorpusText(number, {"input_ids": ids_twice} | masks, marked))
     return texts
 
 
@@ -356,12 +357,13 @@ def compare(first: Any, second: Any, *, group: str = "") -> HeadComparison:
         ValueError: they have no heads, or no matrices, of the same shapes.
     """
     if isinstance(first, Recording) and isinstance(second, Recording):
-        own, other = groups(first), groups(second)
-        name = group or next(iter(own), "")
-        if name not in own or name not in other:
-            raise ValueError(f"both runs need the attention {name!r}, they have {[*own]} and {[*other]}")
-        return HeadComparison(distances_head_for_head(own[name], other[name]))
-    before, after = (head_map(one)[1] for one in (first, second))
+        first_groups, second_groups = groups(first), groups(second)
+        name = group or next(iter(first_groups), "")
+        if name not in first_groups or name not in second_groups:
+            names = f"{[*first_groups]} and {[*second_groups]}"
+            raise ValueError(f"both runs need the attention {name!r}, they have {names}")
+        return HeadComparison(distances_head_for_head(first_groups[name], second_groups[name]))
+    before, after = (head_map(result)[1] for result in (first, second))
     if before.shape != after.shape:
         raise ValueError(f"first and second need as many heads, got {tuple(before.shape)} and {tuple(after.shape)}")
     return HeadComparison(after - before)

@@ -35,8 +35,8 @@ class ModelOutput:
         """Return the outputs of all items of what a transformers model returned."""
         logits, hidden = output.get("logits"), output.get("last_hidden_state")
         n = len(hidden if logits is None else logits)
-        pairs = ([None] * n if one is None else one.float() for one in (logits, hidden))
-        return [cls(own, states, tokenizer) for own, states in zip(*pairs, strict=True)]
+        pairs = ([None] * n if tensor is None else tensor.float() for tensor in (logits, hidden))
+        return [cls(logits_of_item, states, tokenizer) for logits_of_item, states in zip(*pairs, strict=True)]
 
     def scores(self, position: int = -1) -> Tensor:
         """Return the logits (n_tokens,) of one position, or those of the classes; ValueError where there are none."""
@@ -77,16 +77,16 @@ def number(value: Any) -> float:
     return float(value.detach()) if isinstance(value, Tensor) else float(value)
 
 
-def linear_part(metric: Metric, output: ModelOutput) -> tuple[float, Tensor | None, Tensor | None]:
+def metric_gradients(metric: Metric, output: ModelOutput) -> tuple[float, Tensor | None, Tensor | None]:
     """Return a metric and its gradients by the logits and by the last layer; None = it does not read them.
 
     ValueError where the metric is not linear in them, so that no sum of parts can be it.
     """
-    present = [one.detach().requires_grad_() for one in (output.logits, output.hidden) if one is not None]
+    present = [tensor.detach().requires_grad_() for tensor in (output.logits, output.hidden) if tensor is not None]
 
     def of_leaves(factor: float) -> Any:
         leaves = iter(factor * leaf for leaf in present)
-        logits, hidden = (None if one is None else next(leaves) for one in (output.logits, output.hidden))
+        logits, hidden = (None if tensor is None else next(leaves) for tensor in (output.logits, output.hidden))
         return metric(ModelOutput(logits, hidden, output.tokenizer))
 
     with torch.enable_grad():
@@ -99,7 +99,7 @@ def linear_part(metric: Metric, output: ModelOutput) -> tuple[float, Tensor | No
             "only a metric that is linear in the logits is a sum of parts: a logit, or the difference of two; "
             "ablate and patch take any metric"
         )
-    by_logits, by_hidden = (None if one is None else next(slopes) for one in (output.logits, output.hidden))
+    by_logits, by_hidden = (None if tensor is None else next(slopes) for tensor in (output.logits, output.hidden))
     return number(value), by_logits, by_hidden
 
 

@@ -12,7 +12,7 @@ from attention_core.attention.capture.recorder import is_attention
 from attention_core.hub.tracing import UnsupportedError, evaluating, run_model, stream_attention
 
 Site = Literal["head_out", "layer", "position", "pattern", "edge", "residual", "mlp"]
-MODULES = ("residual", "mlp")
+MODULE_SITES = ("residual", "mlp")
 """Sites that are outputs of modules; the others lie inside the attention."""
 MLP = ("mlp", "ffn", "feed_forward", "block_sparse_moe", "DenseReluDense")
 """What layers call their feed-forward part, where it is one module."""
@@ -21,7 +21,7 @@ Activations = list[Tensor]
 
 
 class Projection(NamedTuple):
-    """The module in which an attention's heads are put together, of which it is given all side by side."""
+    """The module in which an attention's heads are put together; its input is all of them, side by side."""
 
     module: nn.Module
     n_heads: int
@@ -36,26 +36,27 @@ def activations(
     windows, shares one module among its layers, or has no such part.
     """
     n_items = len(next(value for value in inputs.values() if isinstance(value, Tensor)))
-    if site in MODULES or (projections and site != "pattern"):
-        modules = parts_of(model, site) if site in MODULES else [one.module for one in projections]
-        with recorded(modules, before=site not in MODULES) as seen, torch.no_grad():
+    if site in MODULE_SITES or (projections and site != "pattern"):
+        modules = modules_at(model, site) if site in MODULE_SITES else [projection.module for projection in projections]
+        with recorded(modules, before=site not in MODULE_SITES) as records, torch.no_grad():
             output = evaluated(model, inputs)
-        if any(len(seen[module]) != 1 for module in modules):
+        if any(len(records[module]) != 1 for module in modules):
             raise UnsupportedError(f"layers of {type(model).__name__} share a module, or do not all run")
-        found = []
-        for module, n_units in zip(modules, [one.n_heads for one in projections] or [1] * len(modules), strict=True):
-            states = seen[module][0]  # some layers have all items in one row
-            found.append(states.reshape(n_items, -1, n_units, states.shape[-1] // n_units).transpose(1, 2))
+        by_layer = []
+        n_heads = [projection.n_heads for projection in projections] or [1] * len(modules)
+        for module, n_units in zip(modules, n_heads, strict=True):
+            states = records[module][0]  # some layers have all items in one row
+            by_layer.append(states.reshape(n_items, -1, n_units, states.shape[-1] // n_units).transpose(1, 2))
     else:
-        found = []
+        by_layer = []
 
-        def take(_: int, weights: Tensor, context: Tensor) -> None:
-            found.append(weights if site == "pattern" else context.transpose(1, 2))
+        def on_attention(_: int, weights: Tensor, context: Tensor) -> None:
+            by_layer.append(weights if site == "pattern" else context.transpose(1, 2))
 
-        output = stream_attention(model, inputs, take)
-    if any(len(one) != n_items for one in found):
-        raise UnsupportedError(f"{type(model).__name__} attends in windows: only how='zero' is known there")
-    return [[one[item] for one in found] for item in range(n_items)], output
+        output = stream_attention(model, inputs, on_attention)
+    if any(len(layer) != n_items for layer in by_layer):
+        raise UnsupportedError(f"{type(model).__name__} attends in windows: only method='zero' is known there")
+    return [[layer[item] for layer in by_layer] for item in range(n_items)], output
 
 
 def projections_of(model: Any, inputs: Mapping[str, Any]) -> list[Projection]:
@@ -66,27 +67,30 @@ def projections_of(model: Any, inputs: Mapping[str, Any]) -> list[Projection]:
     """
     with capture() as recording, torch.no_grad():
         evaluated(model, inputs)
-    linear = [part for part in model.modules() if getattr(getattr(part, "weight", None), "ndim", 0) == 2]
-    linear = [part for part in linear if not isinstance(part, nn.Embedding)]
-    with recorded(linear, before=True) as seen, torch.no_grad():
+    linear = [module for module in model.modules() if _is_linear(module) and not isinstance(module, nn.Embedding)]
+    with recorded(linear, before=True) as records, torch.no_grad():
         evaluated(model, inputs)
-    found = []
+    projections = []
     for trace in recording.traces:
         heads = torch.cat([*map(trace.context, range(trace.n_heads))], -1)
-        same = (part for part, given in seen.items() if heads.numel() and any(_is_same(one, heads) for one in given))
-        found += [Projection(module, trace.n_heads) for module in same]
-    if len(found) != len(run_model(model, inputs)[0].traces):
+        matching = (
+            module
+            for module, tensors in records.items()
+            if heads.numel() and any(_is_same(tensor, heads) for tensor in tensors)
+        )
+        projections += [Projection(module, trace.n_heads) for module in matching]
+    if len(projections) != len(run_model(model, inputs)[0].traces):
         name = type(model).__name__
         raise UnsupportedError(f"{name} bypasses the library's attention interface, and hides where its heads meet")
-    return found
+    return projections
 
 
-def _is_same(given: Tensor, heads: Tensor) -> bool:
-    fits = given.numel() == heads.numel() and given.shape[-1] == heads.shape[-1]
-    return fits and torch.allclose(given.reshape(heads.shape).to(heads), heads, rtol=1e-3, atol=1e-4)
+def _is_same(inputs: Tensor, heads: Tensor) -> bool:
+    fits = inputs.numel() == heads.numel() and inputs.shape[-1] == heads.shape[-1]
+    return fits and torch.allclose(inputs.reshape(heads.shape).to(heads), heads, rtol=1e-3, atol=1e-4)
 
 
-def streams(model: Any, inputs: Mapping[str, Any]) -> bool:
+def can_stream(model: Any, inputs: Mapping[str, Any]) -> bool:
     """Return whether a model hands over all its attention as it runs."""
     try:
         stream_attention(model, inputs, lambda *_: None)
@@ -102,59 +106,66 @@ def evaluated(model: nn.Module, inputs: Mapping[str, Any]) -> Any:
 
 
 def replacement(
-    read: Callable[[Any], Activations], many: Iterable[Any], own: Activations, how: str, seed: int
+    read: Callable[[Any], Activations], corpus: Iterable[Any], current: Activations, method: str, seed: int
 ) -> Activations:
     """Return what takes the place of activations: the mean over a corpus, or what another text of it has there.
 
     `read` gives the activations of one text. A mean is over all positions of all texts; a shorter text is gone through
     again from its beginning.
     """
-    if how == "resample":
-        texts = list(many)
+    if method == "resample":
+        texts = list(corpus)
         if not texts:
             raise ValueError("the corpus is empty")
-        chosen = texts[int(torch.randint(len(texts), (), generator=torch.Generator().manual_seed(seed)))]
-        other = read(chosen)
+        text = texts[int(torch.randint(len(texts), (), generator=torch.Generator().manual_seed(seed)))]
+        sampled = read(text)
         return [
-            theirs[:, torch.arange(mine.shape[1], device=mine.device) % theirs.shape[1]]
-            for mine, theirs in zip(own, other, strict=True)
+            new[:, torch.arange(states.shape[1], device=states.device) % new.shape[1]]
+            for states, new in zip(current, sampled, strict=True)
         ]
-    sums, n = [one.new_zeros(len(one), 1, one.shape[-1]) for one in own], 0
-    for inputs in many:
-        found = read(inputs)
-        n += found[0].shape[1]
-        sums = [total + one.sum(1, keepdim=True) for total, one in zip(sums, found, strict=True)]
+    sums, n = [states.new_zeros(len(states), 1, states.shape[-1]) for states in current], 0
+    for inputs in corpus:
+        read_states = read(inputs)
+        n += read_states[0].shape[1]
+        sums = [total + states.sum(1, keepdim=True) for total, states in zip(sums, read_states, strict=True)]
     if not n:
         raise ValueError("the corpus is empty")
-    return [(total / n).expand_as(one) for total, one in zip(sums, own, strict=True)]
+    return [(total / n).expand_as(states) for total, states in zip(sums, current, strict=True)]
 
 
 def layers_of(model: nn.Module) -> list[nn.Module]:
     """Return the layers of a model with attention in them, in the order in which it lists them."""
-    lists = [part for part in model.modules() if isinstance(part, nn.ModuleList)]
-    found = [
-        layer for part in lists for layer in part if not is_attention(layer) and any(map(is_attention, layer.modules()))
+    lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    layers = [
+        layer
+        for module in lists
+        for layer in module
+        if not is_attention(layer) and any(map(is_attention, layer.modules()))
     ]
-    return [one for one in found if not any(other is not one and other in found for other in one.modules())]
+    return [layer for layer in layers if not any(inner is not layer and inner in layers for inner in layer.modules())]
 
 
-def parts_of(model: nn.Module, site: Site) -> list[nn.Module]:
+def modules_at(model: nn.Module, site: Site) -> list[nn.Module]:
     """Return the modules whose outputs are the residual stream after each layer, or what its MLP adds to it.
 
     Where the MLP is no module of its own, it is the layer's last linear map outside its attention.
     """
     layers = layers_of(model)
-    parts = layers if site == "residual" else [part for layer in layers if (part := _mlp_of(layer)) is not None]
-    if not layers or len(parts) < len(layers):
+    modules = layers if site == "residual" else [mlp for layer in layers if (mlp := _mlp_of(layer)) is not None]
+    if not layers or len(modules) < len(layers):
         raise UnsupportedError(f"{type(model).__name__} has no layers in which the {site} could be found")
-    return parts
+    return modules
 
 
 def _mlp_of(layer: nn.Module) -> nn.Module | None:
     named = [child for name, child in layer.named_children() if name in MLP]
-    inside = {part for module in layer.modules() if is_attention(module) for part in module.modules()}
-    linear = [part for part in layer.modules() if part not in inside and getattr(part, "weight", None) is not None]
-    return named[0] if named else next((part for part in reversed(linear) if part.weight.ndim == 2), None)
+    in_attention = {inner for module in layer.modules() if is_attention(module) for inner in module.modules()}
+    outside = [module for module in layer.modules() if module not in in_attention]
+    return named[0] if named else next(filter(_is_linear, reversed(outside)), None)
+
+
+def _is_linear(module: nn.Module) -> bool:
+    return getattr(getattr(module, "weight", None), "ndim", 0) == 2
 
 
 @contextmanager
@@ -174,27 +185,29 @@ def hooked(
 @contextmanager
 def recorded(modules: Sequence[nn.Module], before: bool = False) -> Iterator[dict[nn.Module, list[Tensor]]]:
     """Keep what each module puts out, or is given, in each of its runs inside the block."""
-    seen: dict[nn.Module, list[Tensor]] = {module: [] for module in modules}
-    with hooked(seen, lambda module, *values: seen[module].append(states_of(values[-1]).detach()), before):
-        yield seen
+    records: dict[nn.Module, list[Tensor]] = {module: [] for module in modules}
+    with hooked(records, lambda module, *values: records[module].append(states_of(values[-1]).detach()), before):
+        yield records
 
 
-Writes = Mapping[nn.Module, Callable[[Tensor], Tensor]]
+ActivationPatches = Mapping[nn.Module, Callable[[Tensor], Tensor]]
 """What becomes of the states (n, d) that a module puts out, or is given."""
 
 
 @contextmanager
-def changing(changes: Sequence[Writes], before: bool = False) -> Iterator[None]:
+def changing(changes: Sequence[ActivationPatches], before: bool = False) -> Iterator[None]:
     """Change what modules put out, or are given, inside the block: in each item of the batch as its own change says."""
 
     def change(module: nn.Module, *values: Any) -> Any:
         states = states_of(values[-1])
         items = states.reshape(len(changes), -1, states.shape[-1])
-        new = [own[module](item) if module in own else item for item, own in zip(items, changes, strict=True)]
+        new = [
+            patches[module](item) if module in patches else item for item, patches in zip(items, changes, strict=True)
+        ]
         changed = torch.stack(new).reshape(states.shape)
         return changed if isinstance(values[-1], Tensor) else (changed, *values[-1][1:])
 
-    with hooked({module for own in changes for module in own}, change, before):
+    with hooked({module for patches in changes for module in patches}, change, before):
         yield
 
 

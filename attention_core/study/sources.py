@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import device_of
 from attention_core.hub.tracing import UnsupportedError, run_model
-from attention_core.study.families import FrozenNorm, family_of, matrix, part, projection
+from attention_core.study.families import FrozenNorm, family_of, matrix, projection, submodule
 from attention_core.study.sites import hooked, states_of
 
 BIAS = "biases"
@@ -37,12 +37,12 @@ class Source:
     name: str
     vectors: Tensor  # (n_positions, d) or (d,), what it adds
     # gives the sources that add up to it; None = it is no sum, as of an MLP
-    parts: Callable[[], Iterator[Source]] | None = None
+    terms: Callable[[], Iterator[Source]] | None = None
 
     def through(self, linear: Callable[[Tensor], Tensor]) -> Source:
         """Return what a linear map makes of the source and of its parts."""
-        parts = self.parts
-        deeper = None if parts is None else lambda: (one.through(linear) for one in parts())
+        terms = self.terms
+        deeper = None if terms is None else lambda: (term.through(linear) for term in terms())
         return Source(self.name, linear(self.vectors), deeper)
 
 
@@ -54,16 +54,18 @@ class Stream:
 
     def __init__(self, model: Any, inputs: Mapping[str, Any], tokens: Sequence[str] = ()) -> None:
         self.family, family = family_of(model), family_of(model)
-        half = any(one.dtype in (torch.float16, torch.bfloat16) for one in model.parameters())
-        self.model, self.inputs, self.precise = model, inputs, deepcopy(model).float() if half else model
+        is_half = any(parameter.dtype in (torch.float16, torch.bfloat16) for parameter in model.parameters())
+        self.model, self.inputs, self.precise = model, inputs, deepcopy(model).float() if is_half else model
         base = self.precise.base_model
-        self.layers: list[nn.Module] = list(part(base, family.layers) or ())
-        self.attentions: list[Any] = [part(layer, family.attention) for layer in self.layers]
-        self.head = [part(self.precise, place) for place in family.head]
-        self.final = part(base, family.final)
-        after = [part(layer, place) for layer in self.layers for place in family.after]
+        self.layers: list[nn.Module] = list(submodule(base, family.layers) or ())
+        self.attentions: list[Any] = [submodule(layer, family.attention) for layer in self.layers]
+        self.head = [submodule(self.precise, path) for path in family.head]
+        self.final = submodule(base, family.final)
+        after = [submodule(layer, path) for layer in self.layers for path in family.after]
         watched = [*self.layers, *self.attentions, *self.head, self.final, *after]
-        watched += [part(layer, place) for layer in self.layers for place in (family.reads, family.writes, family.mlp)]
+        watched += [
+            submodule(layer, path) for layer in self.layers for path in (family.reads, family.writes, family.mlp)
+        ]
         with watching_calls([module for module in watched if module is not None]) as self.calls:
             self.recording, self.output = run_model(self.precise, inputs)
         self.traces: list[AttentionTrace] = self.recording.traces
@@ -71,25 +73,25 @@ class Stream:
             raise UnsupportedError(f"this {type(model).__name__} has other attentions than its layers say")
         self.dtype = torch.float32 if device_of(self.precise).type == "mps" else torch.float64
         self.tokens = [*tokens] or [*map(str, range(self.traces[0].n_queries))]
-        self.reads = [self._norm(part(layer, family.reads)) for layer in self.layers]
-        self.writes = [self._norm(part(layer, family.writes)) for layer in self.layers]
+        self.reads = [self._norm(submodule(layer, family.reads)) for layer in self.layers]
+        self.writes = [self._norm(submodule(layer, family.writes)) for layer in self.layers]
         self.after = [self._norm(norm) for norm in after]
 
     def _norm(self, module: Any) -> FrozenNorm | None:
-        return None if module is None else FrozenNorm(module, self.given(module), self.dtype)
+        return None if module is None else FrozenNorm(module, self.input_of(module), self.dtype)
 
-    def given(self, module: Any) -> Tensor:
+    def input_of(self, module: Any) -> Tensor:
         """Return the states (n, d) that a module was given in the run."""
-        return self.calls[module].given
+        return self.calls[module].input
 
-    def put_out(self, module: Any) -> Tensor:
+    def output_of(self, module: Any) -> Tensor:
         """Return what a module put out in the run, (n, d), in the precision of sums."""
-        return self.calls[module].put_out.to(self.dtype)
+        return self.calls[module].output.to(self.dtype)
 
     def states(self, layer: int) -> Tensor:
         """Return the stream (n, d_model) with which a layer begins; n_layers = after the last one."""
-        own = layer < len(self.layers)
-        return self.given(self.layers[layer]) if own else self.calls[self.layers[-1]].put_out
+        is_before_layer = layer < len(self.layers)
+        return self.input_of(self.layers[layer]) if is_before_layer else self.calls[self.layers[-1]].output
 
     def sources(self, layer: int, positions: Tensor) -> Iterator[Source]:
         """Yield what adds up to the stream with which a layer begins, (n_positions, d_model) each, the biases last."""
@@ -98,15 +100,15 @@ class Stream:
         biases = torch.zeros_like(embedding)
         for number in range(layer):
 
-            def to_here(vectors: Tensor, after: int = 2 * number) -> Tensor:
+            def carry(vectors: Tensor, after: int = 2 * number) -> Tensor:
                 return self._carried(vectors, after, layer, positions)
 
             for head in range(self.traces[number].n_heads):
-                yield self._head(number, head, positions).through(to_here)
-            biases += to_here(self._written(number, self._matrix(number)[1].expand_as(biases), positions))
+                yield self._head(number, head, positions).through(carry)
+            biases += carry(self._written(number, self._matrix(number)[1].expand_as(biases), positions))
             if (norm := self.after[2 * number]) is not None:
                 biases += self._carried(norm.bias.expand_as(biases), 2 * number + 1, layer, positions)
-            added = self.put_out(part(self.layers[number], self.family.mlp))[positions]
+            added = self.output_of(submodule(self.layers[number], self.family.mlp))[positions]
             yield Source(f"mlp {number}", self._carried(added, 2 * number + 1, layer, positions))
             if (norm := self.after[2 * number + 1]) is not None:
                 biases += self._carried(norm.bias.expand_as(biases), 2 * number + 2, layer, positions)
@@ -119,7 +121,7 @@ class Stream:
         return vectors
 
     def _matrix(self, layer: int) -> list[Tensor]:
-        return [one.to(self.dtype) for one in matrix(part(self.layers[layer], self.family.output))]
+        return [tensor.to(self.dtype) for tensor in matrix(submodule(self.layers[layer], self.family.output))]
 
     def _written(self, layer: int, vectors: Tensor, positions: Tensor) -> Tensor:
         norm = self.writes[layer]
@@ -136,21 +138,21 @@ class Stream:
         def written(vectors: Tensor) -> Tensor:
             return self._written(layer, vectors @ output, positions)
 
-        def words() -> Iterator[Source]:
+        def terms_by_token() -> Iterator[Source]:
             for key in range(trace.n_keys):
 
-                def read(value: Tensor, key: int = key) -> Tensor:  # one value, as it is weighed at each position
+                def weigh(value: Tensor, key: int = key) -> Tensor:  # one value, as it is weighed at each position
                     return written(weights[:, key, None] * value)
 
                 name = f" of {key} {self.tokens[key].strip()}"
-                yield Source(name, read(values[key]), partial(self._value, layer, head, key, read))
+                yield Source(name, weigh(values[key]), partial(self._value, layer, head, key, weigh))
 
-        return Source(f"{layer}.{head}", written(weights @ values), words)
+        return Source(f"{layer}.{head}", written(weights @ values), terms_by_token)
 
     def _value(self, layer: int, head: int, key: int, read: Callable[[Tensor], Tensor]) -> Iterator[Source]:
         position = torch.tensor([key], device=self.traces[layer].value.device)
-        values = (one.through(read) for one in self.read(layer, head, 2, position))
-        return (replace(one, name=f": {one.name}") for one in values)
+        values = (source.through(read) for source in self.read(layer, head, 2, position))
+        return (replace(source, name=f": {source.name}") for source in values)
 
     def read(self, layer: int, head: int, which: int, positions: Tensor) -> Iterator[Source]:
         """Yield what adds up to a head's query, key or value (which = 0, 1, 2), (n_positions, d) each, biases last.
@@ -159,10 +161,10 @@ class Stream:
         """
         trace, attention = self.traces[layer], self.attentions[layer]
         n_heads = (trace.query, trace.key, trace.value)[which].shape[0]
-        own = head // (trace.n_heads // n_heads)
+        key_head = head // (trace.n_heads // n_heads)
         weights, biases = projection(self.family, attention, which, n_heads)
-        weight, norm = weights[own].to(self.dtype), self.reads[layer]
-        finish = self._finish(attention, which, own, n_heads, weights, biases) if which < 2 else None
+        weight, norm = weights[key_head].to(self.dtype), self.reads[layer]
+        finish = self._finish(attention, which, key_head, n_heads, weights, biases) if which < 2 else None
 
         def project(vectors: Tensor) -> Tensor:
             projected = (vectors if norm is None else norm(vectors, positions)) @ weight
@@ -171,22 +173,23 @@ class Stream:
         for source in self.sources(layer, positions):
             source = source.through(project)
             if source.name == BIAS:
-                bias = biases[own].to(self.dtype) + (0 if norm is None else norm.bias @ weight)
+                bias = biases[key_head].to(self.dtype) + (0 if norm is None else norm.bias @ weight)
                 bias = bias.expand_as(source.vectors)
                 source = Source(BIAS, source.vectors + (bias if finish is None else finish(bias, positions)))
             yield source
 
     def _finish(
-        self, attention: Any, which: int, own: int, n_heads: int, weights: Tensor, biases: Tensor
+        self, attention: Any, which: int, key_head: int, n_heads: int, weights: Tensor, biases: Tensor
     ) -> Callable[[Tensor, Tensor], Tensor]:
         """Return what is done to projected queries or keys of a head: a frozen norm, a rotation."""
-        norm = part(attention, ("q_norm", "k_norm")[which])
+        norm = submodule(attention, ("q_norm", "k_norm")[which])
         frozen, columns = None, slice(None)
         if norm is not None:
-            every = torch.einsum("nd,hde->nhe", self.given(attention), weights) + biases  # (n, n_heads, d)
-            of_all = norm.weight.shape[-1] > every.shape[-1]
-            frozen = FrozenNorm(norm, every.flatten(1) if of_all else every[:, own], self.dtype)
-            columns = slice(own * every.shape[-1], (own + 1) * every.shape[-1]) if of_all else columns
+            all_heads = torch.einsum("nd,hde->nhe", self.input_of(attention), weights) + biases  # (n, n_heads, d)
+            is_joint = norm.weight.shape[-1] > all_heads.shape[-1]
+            if is_joint:
+                columns = slice(key_head * all_heads.shape[-1], (key_head + 1) * all_heads.shape[-1])
+            frozen = FrozenNorm(norm, all_heads.flatten(1) if is_joint else all_heads[:, key_head], self.dtype)
         rotary: Any = self.calls[attention].settings.get("position_embeddings")
         rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb if rotary is not None else None
 
@@ -195,17 +198,17 @@ class Stream:
                 vectors = frozen(vectors, positions, columns)
             if rotate is None:
                 return vectors
-            turns = [one[0].to(self.dtype)[positions][None] for one in rotary]
+            turns = [tensor[0].to(self.dtype)[positions][None] for tensor in rotary]
             return rotate(vectors[None, None], vectors[None, None], *turns)[0][0, 0]
 
         return finish
 
 
 class ModuleCall(NamedTuple):
-    """What a module was given and put out for the first item, (n, d), and what else it was called with."""
+    """The input and output of a module for the first item, (n, d), and what else it was called with."""
 
-    given: Tensor
-    put_out: Tensor
+    input: Tensor
+    output: Tensor
     settings: Mapping[str, Any]
 
 
@@ -215,9 +218,9 @@ def watching_calls(modules: Sequence[nn.Module]) -> Iterator[dict[nn.Module, Mod
     calls: dict[nn.Module, ModuleCall] = {}
 
     def keep(module: nn.Module, args: Any, settings: Any, output: Any) -> None:
-        given = args[0] if args else settings["hidden_states"]
-        first, last = (torch.atleast_2d(one.detach()[0]) for one in (given, states_of(output)))
-        calls[module] = ModuleCall(first, last, settings)
+        inputs = args[0] if args else settings["hidden_states"]
+        input_states, output_states = (torch.atleast_2d(tensor.detach()[0]) for tensor in (inputs, states_of(output)))
+        calls[module] = ModuleCall(input_states, output_states, settings)
 
     with hooked(modules, keep, with_kwargs=True):
         yield calls

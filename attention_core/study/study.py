@@ -12,15 +12,25 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.view.page import View
 from attention_core.data.phrase_book import phrase_book
+from attention_core.deprecated import renamed_arguments
 from attention_core.device import device_of
 from attention_core.hub.model import readable
 from attention_core.hub.outputs import items_at_once
 from attention_core.hub.tracing import run_model
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
-from attention_core.study.effects import Effects, Runner, carried, changes_at, cut_edges, dropped, foretold, joined
+from attention_core.study.effects import (
+    Effects,
+    Runner,
+    carry_states,
+    changes_at,
+    cut_edges,
+    dropped,
+    estimate_changes,
+    joined,
+)
 from attention_core.study.heads import CorpusText, Heads, head_map, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
-from attention_core.study.sites import Projection, Site, activations, evaluated, projections_of, replacement, streams
+from attention_core.study.sites import Projection, Site, activations, can_stream, evaluated, projections_of, replacement
 from attention_core.study.sources import Stream
 from attention_core.study.why import Against, Why, explain_score
 
@@ -42,38 +52,42 @@ class Study:
     def __init__(self, model: Any, tokenizer: Any = None) -> None:
         self.model, self.tokenizer = model, tokenizer
 
-    def inputs(self, given: Input, **settings: Any) -> dict[str, Any]:
+    @renamed_arguments(given="item")
+    def inputs(self, item: Input, **settings: Any) -> dict[str, Any]:
         """Return what the model is called with, on its device: of a text what the tokenizer makes of it, with settings.
 
         Raises:
             ValueError: more than one item, or a text without a tokenizer.
         """
-        if isinstance(given, str) or not isinstance(given, Mapping):
+        if isinstance(item, str) or not isinstance(item, Mapping):
             if self.tokenizer is None:
                 raise ValueError("without a tokenizer an input is a mapping of tensors, such as input_ids")
-            kind = "text" if isinstance(given, str) else "images"
-            given = dict(self.tokenizer(**{kind: given}, return_tensors="pt", **settings))
-        device, known = device_of(self.model), signature(self.model.forward).parameters
-        inputs = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in given.items()}
-        if "token_type_ids" not in known:  # some tokenizers make more than their models take
+            argument = "text" if isinstance(item, str) else "images"
+            item = dict(self.tokenizer(**{argument: item}, return_tensors="pt", **settings))
+        device, parameters = device_of(self.model), signature(self.model.forward).parameters
+        inputs = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in item.items()}
+        if "token_type_ids" not in parameters:  # some tokenizers make more than their models take
             inputs.pop("token_type_ids", None)
-        several = {"pixel_values"} if "image_grid_thw" in inputs else set()  # patches of one picture, below each other
-        tensors = [inputs[name] for name in inputs.keys() - several if isinstance(inputs[name], Tensor)]
+        # patches of one picture stand below each other
+        many_rows = {"pixel_values"} if "image_grid_thw" in inputs else set()
+        tensors = [inputs[name] for name in inputs.keys() - many_rows if isinstance(inputs[name], Tensor)]
         if any(tensor.ndim and len(tensor) != 1 for tensor in tensors):
             raise ValueError("a study looks at one item at a time: give tensors whose first dimension is 1")
         return inputs
 
-    def run(self, given: Input, edits: Mapping[int, Edits] | None = None) -> tuple[Recording, ModelOutput]:
+    @renamed_arguments(given="item")
+    def run(self, item: Input, edits: Mapping[int, Edits] | None = None) -> tuple[Recording, ModelOutput]:
         """Run the model once, perhaps with edits by layer; return every attention, and what came out."""
-        inputs = self.inputs(given)
+        inputs = self.inputs(item)
         recording, output = run_model(self.model, inputs, edits=edits)
         if tokens := self.tokens(inputs):
             recording.label(tokens)
         return recording, ModelOutput.of_batch(output, self.tokenizer)[0]
 
-    def tokens(self, given: Input) -> tuple[str, ...]:
+    @renamed_arguments(given="item")
+    def tokens(self, item: Input) -> tuple[str, ...]:
         """Return the tokens of an input as people read them; empty where nobody knows."""
-        ids = self.inputs(given).get("input_ids")
+        ids = self.inputs(item).get("input_ids")
         if ids is None or not hasattr(self.tokenizer, "convert_ids_to_tokens"):
             return ()
         return readable(self.tokenizer, ids[0].tolist())
@@ -93,13 +107,14 @@ class Study:
         corpus = phrase_book()[:: len(phrase_book()) // N_SENTENCES] if corpus is None else corpus
         return heads_over(self.model, self.tokenizer, map(self._text, count(), corpus), progress)
 
+    @renamed_arguments(how="method")
     def ablate(
         self,
         clean: Input,
         *,
         metric: Metric,
         at: Site = "head_out",
-        how: Literal["zero", "mean", "resample"] = "zero",
+        method: Literal["zero", "mean", "resample"] = "zero",
         reference: Iterable[Input] | None = None,
         positions: Sequence[int] | None = None,
         heads: Sequence[tuple[int, int]] | None = None,
@@ -117,7 +132,7 @@ class Study:
                 "position", all heads of a layer at one position, layers and positions; "edge", that one query may not
                 look at one key, layers and keys; "mlp" and "residual", what an MLP adds to the residual stream and the
                 stream after a layer, layers and positions.
-            how: what takes its place: nothing, the mean over a corpus, or what another text of the corpus has there.
+            method: what takes its place: nothing, the mean over a corpus, or what another text of the corpus has there.
             reference: the corpus; None = sentences that come along.
             positions: at which alone the part is exchanged; None = at all.
             heads: (layer, head), of "head_out" those that are tried, of "edge" those in which the edge is cut; None =
@@ -129,29 +144,29 @@ class Study:
 
         Raises:
             UnsupportedError: nothing in this model can be exchanged there, with the reason.
-            ValueError: no such `at` or `how`, or an empty corpus.
+            ValueError: no such `at` or `method`, or an empty corpus.
             IndexError: no such head or position.
         """
         _check("at", at, ("head_out", "layer", "position", "edge", "residual", "mlp"))
-        _check("how", how, ("zero", "mean", "resample"))
+        _check("method", method, ("zero", "mean", "resample"))
         inputs = self.inputs(clean)
         runner, before = self._runner(inputs, metric, at, progress)
         if at == "edge":
             changes = cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
-        elif at in ("head_out", "layer") and how == "zero" and positions is None:
+        elif at in ("head_out", "layer") and method == "zero" and positions is None:
             changes = dropped(run_model(self.model, inputs)[0].traces, at)
         else:
 
-            def read(given: Mapping[str, Any]) -> list[Tensor]:
-                return activations(self.model, given, at, runner.projections)[0][0]
+            def read(inputs: Mapping[str, Any]) -> list[Tensor]:
+                return activations(self.model, inputs, at, runner.projections)[0][0]
 
-            own = read(inputs)
-            if how == "zero":
-                other = [torch.zeros_like(one) for one in own]
+            current = read(inputs)
+            if method == "zero":
+                replacements = [torch.zeros_like(states) for states in current]
             else:
                 texts = phrase_book()[:: len(phrase_book()) // N_REFERENCES] if reference is None else reference
-                other = replacement(read, map(self.inputs, texts), own, how, seed)
-            changes = changes_at(at, own, other, self.model, positions)
+                replacements = replacement(read, map(self.inputs, texts), current, method, seed)
+            changes = changes_at(at, current, replacements, self.model, positions)
         values = runner.measured(changes, metric, heads if at == "head_out" else None)
         return Effects(values, before, site=at, tokens=self.tokens(inputs))
 
@@ -180,12 +195,12 @@ class Study:
         _check("at", at, ("head_out", "layer", "position", "pattern", "residual", "mlp"))
         pair, inputs = joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
         runner, before = self._runner(inputs, metric, at, progress)
-        (other, own), output = activations(self.model, pair, at, runner.projections)
+        (source, current), output = activations(self.model, pair, at, runner.projections)
         goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
-        values = runner.measured(changes_at(at, own, other, self.model, positions), metric)
+        values = runner.measured(changes_at(at, current, source, self.model, positions), metric)
         estimate = None
         if gradient and at != "pattern":
-            estimate = before + foretold(runner, at, own, other, metric, positions)
+            estimate = before + estimate_changes(runner, at, current, source, metric, positions)
         return Effects(values, before, goal, at, self.tokens(inputs), estimate)
 
     def carry(self, clean: Input, corrupt: Input, states: Sequence[tuple[int, int, int]]) -> ModelOutput:
@@ -200,9 +215,9 @@ class Study:
             UnsupportedError: the model has no layers that are modules.
             IndexError: there is no such layer or position.
         """
-        (other,), _ = activations(self.model, self.inputs(clean), "residual", [])
+        (source,), _ = activations(self.model, self.inputs(clean), "residual", [])
         inputs = self.inputs(corrupt)
-        return Runner(self.model, inputs, self.tokenizer).outputs([carried(self.model, other, states)])[0]
+        return Runner(self.model, inputs, self.tokenizer).outputs([carry_states(self.model, source, states)])[0]
 
     def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
         """Return how much each head, MLP and the embedding add to a metric that is linear in the logits.
@@ -259,9 +274,9 @@ class Study:
         """
         named = beside.items() if isinstance(beside, Mapping) else (("", result) for result in beside)
         measures: dict[str, Tensor] = {}
-        for own, result in chain([] if colour is None else [("", colour)], named):
+        for label, result in chain([] if colour is None else [("", colour)], named):
             name, values = head_map(result)
-            name = own or name
+            name = label or name
             measures[name if name not in measures else f"{name} ({len(measures) + 1})"] = values
         if colour is not None:
             values = next(iter(measures.values()))
@@ -274,8 +289,8 @@ class Study:
         inputs = self.inputs(clean)
         return Stream(self.model, inputs, self.tokens(inputs))
 
-    def _text(self, number: int, given: Input) -> CorpusText:
-        inputs = self.inputs(given, **({"truncation": True} if isinstance(given, str) else {}))
+    def _text(self, number: int, item: Input) -> CorpusText:
+        inputs = self.inputs(item, **({"truncation": True} if isinstance(item, str) else {}))
         ids = inputs.get("input_ids")
         if ids is None:
             return CorpusText(number, inputs, torch.zeros(1, 1, dtype=torch.bool, device=device_of(self.model)))
@@ -289,12 +304,12 @@ class Study:
         with torch.no_grad():
             output = ModelOutput.of_batch(evaluated(self.model, inputs), self.tokenizer)[0]
         projections: list[Projection] = []
-        if site in ("head_out", "layer", "position") and not streams(self.model, inputs):
+        if site in ("head_out", "layer", "position") and not can_stream(self.model, inputs):
             projections = projections_of(self.model, inputs)
         n_at_once = items_at_once(output.logits)
         return Runner(self.model, inputs, self.tokenizer, projections, n_at_once, progress), number(metric(output))
 
 
-def _check(what: str, value: str, known: Sequence[str]) -> None:
-    if value not in known:
-        raise ValueError(f"{what} must be one of {', '.join(known)}, got {value!r}")
+def _check(argument: str, value: str, options: Sequence[str]) -> None:
+    if value not in options:
+        raise ValueError(f"{argument} must be one of {', '.join(options)}, got {value!r}")

@@ -50,7 +50,8 @@ class Why(Table):
     @property
     def cells(self) -> Tensor:
         """(n_query_sources, n_key_sources); all together, and the residue, are the score."""
-        query, key = (torch.stack([one.vectors for one in own]) for own in (self.query_sources, self.key_sources))
+        sides = self.query_sources, self.key_sources
+        query, key = (torch.stack([source.vectors for source in sources]) for sources in sides)
         return (self.factor * query @ key.T).cpu()
 
     @property
@@ -75,7 +76,7 @@ class Why(Table):
         cells = self.cells
         pairs = [(query.name, key.name) for query in self.query_sources for key in self.key_sources]
         order = cells.abs().flatten().argsort(descending=True)[:n].tolist()
-        return [(*pairs[place], float(cells.flatten()[place])) for place in order]
+        return [(*pairs[index], float(cells.flatten()[index])) for index in order]
 
     def open(self, side: Literal["query", "key"], name: str) -> Why:
         """Return the table with one source in its parts: a head by the tokens that it looked at, each by its sources.
@@ -85,23 +86,23 @@ class Why(Table):
                 linear.
         """
         sources = self.query_sources if side == "query" else self.key_sources
-        place = next((place for place, one in enumerate(sources) if one.name == name), None)
-        if place is None:
-            raise ValueError(f"the {side} has the sources {', '.join(one.name for one in sources)}, got {name!r}")
-        source = sources[place]
-        if source.parts is None:
+        index = next((index for index, source in enumerate(sources) if source.name == name), None)
+        if index is None:
+            raise ValueError(f"the {side} has the sources {', '.join(source.name for source in sources)}, got {name!r}")
+        source = sources[index]
+        if source.terms is None:
             raise ValueError(f"{name} is no sum: only heads, and the tokens that they looked at, can be opened")
-        parts = [replace(part, name=f"{name}{part.name}") for part in source.parts()]
-        opened = [*sources[:place], *(part for part in parts if part.vectors.any()), *sources[place + 1 :]]
+        terms = [replace(term, name=f"{name}{term.name}") for term in source.terms()]
+        opened = [*sources[:index], *(term for term in terms if term.vectors.any()), *sources[index + 1 :]]
         return replace(self, query_sources=opened) if side == "query" else replace(self, key_sources=opened)
 
     def __repr__(self) -> str:
         sides = [("query", self.by_query()), ("key", self.by_key())]
         which = "largest" if self.score >= 0 else "lowest"
-        parts = [
+        phrases = [
             f"the {which} part on the {side}'s side is {next(iter(m))}, {m[next(iter(m))]:+.3g}" for side, m in sides
         ]
-        return f"{self.title}: {self.score:.4g}; {', '.join(parts)}. {self.note}".strip()
+        return f"{self.title}: {self.score:.4g}; {', '.join(phrases)}. {self.note}".strip()
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         rows = self.largest(len(self.query_sources) * len(self.key_sources))
@@ -109,9 +110,9 @@ class Why(Table):
 
     def _repr_html_(self) -> str:
         cells = {f"{query} × {key}": value for query, key, value in self.largest()}
-        drawn = _html("source of the query", self.by_query()) + _html("source of the key", self.by_key())
-        drawn += _html("largest cells: query × key", cells)
-        return f"<p>{html.escape(repr(self))}</p><div style='display:flex;gap:2em'>{drawn}</div>"
+        tables = _html("source of the query", self.by_query()) + _html("source of the key", self.by_key())
+        tables += _html("largest cells: query × key", cells)
+        return f"<p>{html.escape(repr(self))}</p><div style='display:flex;gap:2em'>{tables}</div>"
 
 
 def _html(head: str, rows: Mapping[str, float]) -> str:
@@ -136,25 +137,27 @@ def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, a
         raise UnsupportedError("the run shows weights alone, of which no query and key are known")
     allowed = trace.allowed(head, [query])
     visible = list(range(trace.n_keys)) if allowed is None else allowed[0].nonzero()[:, 0].tolist()
-    other = against if against in ("mean", None) else from_start("key", int(against), trace.n_keys)
-    if wrong := [one for one in (key, other) if isinstance(one, int) and one not in visible]:
-        raise ValueError(f"query {query} may not see key {wrong[0]}")
-    others = [one for one in visible if one != key] if other == "mean" else [other] if isinstance(other, int) else []
-    positions = torch.tensor([key, *others], device=trace.query.device)
-    contrast = torch.full((len(positions),), -1 / max(len(others), 1), dtype=stream.dtype, device=positions.device)
+    second_key = against if against in ("mean", None) else from_start("key", int(against), trace.n_keys)
+    if hidden := [position for position in (key, second_key) if isinstance(position, int) and position not in visible]:
+        raise ValueError(f"query {query} may not see key {hidden[0]}")
+    rivals = [second_key] if isinstance(second_key, int) else []
+    if second_key == "mean":
+        rivals = [position for position in visible if position != key]
+    positions = torch.tensor([key, *rivals], device=trace.query.device)
+    contrast = torch.full(positions.shape, -1 / max(len(rivals), 1), dtype=stream.dtype, device=positions.device)
     contrast[0] = 1
     at = torch.tensor([query], device=positions.device)
     plain = ScaledDot(trace.score.scale)
     recorded = trace.score_tile(head, at, positions, score=plain)[0].to(stream.dtype)
     label = [f"{position} {stream.tokens[position]!r}" for position in (query, key)]
-    several = f"the mean of the {len(others)} other keys" if len(others) > 1 else "the other key"
-    compared = f" less {several} that the query sees" if other == "mean" and others else ""
-    compared = f" rather than {other} {stream.tokens[other]!r}" if isinstance(other, int) else compared
+    several = f"the mean of the {len(rivals)} other keys" if len(rivals) > 1 else "the other key"
+    compared = f" less {several} that the query sees" if second_key == "mean" and rivals else ""
+    compared = f" rather than {second_key} {stream.tokens[second_key]!r}" if isinstance(second_key, int) else compared
     return Why(
         score=float(contrast @ recorded),
         title=f"Score of head {layer}.{head}, query {label[0]}, key {label[1]}{compared}",
-        query_sources=[one.through(lambda vectors: vectors[0]) for one in stream.read(layer, head, 0, at)],
-        key_sources=[one.through(lambda vectors: contrast @ vectors) for one in stream.read(layer, head, 1, positions)],
+        query_sources=[source.through(lambda vectors: vectors[0]) for source in stream.read(layer, head, 0, at)],
+        key_sources=[source.through(contrast.matmul) for source in stream.read(layer, head, 1, positions)],
         factor=trace.score.factor(trace.key.shape[-1]),
         note=_note(stream, layer, head, query, key),
     )

@@ -83,7 +83,7 @@ def why_there(run: ModelRun, asked: LatestRun) -> None:
     with key:
         _side(Role.KEY, _place(stream, cell[3]), opened.by_key())
     sources = [("query", one) for one in opened.query_sources] + [("key", one) for one in opened.key_sources]
-    options = [*OPENED.value, *(f"{side}:{one.name}" for side, one in sources if one.parts)]
+    options = [*OPENED.value, *(f"{side}:{one.name}" for side, one in sources if one.terms)]
     OPENED.widget(
         st.multiselect, "Take apart, too", options, format_func=in_words, placeholder="What a head took, from where"
     )

@@ -16,7 +16,7 @@ def test_every_question_is_answered_on_the_gpu(name):
         assert put.values.device.type == "cpu"
         assert len(put.columns()["value"]) == put.values.numel()
     for how in ("zero", "mean", "resample"):
-        assert study.ablate(clean, metric=metric, how=how, reference=[corrupt]).values.shape == (2, 4)
+        assert study.ablate(clean, metric=metric, method=how, reference=[corrupt]).values.shape == (2, 4)
     study.ablate(clean, metric=metric, at="edge", query=3)
     found = study.attribute(clean, metric=metric)
     assert abs(found.residue) < 1e-4

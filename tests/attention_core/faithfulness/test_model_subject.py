@@ -12,7 +12,7 @@ from attention_core.faithfulness.variation import without_heads
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
 from attention_core.hub.tracing import run_model
-from attention_core.study.families import part
+from attention_core.study.families import submodule
 from tests.support.study_models import inputs_of, model_of
 
 KINDS = {"minilm": ModelKind.ENCODER, "llama": ModelKind.DECODER, "gpt2": ModelKind.DECODER, "vit": ModelKind.VISION}
@@ -66,7 +66,7 @@ def test_a_head_is_worth_what_the_model_says_without_it(name):
 def test_value_zeroing_is_the_model_run_with_that_value_zero(name):
     pretrained, prepared, subject = made(name)
     model, layers = pretrained.model, {"minilm": "encoder.layer", "llama": "layers", "vit": "layers"}[name]
-    for number, layer in enumerate(part(model.base_model, layers)):
+    for number, layer in enumerate(submodule(model.base_model, layers)):
 
         def states(layer=layer):
             seen = []
@@ -80,7 +80,7 @@ def test_value_zeroing_is_the_model_run_with_that_value_zero(name):
         for key in range(len(now)):
             gone = torch.ones(1, len(now), 1)
             gone[0, key] = 0
-            hook = part(layer, VALUES[name]).register_forward_hook(lambda *call, gone=gone: call[-1] * gone)
+            hook = submodule(layer, VALUES[name]).register_forward_hook(lambda *call, gone=gone: call[-1] * gone)
             turned.append(1 - torch.cosine_similarity(states(), now, dim=-1))
             hook.remove()
         expected = torch.stack(turned, 1).clamp(min=0)

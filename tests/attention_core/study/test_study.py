@@ -12,7 +12,7 @@ from attention_core import load
 from attention_core.data.language_pieces import tokenizer
 from attention_core.hub.tracing import UnsupportedError, run_model
 from attention_core.study import ModelOutput, Study
-from attention_core.study.families import family_of, matrix, part
+from attention_core.study.families import family_of, matrix, submodule
 from attention_core.study.sites import layers_of
 from tests.support.study_models import (
     CLEAN,
@@ -34,7 +34,7 @@ NAMES = [*MODELS]
 
 def projections(model):
     family, layers = family_of(model), layers_of(model)
-    return [part(layer, family.output) for layer in layers]
+    return [submodule(layer, family.output) for layer in layers]
 
 
 def with_columns(head, new, d=8):
@@ -74,7 +74,7 @@ def test_heads_are_ablated_and_patched_as_by_hooks(name):
     )
     assert_close(put.values, expected, atol=1e-5, rtol=0)
     assert put.goal == pytest.approx(zero.before, abs=1e-5)
-    mean = study.ablate(clean, metric=metric, how="mean", reference=[clean, corrupt])
+    mean = study.ablate(clean, metric=metric, method="mean", reference=[clean, corrupt])
     both = [
         torch.cat([seen(model, one, module)[0] for one in (clean, corrupt)]).mean(0) for module in projections(model)
     ]
@@ -89,7 +89,7 @@ def test_states_are_patched_as_by_hooks_at_each_position(name):
     model, (clean, corrupt), metric = model_of(name), inputs_of(name), metric_of(name)
     family, layers = family_of(model), layers_of(model)
     mlp = "mlp" if "post" in family.mlp else family.mlp  # of Gemma and OLMo 2 before the norm of what it adds
-    for site, modules in (("residual", layers), ("mlp", [part(layer, mlp) for layer in layers])):
+    for site, modules in (("residual", layers), ("mlp", [submodule(layer, mlp) for layer in layers])):
         put = Study(model).patch(clean, corrupt, metric=metric, at=site)
         for layer, position in ((0, 3), (1, 2)):
             states = seen(model, clean, modules[layer], "put out")
@@ -145,7 +145,7 @@ def test_other_parts_are_taken_away_as_the_run_s_own_edits_and_hooks_do():
         of_head = given[layer].clone()
         of_head[0, [2, -1], 8:16] = 0
         assert some[layer, 1] == pytest.approx(value_with(module, lambda _, new=of_head: new), abs=1e-5)
-    resampled = study.ablate(CLEAN, metric=metric, how="resample", reference=[CORRUPT]).values
+    resampled = study.ablate(CLEAN, metric=metric, method="resample", reference=[CORRUPT]).values
     assert_close(resampled, study.patch(CORRUPT, CLEAN, metric=metric).values, atol=1e-5, rtol=0)
 
 
@@ -196,21 +196,21 @@ def test_parts_add_up_to_the_metric_and_a_head_adds_what_hooks_say(name):
     assert ("softcap" in found.note) == (name == "gemma2")
     assert found.heads.shape == (2, 4)
     for layer, head in ((0, 1), (1, 2)):
-        output = part(layers[layer], family.output)
+        output = submodule(layers[layer], family.output)
         with torch.no_grad():
             added = (
                 seen(model, clean, output)[..., 8 * head : 8 * head + 8] @ matrix(output)[0][8 * head : 8 * head + 8]
             )
-            norms = [part(layers[layer], family.writes)]
-            norms += [part(layers[number], place) for number in range(layer, 2) for place in family.after]
-            for norm in filter(None, [*norms, part(model.base_model, family.final)]):
+            norms = [submodule(layers[layer], family.writes)]
+            norms += [submodule(layers[number], place) for number in range(layer, 2) for place in family.after]
+            for norm in filter(None, [*norms, submodule(model.base_model, family.final)]):
                 added = frozen(norm, seen(model, clean, norm))(added)
             plain = ModelOutput(None, added[0])
             if name == "vit":
                 plain = ModelOutput(added[0, 0] @ model.classifier.weight.T)
             elif name != "minilm":
                 for before, module in zip((None, *family.head), family.head, strict=False):
-                    module, before = part(model, module), before and part(model, before)
+                    module, before = submodule(model, module), before and submodule(model, before)
                     if before is not None:
                         added = added * seen(model, clean, module) / seen(model, clean, before, "put out")
                     is_norm = isinstance(module, nn.LayerNorm)
@@ -299,14 +299,14 @@ def test_what_cannot_be_asked_is_told():
         study.ablate(CLEAN, metric=metric, positions=[11])
     for how in ("mean", "resample"):
         with pytest.raises(ValueError, match="the corpus is empty"):
-            study.ablate(CLEAN, metric=metric, how=how, reference=[])
+            study.ablate(CLEAN, metric=metric, method=how, reference=[])
     with pytest.raises(IndexError, match=r"there is no part \(2, 0\)"):
         study.ablate(CLEAN, metric=metric, heads=[(2, 0)])
     some = study.ablate(CLEAN, metric=metric, heads=[(1, 2)])
     assert (some.values.shape, some.columns()["head"]) == ((2, 4), [2])
     for call in (
         lambda: study.ablate(CLEAN, metric=metric, at="pattern"),
-        lambda: study.ablate(CLEAN, metric=metric, how="half"),
+        lambda: study.ablate(CLEAN, metric=metric, method="half"),
         lambda: study.patch(CLEAN, CORRUPT, metric=metric, at="edge"),
     ):
         with pytest.raises(ValueError, match="must be one of"):
@@ -324,7 +324,7 @@ def test_what_cannot_be_asked_is_told():
         hf.SwinModel, hf.SwinConfig(image_size=16, patch_size=2, embed_dim=8, depths=[2], num_heads=[2], window_size=4)
     )
     with pytest.raises(UnsupportedError, match="windows"):
-        Study(shifted).ablate(inputs_of("vit")[0], metric=lambda out: out.hidden.sum(), how="mean", reference=[])
+        Study(shifted).ablate(inputs_of("vit")[0], metric=lambda out: out.hidden.sum(), method="mean", reference=[])
     assert Study(shifted).ablate(inputs_of("vit")[0], metric=lambda out: out.hidden.norm()).values.shape == (2, 2)
 
 
