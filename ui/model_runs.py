@@ -21,7 +21,7 @@ from attention_core.bounds.limits import HOSTED, MODELS, is_hosted
 from attention_core.concurrency import BoundedCache, Lock
 from attention_core.hub import catalogue
 from attention_core.hub.catalogue import PACKAGE
-from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, most_model_bytes
+from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megabytes, max_model_bytes
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.inference.pretrained import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
@@ -224,7 +224,7 @@ class ModelChoice:
             if key:
                 self.picked.value = key
                 options = there if key in there else [*there, key]
-                in_words = {name: catalogue.IN_WORDS.get(name, name) for name in options}.__getitem__
+                in_words = {name: catalogue.DISPLAY_NAMES.get(name, name) for name in options}.__getitem__
                 picker.selectbox("Model", options, key=self.picked.key, on_change=self._pick, format_func=in_words)
             with field, st.form(f"{self.name}_form", border=False, enter_to_submit=True):
                 label = "Any other model: its name on huggingface.co" + (" or folder" if folders_allowed() else "")
@@ -270,7 +270,7 @@ class ModelChoice:
             self.message.value = "error", str(error)
 
     def _draw_suggestions(self) -> None:
-        most = most_model_bytes()
+        most = max_model_bytes()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             offer = st.popover("Small models to try", icon=":material/list:")
             with offer, st.container(key=f"{self.name}_suggestions", gap="xxsmall"):

@@ -36,7 +36,7 @@ from attention_core.charts.layers import (
 )
 from attention_core.charts.ramps import TEXT_COLOUR, Ramp
 from attention_core.device import to_array
-from attention_core.explain.heads import MAX_NUMBERS, whole_rows
+from attention_core.explain.heads import MAX_NUMBERS, head_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
@@ -121,7 +121,7 @@ def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
 
 def _reduced(trace: AttentionTrace, head: int, rows: Tensor, edges: np.ndarray, width: int) -> np.ndarray:
     """Return a head's picture, (len(edges), width): the largest number behind each pixel, NaN where all is masked."""
-    _, weights, _, allowed = whole_rows(trace, head, rows)
+    _, weights, _, allowed = head_rows(trace, head, rows)
     cells = to_array((weights if allowed is None else weights.masked_fill(~allowed, -1)).float())
     lines = cells[edges] if len(rows) <= len(edges) else np.maximum.reduceat(cells, edges)
     starts = np.arange(width) * trace.n_keys // width

@@ -88,7 +88,7 @@ def _parties(model: Any, data: str | None, device: str, n: int) -> Iterator[attr
 
 
 def _next_words(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    pretrained = Pretrained("tatoeba-llama", ModelKind.DECODER, model, tokenizer(), most_tokens=WINDOW)
+    pretrained = Pretrained("tatoeba-llama", ModelKind.DECODER, model, tokenizer(), max_tokens=WINDOW)
     texts = _sample(english_sentences(data).test, n)
     return (model_subject(pretrained, text_inputs(pretrained, text)) for text in texts)
 

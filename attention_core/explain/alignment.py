@@ -19,7 +19,7 @@ def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_o
         raise ValueError(
             f"weights {tuple(weights.shape)} need {len(target_word_of)} target and {len(source_word_of)} source pieces"
         )
-    rows, cols = (torch.as_tensor(words, device=weights.device) for words in (target_word_of, source_word_of))
+    rows, cols = (torch.as_tensor(groups, device=weights.device) for groups in (target_word_of, source_word_of))
     by_source_word = weights.new_zeros(len(rows), int(cols.max()) + 1).index_add_(1, cols, weights)
     summed = weights.new_zeros(int(rows.max()) + 1, by_source_word.shape[1]).index_add_(0, rows, by_source_word)
     return summed / torch.bincount(rows, minlength=summed.shape[0])[:, None]
@@ -55,9 +55,9 @@ def alignment_error(links: Iterable[set[Link]], pairs: Sequence[AlignedPair]) ->
     Source: Och and Ney 2003, eq. 20 to 22.
     """
     n_links = n_sure = in_sure = in_possible = 0
-    for found, pair in zip(links, pairs, strict=True):
-        n_links, n_sure = n_links + len(found), n_sure + len(pair.sure)
-        in_sure, in_possible = in_sure + len(found & pair.sure), in_possible + len(found & pair.possible)
+    for predicted, pair in zip(links, pairs, strict=True):
+        n_links, n_sure = n_links + len(predicted), n_sure + len(pair.sure)
+        in_sure, in_possible = in_sure + len(predicted & pair.sure), in_possible + len(predicted & pair.possible)
     if not n_links or not n_sure:
         raise ValueError(f"links and sure links are needed, got {n_links} and {n_sure}")
     return AlignmentError(1 - (in_sure + in_possible) / (n_links + n_sure), in_possible / n_links, in_sure / n_sure)

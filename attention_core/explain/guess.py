@@ -47,7 +47,7 @@ def options(step: Step, head: int, row: int) -> list[int]:
     order = np.argsort(-values, kind="stable")[: int(np.isfinite(values).sum())]
     if len(order) < 2 or values[order[0]] == values[order[-1]]:
         return []
-    return sorted({int(order[place]) for place in (0, len(order) // 2, -1)})
+    return sorted({int(order[index]) for index in (0, len(order) // 2, -1)})
 
 
 def compare(step: Step, head: int, row: int, column: int) -> Comparison:

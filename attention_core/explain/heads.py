@@ -21,6 +21,7 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace, at_least_float32, masked
 from attention_core.attention.types import ALL, Rows
 from attention_core.attention.wording import percent
+from attention_core.deprecated import renamed_names
 
 __all__ = [
     "METRICS",
@@ -34,7 +35,7 @@ __all__ = [
     "distances_head_for_head",
     "far_look",
     "groups",
-    "is_of_itself",
+    "is_self_attention",
     "norm_based_weights",
     "rollout",
     "summaries",
@@ -67,25 +68,25 @@ def groups(recording: Recording) -> dict[str, list[AttentionTrace]]:
         shape: layers of other lengths follow with their shape in the name ("encoder self, 16 × 64"). A trace without
         a name that tells belongs to "attention".
     """
-    found: dict[str, list[AttentionTrace]] = {}
+    by_kind: dict[str, list[AttentionTrace]] = {}
     shapes: dict[str, set[tuple[int, int]]] = {}
     for trace in recording.traces:
         shapes.setdefault(kind_of(trace.story.name), set()).add((trace.n_queries, trace.n_keys))
     for trace in recording.traces:
-        kind = kind_of(trace.story.name)
-        if len(shapes[kind]) > 1:
-            kind = f"{kind}, {trace.n_queries} × {trace.n_keys}"
-        found.setdefault(kind, []).append(trace)
-    return found
+        name = kind_of(trace.story.name)
+        if len(shapes[name]) > 1:
+            name = f"{name}, {trace.n_queries} × {trace.n_keys}"
+        by_kind.setdefault(name, []).append(trace)
+    return by_kind
 
 
 def kind_of(name: str) -> str:
     """Return the words of a trace's name without its numbers, "decoder cross" for "decoder.3.cross"."""
-    words = [part for part in name.partition(" ")[0].split(".") if part and not part.isdigit()]
-    return " ".join(words) or "attention"
+    segments = [segment for segment in name.partition(" ")[0].split(".") if segment and not segment.isdigit()]
+    return " ".join(segments) or "attention"
 
 
-def is_of_itself(trace: AttentionTrace) -> bool:
+def is_self_attention(trace: AttentionTrace) -> bool:
     """Return whether queries and keys are the same positions, as in self-attention."""
     queries, keys = trace.story.query_axis, trace.story.key_axis
     if trace.story.crosses or kind_of(trace.story.name).endswith("cross") or trace.n_queries != trace.n_keys:
@@ -93,34 +94,34 @@ def is_of_itself(trace: AttentionTrace) -> bool:
     return queries is keys or list(queries.labels) == list(keys.labels)
 
 
-SMALL = 200_000_000
+MAX_PAIRS_AT_ONCE = 200_000_000
 """Pairs of all heads of a trace up to which its normalisers are computed once for all rows, a fraction of a second."""
 
 
-class WholeRows(NamedTuple):
+class HeadRows(NamedTuple):
     scores: Tensor  # (n_rows, n_keys), before the mask
     weights: Tensor  # (n_rows, n_keys), as trace.weights gives them
     log_normaliser: Tensor  # (n_rows,), -inf for a query that sees no key
     allowed: Tensor | None  # bool (n_rows, n_keys), or None where every query may attend to every key
 
 
-def whole_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> WholeRows:
+def head_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> HeadRows:
     """Return rows of a head's weights; of a long trace without the pass over all rows that trace.weights would need."""
     scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
-    is_known = trace.normaliser is not None or "log_normaliser" in vars(trace)
-    if is_known or trace.n_heads * trace.n_queries * trace.n_keys <= SMALL:
+    has_normaliser = trace.normaliser is not None or "log_normaliser" in vars(trace)
+    if has_normaliser or trace.n_heads * trace.n_queries * trace.n_keys <= MAX_PAIRS_AT_ONCE:
         normaliser = trace.log_normaliser[head, rows]
     else:
         normaliser = trace.with_sinks(masked(scores, allowed).logsumexp(-1), head, rows)
     weights = trace.weights_of(scores.clone(), normaliser if trace.has_softmax else None, head, rows)
-    return WholeRows(scores, weights, normaliser, allowed)
+    return HeadRows(scores, weights, normaliser, allowed)
 
 
-def evenly_spaced(n: int, most: int) -> Tensor:
+def evenly_spaced(n: int, max_positions: int) -> Tensor:
     """Return at most so many of the positions 0 to n - 1, evenly spaced."""
-    if n <= most:
+    if n <= max_positions:
         return torch.arange(n)
-    return ((torch.arange(most) + 0.5) * n / most).long()
+    return ((torch.arange(max_positions) + 0.5) * n / max_positions).long()
 
 
 def norm_based_weights(trace: AttentionTrace, head: int = 0) -> Tensor:
@@ -201,7 +202,7 @@ def head_numbers(
     weights: Tensor,
     rows: Tensor,
     special: Tensor,
-    of_itself: bool,
+    is_self: bool,
     n_visible: Tensor | None = None,
     patches: PatchGrid | None = None,
 ) -> Tensor:
@@ -219,19 +220,19 @@ def head_numbers(
         return (values * counts).sum(-1) / counts.sum(-1)
 
     distance, beside, later = nothing, [nothing] * 3, choosing
-    if of_itself:
+    if is_self:
         keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
         width = n_keys if patches is None else patches.grid[1]
-        asks, asked = (torch.stack(((one - start) // width, (one - start) % width), -1).float() for one in (rows, keys))
-        apart = torch.cdist(asks, asked, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
-        near = weights[..., start:]
-        counted = seeing & (rows >= start) & (near.sum(-1) > 1e-12)
-        distance = mean((near * apart).sum(-1) / near.sum(-1).clamp_min(1e-12), counted)
+        cells = [torch.stack((at // width, at % width), -1).float() for at in (rows - start, keys - start)]
+        distances = torch.cdist(*cells, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+        on_patches = weights[..., start:]
+        has_distance = seeing & (rows >= start) & (on_patches.sum(-1) > 1e-12)
+        distance = mean((on_patches * distances).sum(-1) / on_patches.sum(-1).clamp_min(1e-12), has_distance)
         later = choosing & (rows > 0)
-        for place, offset in enumerate((0, -1, 1)):
-            other = (rows + offset).clamp(0, n_keys - 1)
-            own = weights.gather(-1, other[:, None].expand(*weights.shape[:-1], 1))[..., 0]
-            beside[place] = mean(own, choosing & (other == rows + offset))
+        for index, offset in enumerate((0, -1, 1)):
+            shifted = (rows + offset).clamp(0, n_keys - 1)
+            on_shifted = weights.gather(-1, shifted[:, None].expand(*weights.shape[:-1], 1))[..., 0]
+            beside[index] = mean(on_shifted, choosing & (shifted == rows + offset))
     unspent = (1 - total).masked_fill((1 - total).abs() < 1e-4, 0)
     on_special = mean((weights * special[..., None, :]).sum(-1), choosing).masked_fill(~special.any(-1), math.nan)
     relative, first = mean(entropy / n_visible.clamp_min(2).log2(), choosing), mean(weights[..., 0], later)
@@ -252,15 +253,15 @@ def summarise(
     measured; queries are positions of those that count, as summarised_queries gives them if None.
     """
     rows = (summarised_queries([trace]) if queries is None else queries).to(trace.query.device)
-    _, weights, _, allowed = whole_rows(trace, head, rows)
+    _, weights, _, allowed = head_rows(trace, head, rows)
     n_visible = torch.full_like(rows, trace.n_keys) if allowed is None else allowed.sum(1)
-    marked = torch.zeros(trace.n_keys, dtype=torch.bool, device=weights.device)
-    marked[[position for position in special if position < trace.n_keys]] = True
-    numbers = head_numbers(weights, rows, marked, is_of_itself(trace), n_visible, patches).tolist()
-    known = [math.nan if math.isnan(one) else one for one in numbers]  # one nan, which equals itself
-    if trace.sinks is None and not math.isnan(known[-1]):
-        known[-1] = 0.0  # signed weights and cut ones sum to something else
-    return HeadSummary(*known)
+    is_special = torch.zeros(trace.n_keys, dtype=torch.bool, device=weights.device)
+    is_special[[position for position in special if position < trace.n_keys]] = True
+    numbers = head_numbers(weights, rows, is_special, is_self_attention(trace), n_visible, patches).tolist()
+    values = [math.nan if math.isnan(number) else number for number in numbers]  # one nan, which equals itself
+    if trace.sinks is None and not math.isnan(values[-1]):
+        values[-1] = 0.0  # signed weights and cut ones sum to something else
+    return HeadSummary(*values)
 
 
 def summaries(
@@ -274,8 +275,8 @@ def summaries(
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
     """Return the queries over which summaries takes its means: all, or as many as MAX_CELLS allows, evenly spaced."""
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
-    most = min(MAX_CELLS // n_cells, MAX_NUMBERS // layers[0].n_keys)
-    return evenly_spaced(layers[0].n_queries, max(MIN_QUERIES, most))
+    max_queries = min(MAX_CELLS // n_cells, MAX_NUMBERS // layers[0].n_keys)
+    return evenly_spaced(layers[0].n_queries, max(MIN_QUERIES, max_queries))
 
 
 def describe_head(summary: HeadSummary) -> str:
@@ -286,7 +287,7 @@ def describe_head(summary: HeadSummary) -> str:
     before, after, and the first token, if it is at least CLEAR; else the share on special tokens if that is; else how
     many tokens it is spread over, 2 to the power of its entropy.
     """
-    places = {
+    shares = {
         "itself": summary.itself,
         "the token before": summary.previous,
         "the token after": summary.following,
@@ -296,7 +297,7 @@ def describe_head(summary: HeadSummary) -> str:
         return f"{percent(summary.unspent)} kept by its sink"
     if summary.relative_entropy >= EVERYWHERE:
         return "nearly everywhere alike"
-    name, share = max(places.items(), key=lambda place: -1 if math.isnan(place[1]) else place[1])
+    name, share = max(shares.items(), key=lambda pair: -1 if math.isnan(pair[1]) else pair[1])
     if share >= CLEAR:
         return f"{percent(share)} on {name}"
     if summary.special >= CLEAR:
@@ -309,14 +310,15 @@ def describe_head(summary: HeadSummary) -> str:
     return "on one token at a time" if spread == "1.0" else f"spread over {spread} tokens"
 
 
-LEAST = 1e-9  # a weight below this counts as this where its logarithm is taken
+MIN_WEIGHT = 1e-9  # a weight below this counts as this where its logarithm is taken
 
 
 def divergence(first: Tensor, second: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence of rows, (..., n) -> (...), in bits, 0 to 1."""
     middle = (first + second) / 2
-    parts = [torch.xlogy(rows, rows.clamp(min=LEAST) / middle.clamp(min=LEAST)).sum(-1) for rows in (first, second)]
-    return (parts[0] + parts[1]) / 2 / math.log(2)
+    ratios = [rows.clamp(min=MIN_WEIGHT) / middle.clamp(min=MIN_WEIGHT) for rows in (first, second)]
+    terms = [torch.xlogy(rows, ratio).sum(-1) for rows, ratio in zip((first, second), ratios, strict=True)]
+    return (terms[0] + terms[1]) / 2 / math.log(2)
 
 
 class Distances(NamedTuple):
@@ -347,10 +349,10 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
     Raises:
         ValueError: layers of several shapes.
     """
-    rows, n_seen = _sample(layers)
-    own = _rows(layers[layer], head, rows)
-    found = [_apart(own, _rows(trace, other, rows)) for trace in layers for other in range(trace.n_heads)]
-    return Distances(torch.stack(found), len(rows), n_seen)
+    rows, n_queries = _sample(layers)
+    reference = _rows(layers[layer], head, rows)
+    distances = [_distance(reference, _rows(trace, index, rows)) for trace in layers for index in range(trace.n_heads)]
+    return Distances(torch.stack(distances), len(rows), n_queries)
 
 
 def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
@@ -359,24 +361,24 @@ def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[At
     The distance is that of distances_from, for two inputs with as many tokens, or two models of one shape, which a
     ValueError asks for. Given are the layers of a group in each run.
     """
-    heads, others = ([trace.n_heads for trace in layers] for layers in (first, second))
-    if heads != others or len(set(heads)) != 1:
-        raise ValueError(f"first and second must have the same layers and heads, got {heads} and {others}")
+    n_heads, second_n_heads = ([trace.n_heads for trace in layers] for layers in (first, second))
+    if n_heads != second_n_heads or len(set(n_heads)) != 1:
+        raise ValueError(f"first and second must have the same layers and heads, got {n_heads} and {second_n_heads}")
     rows, _ = _sample([*first, *second])
-    found = torch.zeros(len(first), heads[0])
+    distances = torch.zeros(len(first), n_heads[0])
     for layer, traces in enumerate(zip(first, second, strict=True)):
-        for head in range(heads[0]):
-            found[layer, head] = _apart(*(_rows(trace, head, rows) for trace in traces))
-    return found
+        for head in range(n_heads[0]):
+            distances[layer, head] = _distance(*(_rows(trace, head, rows) for trace in traces))
+    return distances
 
 
-def _apart(own: Tensor, other: Tensor) -> Tensor:
-    return divergence(own, other).clamp(0, 1).sqrt().mean()
+def _distance(first: Tensor, second: Tensor) -> Tensor:
+    return divergence(first, second).clamp(0, 1).sqrt().mean()
 
 
 def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
     """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what no key got."""
-    weights = whole_rows(trace, head, rows).weights.float()
+    weights = head_rows(trace, head, rows).weights.float()
     unspent = weights.new_zeros(len(weights), 1) if trace.sinks is None else 1 - weights.sum(1, keepdim=True)
     return torch.cat([weights, unspent], 1)
 
@@ -402,7 +404,7 @@ def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
 
 
 FAR = 4  # positions between a query and a key that count as far: beyond what looking at a neighbour explains
-MAX_LOOKED_THROUGH = 6_000_000  # weights of all heads together up to which all of them are looked through
+MAX_FAR_WEIGHTS = 6_000_000  # weights of all heads together up to which all of them are looked through
 
 
 class FarLook(NamedTuple):
@@ -424,19 +426,19 @@ def far_look(
     count neither as queries nor as keys. None where no such pair has a weight above 0, or where there are more than
     MAX_LOOKED_THROUGH weights to look through.
     """
-    if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MAX_LOOKED_THROUGH:
+    if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MAX_FAR_WEIGHTS:
         return None
     best = None
     for layer, trace in enumerate(layers):
         queries, keys = torch.arange(trace.n_queries), torch.arange(trace.n_keys)
-        counts = (queries[:, None] - keys).abs() >= FAR
+        is_far = (queries[:, None] - keys).abs() >= FAR
         for position in ignored:
-            counts[queries == position] = False
-            counts[:, keys == position] = False
+            is_far[queries == position] = False
+            is_far[:, keys == position] = False
         for head in (head for head in range(trace.n_heads) if among is None or (layer, head) in among):
-            weights = trace.weights(head).cpu() * counts
+            weights = trace.weights(head).cpu() * is_far
             query, key = divmod(int(weights.argmax()) if weights.numel() else 0, trace.n_keys)
-            if counts.any() and float(weights[query, key]) > (best.weight if best else 0):
+            if is_far.any() and float(weights[query, key]) > (best.weight if best else 0):
                 best = FarLook(layer, head, query, key, float(weights[query, key]))
     return best
 
@@ -472,7 +474,7 @@ def rollout(layers: Sequence[AttentionTrace]) -> Rollout:
         ValueError: cross-attention, layers of several lengths, or more than MAX_POSITIONS positions.
     """
     n = layers[0].n_queries
-    if not all(is_of_itself(trace) and trace.n_queries == n for trace in layers):
+    if not all(is_self_attention(trace) and trace.n_queries == n for trace in layers):
         raise ValueError("layers must be self-attention over the same positions in every layer, got other shapes")
     if n > MAX_POSITIONS:
         raise ValueError(f"layers must have at most {MAX_POSITIONS:,} positions for a rollout, got {n:,}")
@@ -490,3 +492,6 @@ def mean_over_heads(trace: AttentionTrace) -> Tensor:
     for head in range(1, trace.n_heads):
         total += trace.weights(head)
     return (total / trace.n_heads).cpu()
+
+
+__getattr__ = renamed_names(__name__, is_of_itself="is_self_attention")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.explain.heads import LEAST, divergence
+from attention_core.explain.heads import MIN_WEIGHT, divergence
 from attention_core.faithfulness.attribution import Subject, total_variation
 
 N_SEARCH = 20  # steps of that search
@@ -95,7 +95,7 @@ def find_adversarial_weights(subject: Subject) -> AdversarialWeights:
         logits = {}
         for name, weights in true.items():
             noise = torch.randn(weights.shape, generator=generator).to(weights)
-            logits[name] = (weights.clamp(min=LEAST).log().clamp(min=-8) + noise).clone().requires_grad_()
+            logits[name] = (weights.clamp(min=MIN_WEIGHT).log().clamp(min=-8) + noise).clone().requires_grad_()
         optimiser = torch.optim.Adam(logits.values(), lr=2.0)
         for _ in range(N_SEARCH):
             candidate = {name: _softmax(logits[name], weights) for name, weights in true.items()}

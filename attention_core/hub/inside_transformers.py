@@ -9,16 +9,16 @@ def model_class(auto: Any, config: Any) -> Any | None:
     """Return the class that an AutoModel class would build from a config, the first of several; None = it has none."""
     if type(config) not in auto._model_mapping:
         return None
-    found = auto._model_mapping[type(config)]
-    return found[0] if isinstance(found, tuple | list) else found
+    classes = auto._model_mapping[type(config)]
+    return classes[0] if isinstance(classes, tuple | list) else classes
 
 
-def has_attention_interface(kind: type) -> bool:
-    return bool(kind._can_set_attn_implementation())  # type: ignore[attr-defined]
+def has_attention_interface(model: type) -> bool:
+    return bool(model._can_set_attn_implementation())  # type: ignore[attr-defined]
 
 
-def knows_fused_attention(kind: type) -> bool:
-    return bool(kind._supports_sdpa)  # type: ignore[attr-defined]
+def knows_fused_attention(model: type) -> bool:
+    return bool(model._supports_sdpa)  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -51,7 +51,7 @@ NO_ATTENTION = {
     *("falcon_mamba", "fnet", "mamba", "mamba2", "rwkv", "xlstm"),
 }
 """Architectures of the library without any attention: convolutions, state spaces, Fourier transforms."""
-COUNTED = {"layers": MODEL_LAYERS, "depths": MODEL_LAYERS, "experts": MODEL_LAYERS, "labels": MODEL_LABELS}
+BOUNDED_COUNTS = {"layers": MODEL_LAYERS, "depths": MODEL_LAYERS, "experts": MODEL_LAYERS, "labels": MODEL_LABELS}
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
 CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
 
@@ -88,15 +88,16 @@ def config_of(settings: Mapping[str, Any]) -> Any:
 def _refuse_endless(settings: Any, name: str = "") -> None:
     """Make sure that settings, or one of that name, do not make the library count for ever."""
     if isinstance(settings, Mapping):
-        for part in settings.keys() - {"id2label", "label2id"}:
-            _refuse_endless(settings[part], str(part))
+        for key in settings.keys() - {"id2label", "label2id"}:
+            _refuse_endless(settings[key], str(key))
     elif isinstance(settings, list):
-        for part in settings:
-            _refuse_endless(part, name)
+        for value in settings:
+            _refuse_endless(value, name)
     elif isinstance(settings, int):
-        what = f"{name.rstrip('s').rpartition('_')[2]}s"
-        if what in COUNTED and settings > COUNTED[what].most:
-            raise ModelError(f"Its config.json asks for {settings:,} {what}; at most {COUNTED[what].most:,} are read.")
+        quantity = f"{name.rstrip('s').rpartition('_')[2]}s"
+        bound = BOUNDED_COUNTS.get(quantity)
+        if bound and settings > bound.most:
+            raise ModelError(f"Its config.json asks for {settings:,} {quantity}; at most {bound.most:,} are read.")
 
 
 def kind_of(config: Any) -> ModelKind:
@@ -109,7 +110,7 @@ def kind_of(config: Any) -> ModelKind:
     if reads != "input_ids":
         raise ModelError(f"It takes neither text nor a picture but {reads} ({config.model_type}).")
     architecture = (config.architectures or [""])[0]
-    if architecture.endswith(MASKED) or is_encoder_alone(config):
+    if architecture.endswith(MASKED) or is_single_encoder(config):
         return ModelKind.ENCODER
     if config.is_encoder_decoder:
         return ModelKind.ENCODER_DECODER
@@ -119,7 +120,7 @@ def kind_of(config: Any) -> ModelKind:
     return ModelKind.DECODER if writes else ModelKind.ENCODER
 
 
-def is_encoder_alone(config: Any) -> bool:
+def is_single_encoder(config: Any) -> bool:
     """Return whether the files hold the encoder of an encoder-decoder, such as T5, without its decoder."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 
@@ -144,8 +145,8 @@ def _main_input(config: Any) -> str:
     from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText
 
     for auto in (AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText):
-        if (kind := model_class(auto, config)) is not None:
-            return str(kind.main_input_name)
+        if (architecture := model_class(auto, config)) is not None:
+            return str(architecture.main_input_name)
     raise ModelError(f"The library transformers has no model for the architecture {config.model_type}.")
 
 
@@ -168,8 +169,8 @@ def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
     with lock_folder(folder.parent.parent), _LOADING, _quiet():
         model = _model(folder, config, kind)
         tokenizer = None if kind is ModelKind.VISION else _tokenizer(folder)
-        reads_both = kind is ModelKind.DECODER and hasattr(model, "get_image_features")
-        processor = _processor(folder) if kind is ModelKind.VISION or reads_both else None
+        reads_pictures = kind is ModelKind.DECODER and hasattr(model, "get_image_features")
+        processor = _processor(folder) if kind is ModelKind.VISION or reads_pictures else None
         hold_folder(folder.parent.parent, model)
     model = model.to(choose_device()).eval().requires_grad_(False)
     if getattr(model.config, "mask_ratio", None):
@@ -181,7 +182,7 @@ def load_pretrained(folder: Path, *, name: str = "") -> Pretrained:
         model=model,
         tokenizer=tokenizer,
         processor=processor,
-        most_tokens=None if tokenizer is None else _most_tokens(model, tokenizer),
+        max_tokens=None if tokenizer is None else _max_tokens(model, tokenizer),
     )
 
 
@@ -222,10 +223,10 @@ def read_settings(folder: Path) -> dict[str, Any]:
     """Return what the config.json of a folder says, if it is whole and the folder's files are its own."""
     home = folder.resolve()
     for file in folder.glob("*"):
-        place = file.resolve()  # files of the hub's cache lie beside its snapshots
-        if home not in place.parents and place.parent != home.parent.parent / "blobs":
+        target = file.resolve()  # files of the hub's cache lie beside its snapshots
+        if home not in target.parents and target.parent != home.parent.parent / "blobs":
             raise ModelError(f"{file.name} is a link to a file outside of the model's folder, so it is not opened.")
-        if place.exists() and not (place.is_file() or place.is_dir()):
+        if target.exists() and not (target.is_file() or target.is_dir()):
             raise ModelError(f"{file.name} is no file that can be read to an end.")
     try:
         settings = read_json(folder / "config.json")
@@ -243,11 +244,11 @@ def _model(folder: Path, config: Any, kind: ModelKind) -> Any:
     from transformers import AutoModel
 
     tower = picture_tower(config)
-    more = {} if tower is None else {"config": tower}
+    options = {} if tower is None else {"config": tower}
     error: Exception | None = None
     for auto in (*_heads(config, kind), AutoModel):
         try:
-            _refuse_more_than_is_there(auto, tower or config, n_bytes_of(folder))
+            _refuse_missing_weights(auto, tower or config, n_bytes_of(folder))
             model, report = auto.from_pretrained(
                 folder,
                 use_safetensors=True,
@@ -255,7 +256,7 @@ def _model(folder: Path, config: Any, kind: ModelKind) -> Any:
                 local_files_only=True,
                 dtype=torch.float32,
                 output_loading_info=True,
-                **more,
+                **options,
             )
         except Exception as failed:
             if not isinstance(failed, ModelError):
@@ -274,7 +275,7 @@ def _model(folder: Path, config: Any, kind: ModelKind) -> Any:
     raise ModelError(f"The weights cannot be loaded: {first_line(error)}") from error
 
 
-def _refuse_more_than_is_there(auto: Any, config: Any, n_bytes: int) -> None:
+def _refuse_missing_weights(auto: Any, config: Any, n_bytes: int) -> None:
     with torch.device("meta"):
         n_parameters = auto.from_config(config).num_parameters()
     if n_parameters > n_bytes:  # the smallest numbers take a byte
@@ -287,19 +288,19 @@ def _heads(config: Any, kind: ModelKind) -> list[Any]:
     """Return the library's loaders of models with a head that may suit, to be tried in turn."""
     import transformers as library
 
-    if is_encoder_alone(config):
+    if is_single_encoder(config):
         return [library.AutoModelForTextEncoding]
     architecture = (config.architectures or [""])[0]
     is_bare = architecture.endswith("Model") and "LMHead" not in architecture
     if is_bare and kind in (ModelKind.ENCODER, ModelKind.VISION):
         return []
-    wanted: dict[ModelKind, tuple[Any, ...]] = {
+    loaders: dict[ModelKind, tuple[Any, ...]] = {
         ModelKind.ENCODER: (library.AutoModelForMaskedLM,),
         ModelKind.DECODER: (library.AutoModelForCausalLM, library.AutoModelForImageTextToText),
         ModelKind.ENCODER_DECODER: (library.AutoModelForSeq2SeqLM,),
         ModelKind.VISION: (library.AutoModelForImageClassification,),
     }
-    return [auto for auto in wanted[kind] if model_class(auto, config)]
+    return [auto for auto in loaders[kind] if model_class(auto, config)]
 
 
 def _tokenizer(folder: Path) -> Any:
@@ -315,17 +316,18 @@ def _tokenizer(folder: Path) -> Any:
     except Exception as error:
         damaged = "The weights are there, but the files of its tokenizer are missing or damaged"
         raise ModelError(f"{damaged}: {first_line(error)}") from error
-    wanted = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
-    if wanted and not any((folder / file).is_file() for file in wanted):
-        vocabulary = ", ".join(sorted(wanted))
-        raise ModelError(f"The weights are there, but the tokenizer lacks its vocabulary ({vocabulary}).")
+    if names := tokenizer.vocab_files_names:
+        vocabulary = {"tokenizer.json", *names.values()}
+        if not any((folder / file).is_file() for file in vocabulary):
+            listed = ", ".join(sorted(vocabulary))
+            raise ModelError(f"The weights are there, but the tokenizer lacks its vocabulary ({listed}).")
     return tokenizer
 
 
 def _doublings(rule: dict[str, Any]) -> float:
     """Return how many times the letters of a text may double by replacements that follow each other."""
-    own = math.log2(max(len(rule.get("content", "")), 1))
-    return own + sum(map(_doublings, rule.get("normalizers", [])))
+    doublings = math.log2(max(len(rule.get("content", "")), 1))
+    return doublings + sum(map(_doublings, rule.get("normalizers", [])))
 
 
 def _processor(folder: Path) -> Any:
@@ -341,7 +343,7 @@ def _processor(folder: Path) -> Any:
         return None
 
 
-def _most_tokens(model: Any, tokenizer: Any) -> int | None:
+def _max_tokens(model: Any, tokenizer: Any) -> int | None:
     """Return how many positions a text may take, by the tokenizer and by the table of positions; None = any number."""
     config = model.config.get_text_config()
     bounds = [int(tokenizer.model_max_length)] if tokenizer.model_max_length < 1_000_000 else []
@@ -394,11 +396,11 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
 
     What that folder has counts among n_bytes; `coming` are bytes of others that are being fetched, by their folders.
     """
-    others = [stored for stored in cache.glob("models--*") if stored.name != name]
-    sizes = {stored: max(sum(map(_size, stored.glob("blobs/*"))), coming.get(stored.name, 0)) for stored in others}
+    folders = [stored for stored in cache.glob("models--*") if stored.name != name]
+    sizes = {stored: max(sum(map(_size, stored.glob("blobs/*"))), coming.get(stored.name, 0)) for stored in folders}
     total = n_bytes + sum(sizes.values())
-    for stored in sorted(sizes, key=lambda one: one.stat().st_mtime):
-        if total > HUB_CACHE_BYTES.most and (handle := _lock(stored, alone=True)) is not None:
+    for stored in sorted(sizes, key=lambda folder: folder.stat().st_mtime):
+        if total > HUB_CACHE_BYTES.most and (handle := _lock(stored, exclusive=True)) is not None:
             log.info("%s leaves the hub's cache: %s", stored.name, in_megabytes(sizes[stored]))
             shutil.rmtree(stored, ignore_errors=True)
             os.close(handle)
@@ -417,14 +419,14 @@ def _size(file: Path) -> int:
     return 0
 
 
-def _lock(stored: Path, alone: bool = False) -> int | None:
+def _lock(stored: Path, exclusive: bool = False) -> int | None:
     """Return a handle that holds the lock of a folder; None where another process holds it."""
     if fcntl is None:
         return None
     with suppress(OSError):
         handle = os.open(stored, os.O_RDONLY)
         try:
-            fcntl.flock(handle, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
             return handle
         except OSError:
             os.close(handle)

@@ -52,18 +52,20 @@ class Pretrained:
     model: PreTrainedModel = field(repr=False)
     tokenizer: Any = field(default=None, repr=False)  # text to token numbers; None for vision
     processor: Any = field(default=None, repr=False)  # picture to pixel values; None for text alone
-    most_tokens: int | None = None  # positions that the model knows; None = no bound of its own
+    max_tokens: int | None = None  # positions that the model knows; None = no bound of its own
 
     @property
     def reads_pictures(self) -> bool:
         """Whether it takes a picture beside a text."""
         return self.tokenizer is not None and self.processor is not None
 
-    def fewer_logits(self, n_positions: int, most: int) -> dict[str, int]:
+    def fewer_logits(self, n_positions: int, max_numbers: int) -> dict[str, int]:
         """Return what the model is called with to spare logits of early positions beyond so many numbers in all."""
         vocabulary = getattr(self.model.config.get_text_config(), "vocab_size", 0) or 0
-        takes = "logits_to_keep" in inspect.signature(self.model.forward).parameters
-        return {"logits_to_keep": max(1, most // vocabulary)} if takes and n_positions * vocabulary > most else {}
+        is_supported = "logits_to_keep" in inspect.signature(self.model.forward).parameters
+        if not is_supported or n_positions * vocabulary <= max_numbers:
+            return {}
+        return {"logits_to_keep": max(1, max_numbers // vocabulary)}
 
     def without_cache(self) -> dict[str, bool]:
         """Return what the model is called with to keep nothing of a text for the next token."""
@@ -80,7 +82,7 @@ class NoMemory(ModelError):
     """A model, or a run of it, that is too large for the memory that is free now."""
 
 
-def most_model_bytes() -> int:
+def max_model_bytes() -> int:
     """Return how many bytes of weights may be downloaded for one model."""
     try:
         return int(max(float(os.environ.get(MAX_MEGABYTES, "")), 0) * 1e6)
@@ -93,8 +95,8 @@ def free_memory(device: str) -> int | None:
 
     Those are the device and, since weights are read into the host's memory on their way, the machine and the container.
     """
-    known = _of_device(device), _of_machine(), _of_container()
-    return min((free for free in known if free is not None), default=None)
+    limits = _of_device(device), _of_machine(), _of_container()
+    return min((free for free in limits if free is not None), default=None)
 
 
 def n_parameters_of(n_bytes: int, settings: Mapping[str, Any]) -> int:
@@ -137,15 +139,15 @@ def _of_device(device: str) -> int | None:
 
 def _of_machine() -> int | None:
     with suppress(OSError, ValueError):
-        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
-        return int(found[1]) * 1024 if found else None
+        match = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
+        return int(match[1]) * 1024 if match else None
     return None
 
 
 def _of_container() -> int | None:
     with suppress(OSError, ValueError):
-        most, used = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("max", "current"))
-        return max(0, most - used)
+        total, used = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("max", "current"))
+        return max(0, total - used)
     return None
 
 
@@ -209,8 +211,8 @@ def readable(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
     A character that takes several tokens, such as an emoji, stands at the first of them; the others say which part
     of it they are.
     """
-    found = zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True)
-    raw = [f"[{number}]" if token is None else str(token) for number, token in found]  # models know more than some
+    pairs = zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True)
+    raw = [f"[{number}]" if token is None else str(token) for number, token in pairs]  # models know more than some
     special = set(tokenizer.all_special_tokens)
     byte_level = _is_byte_level(tokenizer)
     texts: list[str] = []
@@ -221,11 +223,11 @@ def readable(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
             texts.append("")
             if _goes_on(pending):
                 continue
-        texts[start:] = _parts(pending, len(texts) - start)
+        texts[start:] = _split_character(pending, len(texts) - start)
         texts += [token] if token in special else []
         pending, start = b"", len(texts)
-    texts[start:] = _parts(pending, len(texts) - start)
-    first = next((place for place, token in enumerate(raw) if token not in special), None)
+    texts[start:] = _split_character(pending, len(texts) - start)
+    first = next((index for index, token in enumerate(raw) if token not in special), None)
     if first is not None and raw[first].startswith(SPACE):
         texts[first] = texts[first].removeprefix(" ") or texts[first]
     return tuple(escape_hidden(text) if text.strip(" ") else ONLY_SPACES * len(text) for text in texts)
@@ -240,10 +242,10 @@ def _goes_on(content: bytes) -> bool:
     return False
 
 
-def _parts(content: bytes, n_tokens: int) -> list[str]:
+def _split_character(content: bytes, n_tokens: int) -> list[str]:
     """Return a text for each of the tokens whose bytes these are; those that never became a character as such."""
-    whole = content.decode("utf-8", errors="replace")
-    return [whole, *(f"{whole.strip()}\u00b7{number}" for number in range(2, n_tokens + 1))][:n_tokens]
+    character = content.decode("utf-8", errors="replace")
+    return [character, *(f"{character.strip()}\u00b7{number}" for number in range(2, n_tokens + 1))][:n_tokens]
 
 
 def _as_bytes(token: str, byte_level: bool) -> bytes:

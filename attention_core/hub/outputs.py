@@ -25,8 +25,8 @@ class NextTokens(NamedTuple):
     """
 
     likeliest: tuple[TokenProbability, ...]
-    rest: float
-    n_rest: int
+    remainder: float
+    n_remaining: int
     entropy: float
 
 
@@ -53,8 +53,8 @@ def expected(logits: Tensor, tokenizer: Any, *, n: int = 10) -> NextTokens:
         TokenProbability(token, token_text(tokenizer, token), share)
         for share, token in zip(top.values.tolist(), top.indices.tolist(), strict=True)
     )
-    rest, entropy = 1 - sum(top.values.tolist()), -float(torch.xlogy(shares, shares).sum()) / math.log(2)
-    return NextTokens(likeliest, max(0.0, rest), len(shares) - len(likeliest), max(0.0, entropy))
+    remainder, entropy = 1 - sum(top.values.tolist()), -float(torch.xlogy(shares, shares).sum()) / math.log(2)
+    return NextTokens(likeliest, max(0.0, remainder), len(shares) - len(likeliest), max(0.0, entropy))
 
 
 MAX_NUMBERS = 16_000_000  # logits that one batch may return, 64 MB

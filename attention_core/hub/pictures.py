@@ -28,7 +28,7 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model
 from attention_core.hub.run import ModelInputs, text_inputs
 
 SCAN = b"\xff\xda"  # how a JPEG says that all its pixels come once more, sharper; photographs do so up to ten times
-SHOWN_SIDE = 1_024  # pictures are made this small, in pixels of their longer side, before they are kept
+MAX_SIDE = 1_024  # pictures are made this small, in pixels of their longer side, before they are kept
 _UNPACKING = Lock("unpack a picture")  # one picture at a time: small files can become large
 
 
@@ -53,12 +53,12 @@ def _small(content: bytes) -> Image.Image:
     with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):  # the bound follows
         image: Image.Image = Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP"))
     is_light = image.format in ("JPEG", "MPO") and "progressive" not in image.info
-    n_pixels, most = image.width * image.height, JPEG_PIXELS if is_light else PICTURE_PIXELS
-    if n_pixels > most.most:
+    n_pixels, bound = image.width * image.height, JPEG_PIXELS if is_light else PICTURE_PIXELS
+    if n_pixels > bound.most:
         raise FileError(
-            f"The picture has {n_pixels / 1e6:.0f} million pixels; at most {most.millions} million are read."
+            f"The picture has {n_pixels / 1e6:.0f} million pixels; at most {bound.millions} million are read."
         )
-    image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))  # before it is turned, so that a JPEG is unpacked at up to an eighth
+    image.thumbnail((MAX_SIDE, MAX_SIDE))  # before it is turned, so that a JPEG is unpacked at up to an eighth
     return ImageOps.exif_transpose(image).convert("RGBA")
 
 
@@ -93,7 +93,7 @@ def picture_inputs(pretrained: Pretrained, picture: np.ndarray) -> ModelInputs:
         special=frozenset((*range(len(prefix)), *range(len(tokens) - n_behind, len(tokens)))),
         patch_grid=grid,
         n_prefix=len(prefix),
-        picture=_seen(pixels[0], mean, deviation),
+        picture=_unnormalised(pixels[0], mean, deviation),
     )
 
 
@@ -129,37 +129,40 @@ def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) 
     model: Any = pretrained.model
     image.thumbnail((BESIDE_SIDE, BESIDE_SIDE))
     _refuse_huge(pretrained)
-    whole = {"do_image_splitting": False} if hasattr(processor, "do_image_splitting") else {}
+    options = {"do_image_splitting": False} if hasattr(processor, "do_image_splitting") else {}
     with as_model_errors(pretrained, "be given this picture"), torch.inference_mode():
-        given = dict(processor(images=image, return_tensors="pt", **whole))
-        seen = model.get_image_features(**{name: value.to(model.device) for name, value in given.items()})
-        n = sum(len(rows.flatten(0, -2)) for rows in seen.pooler_output)
-    if n > MODEL_PATCHES.most:
-        raise ModelError(f"The model makes {n:,} tokens of a picture; at most {MODEL_PATCHES} are run.")
-    grid, shown = _tiles(processor, given, image, n)
+        image_inputs = dict(processor(images=image, return_tensors="pt", **options))
+        features = model.get_image_features(**{name: value.to(model.device) for name, value in image_inputs.items()})
+        n_tokens = sum(len(rows.flatten(0, -2)) for rows in features.pooler_output)
+    if n_tokens > MODEL_PATCHES.most:
+        raise ModelError(f"The model makes {n_tokens:,} tokens of a picture; at most {MODEL_PATCHES} are run.")
+    grid, preview = _tiles(processor, image_inputs, image, n_tokens)
     opens, closes = _around(pretrained)
-    words = text_inputs(pretrained, text, n_beside=n + len(opens) + len(closes))
-    ids, n_before = words.inputs["input_ids"][0].tolist(), 0
+    texts = text_inputs(pretrained, text, n_beside=n_tokens + len(opens) + len(closes))
+    ids, n_before = texts.inputs["input_ids"][0].tolist(), 0
     while n_before < len(ids) - 1 and ids[n_before] in pretrained.tokenizer.all_special_ids:
         n_before += 1
     start, image_id = n_before + len(opens), _image_token(pretrained)
-    ids = [*ids[:n_before], *opens, *[image_id] * n, *closes, *ids[n_before:]]
-    columns = grid[1] if grid else n
+    ids = [*ids[:n_before], *opens, *[image_id] * n_tokens, *closes, *ids[n_before:]]
+    columns = grid[1] if grid else n_tokens
     tiles = [
-        f" row {at // columns + 1}, column {at % columns + 1}" if grid else f" picture {at + 1}" for at in range(n)
+        f" row {index // columns + 1}, column {index % columns + 1}" if grid else f" picture {index + 1}"
+        for index in range(n_tokens)
     ]
-    own = readable(pretrained.tokenizer, ids)
-    is_tile, known = torch.tensor([[one == image_id for one in ids]]), inspect.signature(model.forward).parameters
-    inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long), **given}
-    inputs |= {name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in known}
+    labels = readable(pretrained.tokenizer, ids)
+    is_tile, parameters = torch.tensor([[id == image_id for id in ids]]), inspect.signature(model.forward).parameters
+    inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
+    inputs |= image_inputs | {
+        name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in parameters
+    }
     marks = set(pretrained.tokenizer.all_special_ids) - {image_id}
     return replace(
-        words,
+        texts,
         inputs=inputs,
-        tokens=(*own[:start], *tiles, *own[start + n :]),
-        special=frozenset(place for place, one in enumerate(ids) if one in marks or (place == 0 and start)),
+        tokens=(*labels[:start], *tiles, *labels[start + n_tokens :]),
+        special=frozenset(index for index, id in enumerate(ids) if id in marks or (index == 0 and start)),
         tiles=PatchGrid(grid, start) if grid else None,
-        picture=shown,
+        picture=preview,
     )
 
 
@@ -184,21 +187,21 @@ def _around(pretrained: Pretrained) -> tuple[list[int], list[int]]:
     return [], []
 
 
-def _tiles(processor: Any, given: Mapping[str, Tensor], image: Image.Image, n: int) -> tuple[Any, np.ndarray]:
+def _tiles(processor: Any, image_inputs: Mapping[str, Tensor], image: Image.Image, n: int) -> tuple[Any, np.ndarray]:
     """Return the grid of a picture's n tokens, None = nobody knows, and the picture as the model saw it."""
-    pixels = given["pixel_values"]
+    pixels = image_inputs["pixel_values"]
     grid: tuple[int, int] | None
-    if (sizes := given.get("image_grid_thw")) is not None:
+    if (sizes := image_inputs.get("image_grid_thw")) is not None:
         rows, columns = (int(side) for side in sizes[0, 1:])
         merged, patch = getattr(processor, "merge_size", 1), processor.patch_size
-        grid, shown = (rows // merged, columns // merged), np.asarray(image.resize((columns * patch, rows * patch)))
+        grid, preview = (rows // merged, columns // merged), np.asarray(image.resize((columns * patch, rows * patch)))
     else:
         side, crops = math.isqrt(n), pixels.flatten(0, -4) if pixels.ndim > 3 else pixels[None]
         grid = (side, side) if side**2 == n and len(crops) == 1 else None
-        shown = _seen(
+        preview = _unnormalised(
             crops[0], getattr(processor, "image_mean", None) or 0.0, getattr(processor, "image_std", None) or 1.0
         )
-    return (grid if grid and math.prod(grid) == n else None), shown
+    return (grid if grid and math.prod(grid) == n else None), preview
 
 
 def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any, Any]:
@@ -221,8 +224,8 @@ def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any,
 
 def _refuse_huge(pretrained: Pretrained) -> None:
     processor = pretrained.processor
-    wanted = [getattr(processor, name, None) or {} for name in ("size", "crop_size", "pad_size")]
-    sides = [side for sizes in wanted for side in dict(sizes).values() if isinstance(side, int | float)]
+    size_settings = [getattr(processor, name, None) or {} for name in ("size", "crop_size", "pad_size")]
+    sides = [side for sizes in size_settings for side in dict(sizes).values() if isinstance(side, int | float)]
     sides += [getattr(pretrained.model.config, "image_size", None) or 0] if processor is None else []
     pixels = [n for side in sides for n in (side if isinstance(side, list | tuple) else [side])]
     if hasattr(processor, "merge_size"):  # it takes any size within bounds of areas
@@ -234,11 +237,11 @@ def _refuse_huge(pretrained: Pretrained) -> None:
         )
 
 
-def _seen(pixels: Tensor, mean: Any, deviation: Any) -> np.ndarray:
+def _unnormalised(pixels: Tensor, mean: Any, deviation: Any) -> np.ndarray:
     """Return what the model was shown as a picture, uint8 (height, width, 3): the patches lie on its grid."""
     channels = np.asarray(pixels.permute(1, 2, 0)) * np.asarray(deviation) + np.asarray(mean)
-    whole = np.clip(np.rint(channels * 255), 0, 255).astype(np.uint8)
-    return np.repeat(whole, 3, axis=2) if whole.shape[2] == 1 else whole
+    image = np.clip(np.rint(channels * 255), 0, 255).astype(np.uint8)
+    return np.repeat(image, 3, axis=2) if image.shape[2] == 1 else image
 
 
 def _grid(config: Any, pixels: Tensor) -> tuple[int, int] | None:

@@ -13,17 +13,17 @@ ONLY_IN_WINDOWS = ("cohere2", "exaone", "kolibri")
 
 def rotary_holders(model: nn.Module) -> list[str]:
     """Return the dotted places of the modules that hold angles for all attentions inside them."""
-    return [name.rpartition(".")[0] for name, part in model.named_modules() if ROTARY.search(type(part).__name__)]
+    return [name.rpartition(".")[0] for name, module in model.named_modules() if ROTARY.search(type(module).__name__)]
 
 
-def is_rotated(holders: list[str], place: str, module: nn.Module) -> bool:
+def is_rotated(holders: list[str], path: str, module: nn.Module) -> bool:
     """Return whether the self-attention at a dotted place turns its queries and keys."""
     config = getattr(module, "config", None)
-    is_inside = any(not holder or f"{place}.".startswith(f"{holder}.") for holder in holders)
-    return (is_inside or hasattr(config, "rotary_dim")) and _asks_for_them(module, config)
+    is_inside = any(not holder or f"{path}.".startswith(f"{holder}.") for holder in holders)
+    return (is_inside or hasattr(config, "rotary_dim")) and _uses_rotation(module, config)
 
 
-def _asks_for_them(module: nn.Module, config: Any) -> bool:
+def _uses_rotation(module: nn.Module, config: Any) -> bool:
     if not getattr(module, "use_rope", True) or getattr(config, "alibi", False) is True:
         return False
     windows = getattr(config, "sliding_window", None) is not None

@@ -16,7 +16,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
 from attention_core.attention.wording import counted
 from attention_core.bounds.limits import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
-from attention_core.explain.heads import PatchGrid, groups, is_of_itself, kind_of
+from attention_core.explain.heads import PatchGrid, groups, is_self_attention, kind_of
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, no_panic, readable
 from attention_core.hub.tracing import UnsupportedError, run_model
 
@@ -73,9 +73,9 @@ def text_inputs(
     if not text.strip():
         raise ModelError("The text is empty. Write a sentence: its tokens are what looks at each other.")
     notes: list[str] = []
-    most = max(1, min(TOKENS.most, (pretrained.most_tokens or n_beside + TOKENS.most) - n_beside))
+    max_tokens = max(1, min(TOKENS.most, (pretrained.max_tokens or n_beside + TOKENS.most) - n_beside))
     pair = pair if pretrained.kind is ModelKind.ENCODER and pair.strip() else ""
-    ids, types = _tokenised(pretrained, text, pair, most, notes)
+    ids, types = _tokenised(pretrained, text, pair, max_tokens, notes)
     if not ids:
         raise ModelError("The tokenizer makes no tokens of this text.")
     inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
@@ -83,11 +83,11 @@ def text_inputs(
         inputs["token_type_ids"] = torch.tensor([types])
     target_ids: list[int] = []
     if pretrained.kind is ModelKind.ENCODER_DECODER:
-        target_ids = _target(pretrained, inputs, target, most, notes)
+        target_ids = _target(pretrained, inputs, target, max_tokens, notes)
         inputs["decoder_input_ids"] = torch.tensor([target_ids])
     tokenizer = pretrained.tokenizer
     marks = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id, tokenizer.mask_token_id}
-    special = {place for place, number in enumerate(ids) if number in marks}
+    special = {index for index, number in enumerate(ids) if number in marks}
     return ModelInputs(
         inputs,
         tokens=readable(pretrained.tokenizer, ids),
@@ -98,30 +98,30 @@ def text_inputs(
 
 
 def _tokenised(
-    pretrained: Pretrained, text: str, pair: str, most: int, notes: list[str]
+    pretrained: Pretrained, text: str, pair: str, max_tokens: int, notes: list[str]
 ) -> tuple[list[int], list[int] | None]:
     """Return token numbers and, where the model has them, the text (0 or 1) that each belongs to."""
-    most_characters = most * CHARACTERS_PER_TOKEN
-    was_cut = max(len(text), len(pair)) > most_characters
-    texts = [_sound(one[:most_characters]) for one in (text, pair) if one]
+    max_characters = max_tokens * CHARACTERS_PER_TOKEN
+    was_cut = max(len(text), len(pair)) > max_characters
+    texts = [_sound(passage[:max_characters]) for passage in (text, pair) if passage]
     encoded = _encode(pretrained.tokenizer, *texts)
     n_tokens = len(encoded["input_ids"])
-    if n_tokens > most:
-        encoded = _encode(pretrained.tokenizer, *texts, truncation=True, max_length=most)
-    if n_tokens > most or was_cut:
-        more = "at least " if was_cut else ""
+    if n_tokens > max_tokens:
+        encoded = _encode(pretrained.tokenizer, *texts, truncation=True, max_length=max_tokens)
+    if n_tokens > max_tokens or was_cut:
+        qualifier = "at least " if was_cut else ""
         notes.append(
-            f"The text was cut to its first {counted(len(encoded['input_ids']), 'tokens')} of {more}{n_tokens:,}"
-            + (f": {pretrained.name} knows no more positions." if most == pretrained.most_tokens else ".")
+            f"The text was cut to its first {counted(len(encoded['input_ids']), 'tokens')} of {qualifier}{n_tokens:,}"
+            + (f": {pretrained.name} knows no more positions." if max_tokens == pretrained.max_tokens else ".")
         )
     return encoded["input_ids"], encoded.get("token_type_ids")
 
 
-def _encode(tokenizer: Any, *texts: str, truncation: bool = False, **more: Any) -> dict[str, list[int]]:
-    more["return_token_type_ids"] = "token_type_ids" in tokenizer.model_input_names
+def _encode(tokenizer: Any, *texts: str, truncation: bool = False, **options: Any) -> dict[str, list[int]]:
+    options["return_token_type_ids"] = "token_type_ids" in tokenizer.model_input_names
     with no_panic("The tokenizer cannot read this text"):
         _refuse_growth(tokenizer, texts)
-        return tokenizer(*texts, padding=False, verbose=False, truncation=truncation, **more)
+        return tokenizer(*texts, padding=False, verbose=False, truncation=truncation, **options)
 
 
 def _refuse_growth(tokenizer: Any, texts: Sequence[str]) -> None:
@@ -137,23 +137,25 @@ def _sound(text: str) -> str:
     return text.encode("utf-8", errors="replace").decode("utf-8")  # no tokenizer takes halves of characters
 
 
-def _target(pretrained: Pretrained, inputs: dict[str, Tensor], target: str, most: int, notes: list[str]) -> list[int]:
+def _target(
+    pretrained: Pretrained, inputs: dict[str, Tensor], target: str, max_tokens: int, notes: list[str]
+) -> list[int]:
     """Return what the decoder is given: its start token and the target without the end."""
     model: Any = pretrained.model
-    tokenizer, end = pretrained.tokenizer, pretrained.tokenizer.eos_token_id
+    tokenizer, eos_id = pretrained.tokenizer, pretrained.tokenizer.eos_token_id
     if not target.strip():
         written = _written(pretrained, inputs)
         notes.append("No target text was given: the decoder was given what it writes itself, word by word.")
-        return written[:-1] if len(written) > 1 and written[-1] == end else written
-    cut = _sound(target[: most * CHARACTERS_PER_TOKEN])
+        return written[:-1] if len(written) > 1 and written[-1] == eos_id else written
+    cut = _sound(target[: max_tokens * CHARACTERS_PER_TOKEN])
     with no_panic("The tokenizer cannot read this text"):
         _refuse_growth(tokenizer, [cut])
-        ids = tokenizer(text_target=cut, verbose=False, truncation=True, max_length=most)["input_ids"]
-    if len(ids) >= most:
-        notes.append(f"The target text was cut to its first {counted(most, 'tokens')}.")
+        ids = tokenizer(text_target=cut, verbose=False, truncation=True, max_length=max_tokens)["input_ids"]
+    if len(ids) >= max_tokens:
+        notes.append(f"The target text was cut to its first {counted(max_tokens, 'tokens')}.")
     if shifted := getattr(model, "prepare_decoder_input_ids_from_labels", None):
         return shifted(torch.tensor([ids], device=model.device))[0].tolist()
-    return [_start(pretrained), *(ids[:-1] if ids and ids[-1] == end else ids)]
+    return [_start(pretrained), *(ids[:-1] if ids and ids[-1] == eos_id else ids)]
 
 
 def _start(pretrained: Pretrained) -> int:
@@ -169,8 +171,8 @@ def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
     if not model.can_generate():
         raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")
     on_device = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}
-    most = min(GENERATED_TOKENS.most, (pretrained.most_tokens or TOKENS.most) - 1)  # the start takes a position
-    result = model.generate(**on_device, do_sample=False, num_beams=1, max_new_tokens=most, max_length=None)
+    n_new = min(GENERATED_TOKENS.most, (pretrained.max_tokens or TOKENS.most) - 1)  # the start takes a position
+    result = model.generate(**on_device, do_sample=False, num_beams=1, max_new_tokens=n_new, max_length=None)
     return result[0].tolist()
 
 
@@ -230,8 +232,8 @@ def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Ed
     if logits is not None and logits.numel() > MAX_LOGITS:
         logits = logits[-max(1, MAX_LOGITS // logits.shape[1]) :].clone()
     if logits is not None and pretrained.kind is not ModelKind.VISION and len(logits) < _n_outputs(prepared):
-        kept = f"{len(logits):,} positions are" if len(logits) > 1 else "position is"
-        notes.append(f"Of the output, the last {kept} kept.")
+        count = f"{len(logits):,} positions are" if len(logits) > 1 else "position is"
+        notes.append(f"Of the output, the last {count} kept.")
     fields = vars(prepared) | {"notes": (*notes, *_not_finite(recording, logits, hidden))}
     del fields["inputs"]
     is_vision = pretrained.kind is ModelKind.VISION
@@ -259,7 +261,7 @@ def special_keys(run: ModelRun, trace: AttentionTrace) -> frozenset[int]:
 
 def patches_of(run: ModelRun, trace: AttentionTrace) -> PatchGrid | None:
     """Return where the patches lie if both queries and keys of a trace are patches of the run's picture."""
-    if run.patch_grid is None or not is_of_itself(trace):
+    if run.patch_grid is None or not is_self_attention(trace):
         return None
     n_patches = run.patch_grid[0] * run.patch_grid[1]
     return PatchGrid(run.patch_grid, run.n_prefix) if trace.n_keys == run.n_prefix + n_patches else None

@@ -53,11 +53,13 @@ Call = tuple[str, nn.Module, list[AttentionTrace]]
 class ModuleLog:
     """A log of this thread's attention-module calls: the module, and how many attentions were seen before and after."""
 
-    def __init__(self, n_seen: Callable[[], int], take: Callable[[nn.Module, Tensor], None] | None) -> None:
+    def __init__(
+        self, count_attentions: Callable[[], int], on_weights: Callable[[nn.Module, Tensor], None] | None
+    ) -> None:
         self.modules: list[nn.Module] = []
         self.before: list[int] = []
         self.after: list[int] = []
-        self._n_seen, self._take = n_seen, take
+        self._count_attentions, self._on_weights = count_attentions, on_weights
         self._open: list[int] = []
         self._thread = threading.get_ident()
 
@@ -66,16 +68,20 @@ class ModuleLog:
             self._open.append(len(self.modules))
             self.modules.append(module)
             for counts in (self.before, self.after):
-                counts.append(self._n_seen())
+                counts.append(self._count_attentions())
 
     def leave(self, module: nn.Module, _: Any, output: Any) -> None:
         """Note what has been seen since the entry; where that is nothing, take the weights that are handed out."""
         if threading.get_ident() == self._thread and self._open:
             entry = self._open.pop()
-            if self._take is not None and isinstance(output, tuple) and self.before[entry] == self._n_seen():
-                for weights in filter(looks_like_weights, output):
-                    self._take(module, weights)
-            self.after[entry] = self._n_seen()
+            if (
+                self._on_weights is not None
+                and isinstance(output, tuple)
+                and self.before[entry] == self._count_attentions()
+            ):
+                for weights in filter(could_be_weights, output):
+                    self._on_weights(module, weights)
+            self.after[entry] = self._count_attentions()
 
     @property
     def missed(self) -> set[nn.Module]:
@@ -90,10 +96,10 @@ class ModuleLog:
                 return module, self.modules[:entry].count(module)
         return None
 
-    def repeats(self, n_seen: int) -> set[int]:
+    def repeats(self, n_attentions: int) -> set[int]:
         """Return which of the attentions were seen in the same run of a module as the one before."""
-        around = [self.around(number) for number in range(n_seen)]
-        return {number for number in range(1, n_seen) if around[number] and around[number] == around[number - 1]}
+        around = [self.around(number) for number in range(n_attentions)]
+        return {number for number in range(1, n_attentions) if around[number] and around[number] == around[number - 1]}
 
     def position(self, module: nn.Module, time: int) -> int:
         """Return how many attentions had been seen when a module was run for the given time."""
@@ -103,13 +109,13 @@ class ModuleLog:
 
 @contextmanager
 def watching(
-    model: nn.Module, n_seen: Callable[[], int], take: Callable[[nn.Module, Tensor], None] | None = None
+    model: nn.Module, count_attentions: Callable[[], int], on_weights: Callable[[nn.Module, Tensor], None] | None = None
 ) -> Iterator[ModuleLog]:
     """Keep track of the attention modules that this thread runs inside the block.
 
-    `n_seen` tells how many attentions have been seen; `take` is given what looks like weights of a module with none.
+    `count_attentions` tells how many have been seen; `on_weights` is given what could be weights of a module with none.
     """
-    entries = ModuleLog(n_seen, take)
+    entries = ModuleLog(count_attentions, on_weights)
     hooks = []
     for module in filter(is_attention, model.modules()):
         hooks.append(module.register_forward_pre_hook(entries.enter))
@@ -121,7 +127,7 @@ def watching(
             hook.remove()
 
 
-def looks_like_weights(tensor: Any) -> bool:
+def could_be_weights(tensor: Any) -> bool:
     """Return whether this is (batch, n_heads, n_queries, n_keys), perhaps in windows, of rows that sum to 1."""
     if not isinstance(tensor, Tensor) or tensor.ndim not in (4, 5) or not tensor.is_floating_point():
         return False
@@ -145,26 +151,29 @@ def trace_second_run(
     out comes before weights that are handed out; without it, weights that are the same in all heads are left out.
     """
 
-    def take(module: nn.Module, weights: Tensor) -> None:
+    def on_weights(module: nn.Module, weights: Tensor) -> None:
         if written_out or not has_same_heads(weights):
             recording.traces.extend(traces_of_weights(weights, n_items=n_items, module=module, item=item))
 
     recording = Recording()
-    with watched(recording, item, written_out=written_out), watching(model, lambda: len(recording), take) as now:
+    with (
+        watched(recording, item, written_out=written_out),
+        watching(model, lambda: len(recording), on_weights) as rerun,
+    ):
         output = run()
-    places = {module: name for name, module in model.named_modules()}
+    paths = {module: name for name, module in model.named_modules()}
     result: list[tuple[int, Call]] = []
     for number, trace in enumerate(recording.traces):
-        around = now.around(number, None if entries is None else missed)
+        around = rerun.around(number, None if entries is None else missed)
         if entries is not None and around is None:
             continue
         module, time = around or (model, 0)
-        place = places.get(module, "") or ("" if entries else trace.story.name)
+        path = paths.get(module, "") or ("" if entries else trace.story.name)
         if result and result[-1][1][1] is module and re.search("[1-9]", Part.named_in(trace.story.name)):
             result[-1][1][2].append(trace)
         else:
-            result.append((entries.position(module, time) if entries else number, (place, module, [trace])))
-    return result, (now.missed if entries is None else set(missed) & now.missed), output
+            result.append((entries.position(module, time) if entries else number, (path, module, [trace])))
+    return result, (rerun.missed if entries is None else set(missed) & rerun.missed), output
 
 
 def named(model: nn.Module, calls: Sequence[Call], again: Collection[int] = ()) -> list[AttentionTrace]:
@@ -172,14 +181,14 @@ def named(model: nn.Module, calls: Sequence[Call], again: Collection[int] = ()) 
 
     Each tells its part of the batch where all are kept.
     """
-    first, result = name_traces([(place, module, its[0]) for place, module, its in calls], again), []
+    first, result = name_traces([(path, module, traces[0]) for path, module, traces in calls], again), []
     holders = rotary_holders(model)
-    for own, (place, module, traces) in zip(first, calls, strict=True):
-        name = own.story.name
-        rotated = not name.endswith("cross") and is_rotated(holders, place, module)
+    for first_trace, (path, module, traces) in zip(first, calls, strict=True):
+        name = first_trace.story.name
+        rotated = not name.endswith("cross") and is_rotated(holders, path, module)
         for trace in traces:
-            name_of_part = f"{name} {Part.named_in(trace.story.name)}".strip()
-            result.append(trace.with_story(name=name_of_part, are_rotated=rotated or trace.story.are_rotated))
+            split_name = f"{name} {Part.named_in(trace.story.name)}".strip()
+            result.append(trace.with_story(name=split_name, are_rotated=rotated or trace.story.are_rotated))
     return result
 
 
@@ -195,13 +204,13 @@ def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item:
         weights = (weights.transpose(1, 2) if weights.shape[1] == n_heads else weights).flatten(0, 1)
     note = f"{WEIGHTS_ONLY} {SAME_HEADS}" if has_same_heads(weights) else WEIGHTS_ONLY
     traces = []
-    for part in TraceBuilder(item).parts(usual_order(weights.shape[:2]), n_items):
-        own, its_note = weights[part.number], note
-        if not 0 <= float(own.min()) <= float(own.max()) <= 1.01:
-            own, its_note = own.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
-        its_note = f"{its_note} {part.note}".strip()
+    for split in TraceBuilder(item).parts(usual_order(weights.shape[:2]), n_items):
+        rows, full_note = weights[split.number], note
+        if not 0 <= float(rows.min()) <= float(rows.max()) <= 1.01:
+            rows, full_note = rows.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
+        full_note = f"{full_note} {split.note}".strip()
         mechanism = f"attention of {type(module).__name__}"
-        traces.append(from_weights(own, name=part.name, note=its_note, mechanism=mechanism))
+        traces.append(from_weights(rows, name=split.name, note=full_note, mechanism=mechanism))
     return traces
 
 
@@ -247,7 +256,7 @@ def trace_model(
         if inputs.get("input_ids") is not None and hasattr(tokens, "decode"):
             recording.text = tokens.decode(inputs["input_ids"][item], skip_special_tokens=True).strip()
         ids = [inputs.get(name) for name in ("input_ids", "decoder_input_ids")]
-        tokens, target_tokens = (() if some is None else readable(tokens, some[item].tolist()) for some in ids)
+        tokens, target_tokens = (() if batch is None else readable(tokens, batch[item].tolist()) for batch in ids)
     if tokens:
         recording.label(tokens, target_tokens)
     return recording
@@ -291,25 +300,29 @@ def run_items(
     Pictures that lie below each other have an attention each, so that layers could not be counted: one item at a time.
     """
     if "image_grid_thw" in inputs and len(edits) > 1:
-        parts = {name: value.chunk(len(edits)) for name, value in inputs.items() if isinstance(value, Tensor)}
-        items = [dict(inputs) | {name: part[place] for name, part in parts.items()} for place in range(len(edits))]
-        runs = [_run(model, item, its, gradients=gradients)[1] for item, its in zip(items, edits, strict=True)]
+        chunks = {name: value.chunk(len(edits)) for name, value in inputs.items() if isinstance(value, Tensor)}
+        items = [dict(inputs) | {name: chunk[index] for name, chunk in chunks.items()} for index in range(len(edits))]
+        pairs = zip(items, edits, strict=True)
+        runs = [_run(model, item, item_edits, gradients=gradients)[1] for item, item_edits in pairs]
         return type(runs[0])(**{name: torch.cat([run[name] for run in runs]) for name in OUTPUTS if name in runs[0]})
     return _run(model, inputs, {}, item_edits=edits, gradients=gradients)[1]
 
 
 def stream_attention(
-    model: Any, inputs: Mapping[str, Any], take: Callable[[int, Tensor, Tensor], Tensor | None], gradients: bool = False
+    model: Any,
+    inputs: Mapping[str, Any],
+    on_attention: Callable[[int, Tensor, Tensor], Tensor | None],
+    gradients: bool = False,
 ) -> Any:
     """Run a model once and hand over each attention as it happens, of which nothing is kept; return the output.
 
-    `take` is given the number of the attention, its weights (batch, n_heads, n_queries, n_keys) and its context (batch,
-    n_queries, n_heads, d_v), as the model's own written-out attention has them. Weights that it returns take the place
-    of these; gradients find their way back to them. An UnsupportedError where parts of the model bypass the library's
-    attention interface, or have no such attention: trace_model tells what can be seen of it.
+    `on_attention` is given the number of the attention, its weights (batch, n_heads, n_queries, n_keys) and its context
+    (batch, n_queries, n_heads, d_v), as the model's own written-out attention has them. Weights that it returns take
+    the place of these; gradients find their way back to them. An UnsupportedError where parts of the model bypass the
+    library's attention interface, or have no such attention: trace_model tells what can be seen of it.
     """
     _check_model(model)
-    run = Run(_n_items(inputs), take=take)
+    run = Run(_n_items(inputs), on_attention=on_attention)
     with TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
         entries, output = _run_interface(model, dict(inputs), run)
     if output is None or not run.calls or entries.missed:
@@ -352,28 +365,28 @@ def _run_interface(model: nn.Module, inputs: dict[str, Any], run: Run) -> tuple[
     return entries, output
 
 
-def _cannot_be_edited(model: nn.Module, what: str) -> RefusedEditError:
-    about = f"no head of {type(model).__name__} can be switched off or changed"
-    return RefusedEditError(f"{about}: {what} the library's attention interface")
+def _cannot_be_edited(model: nn.Module, reason: str) -> RefusedEditError:
+    statement = f"no head of {type(model).__name__} can be switched off or changed"
+    return RefusedEditError(f"{statement}: {reason} the library's attention interface")
 
 
 def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any]) -> Recording:
     wrong = [number for number in run.edited if not 0 <= number < len(run.calls)]
     if wrong:
         raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
-    places = {module: name for name, module in model.named_modules()}
-    calls = [(places.get(module, type(module).__name__), module, traces) for module, traces in run.calls]
+    paths = {module: name for name, module in model.named_modules()}
+    calls = [(paths.get(module, type(module).__name__), module, traces) for module, traces in run.calls]
     again = entries.repeats(len(calls))
-    more, missed = _trace_missed_modules(model, inputs, entries, run.builder.item)
-    if more and run.edited:
+    missed_calls, missed = _trace_missed_modules(model, inputs, entries, run.builder.item)
+    if missed_calls and run.edited:
         raise _cannot_be_edited(model, "parts of its code bypass")
-    for number, call in reversed(sorted(more, key=lambda numbered: numbered[0])):
+    for number, call in reversed(sorted(missed_calls, key=lambda numbered: numbered[0])):
         calls.insert(number, call)
         again = {repeat + (repeat >= number) for repeat in again}
-    return Recording(named(model, calls, again), _not_seen(missed))
+    return Recording(named(model, calls, again), _missed_note(missed))
 
 
-def _not_seen(missed: Collection[nn.Module]) -> str:
+def _missed_note(missed: Collection[nn.Module]) -> str:
     names = sorted({type(module).__name__ for module in missed})
     lack = "has no attention interface and hands" if len(names) == 1 else "have no attention interface and hand"
     return f"Not seen: {', '.join(names)}, which {lack} out no weights." if names else ""
@@ -391,28 +404,32 @@ def _trace_missed_modules(
     if not missed or inputs.get("past_key_values") is not None:
         return [], missed
     try:
-        found, missed, _ = _second_run(model, inputs, entries, missed, item=item)
+        calls, missed, _ = _second_run(model, inputs, entries, missed, item=item)
         if missed:
-            more, missed, _ = _second_run(model, inputs, entries, missed, item=item, written_out=True)
-            found += more
-        return found, missed
+            written_out, missed, _ = _second_run(model, inputs, entries, missed, item=item, written_out=True)
+            calls += written_out
+        return calls, missed
     except Exception:
         log.warning("%s fails in another run", type(model).__name__, exc_info=True)
         return [], missed
 
 
 def _second_run(
-    model: Any, inputs: dict[str, Any], entries: ModuleLog | None = None, missed: Collection[nn.Module] = (), **how: Any
+    model: Any,
+    inputs: dict[str, Any],
+    entries: ModuleLog | None = None,
+    missed: Collection[nn.Module] = (),
+    **options: Any,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return trace_second_run of a model that is asked for its weights, if it takes that argument."""
     asking = {**inputs, "output_attentions": True, "return_dict": True}
     with attn_implementation(_all_configs(model), "eager"):
         try:
-            return trace_second_run(model, lambda: model(**asking), _n_items(inputs), entries, missed, **how)
+            return trace_second_run(model, lambda: model(**asking), _n_items(inputs), entries, missed, **options)
         except TypeError as error:
             if "output_attentions" not in str(error) and "return_dict" not in str(error):
                 raise
-            return trace_second_run(model, lambda: model(**inputs), _n_items(inputs), entries, missed, **how)
+            return trace_second_run(model, lambda: model(**inputs), _n_items(inputs), entries, missed, **options)
 
 
 def _check_model(model: Any) -> None:
@@ -420,7 +437,7 @@ def _check_model(model: Any) -> None:
         from transformers import PreTrainedModel
     except ImportError:
         raise ImportError("trace_model needs the package transformers: pip install transformers") from None
-    if not isinstance(model, nn.Module) or not any(isinstance(part, PreTrainedModel) for part in model.modules()):
+    if not isinstance(model, nn.Module) or not any(isinstance(module, PreTrainedModel) for module in model.modules()):
         raise TypeError(
             f"model must be a transformers model, got {type(model).__name__}; attention_core.capture() records any "
             "PyTorch code"
@@ -461,13 +478,13 @@ def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
     """Return the settings of the parts with the interface, each with whether its model knows fused attention."""
     from transformers import PreTrainedConfig, PreTrainedModel
 
-    found: dict[int, tuple[Any, bool]] = {}
+    configs: dict[int, tuple[Any, bool]] = {}
 
     def add(config: Any, is_fused: bool) -> None:
         if isinstance(config, PreTrainedConfig):
-            is_known = id(config) in found
-            found[id(config)] = (config, is_fused and (not is_known or found[id(config)][1]))
-            for name in () if is_known else config.sub_configs:
+            is_present = id(config) in configs
+            configs[id(config)] = (config, is_fused and (not is_present or configs[id(config)][1]))
+            for name in () if is_present else config.sub_configs:
                 add(getattr(config, name, None), True)
 
     def visit(module: nn.Module, can: bool, is_fused: bool) -> None:
@@ -479,14 +496,14 @@ def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
             visit(child, can, is_fused)
 
     visit(model, True, True)
-    return list(found.values())
+    return list(configs.values())
 
 
 def _all_configs(model: nn.Module) -> list[Any]:
     from transformers import PreTrainedConfig
 
-    found = {id(config): config for config in (getattr(part, "config", None) for part in model.modules())}
-    return [config for config in found.values() if isinstance(config, PreTrainedConfig)]
+    configs = {id(config): config for config in (getattr(module, "config", None) for module in model.modules())}
+    return [config for config in configs.values() if isinstance(config, PreTrainedConfig)]
 
 
 def _n_items(inputs: Mapping[str, Any]) -> int:
@@ -503,17 +520,17 @@ def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Ite
     calls, missed, output = _second_run(model, inputs, item=item)
     handed_out = list(_in_order(output))
     if missed or not (calls or handed_out):
-        more, still_missed, again = _second_run(model, inputs, item=item, written_out=True)
-        if len(more) > max(len(calls), len(handed_out)):
-            calls, missed, output = more, still_missed, again
-    missed = {one for one in missed if not any(part is not one and part in missed for part in one.modules())}
+        written_out, still_missed, again = _second_run(model, inputs, item=item, written_out=True)
+        if len(written_out) > max(len(calls), len(handed_out)):
+            calls, missed, output = written_out, still_missed, again
+    missed = {module for module in missed if not missed & ({*module.modules()} - {module})}
     has_means = any(has_same_heads(weights) for _, weights in handed_out)
     note, name = "", type(model).__name__
     if len(handed_out) >= len(calls) + has_means:
         missed = missed if len(calls) + len(missed) > len(handed_out) else set()
-        how: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
-        several = [(name, traces_of_weights(weights, **how)) for name, weights in handed_out]
-        traces = [one.with_story(name=f"{name} {one.story.name}".strip()) for name, own in several for one in own]
+        options: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
+        named_traces = [(name, traces_of_weights(weights, **options)) for name, weights in handed_out]
+        traces = [trace.with_story(name=f"{n} {trace.story.name}".strip()) for n, its in named_traces for trace in its]
     else:
         traces = named(model, [call for _, call in calls])
         note = f"{name} hands out the same weights for all its heads; these are what was seen." if has_means else ""
@@ -529,7 +546,7 @@ def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Ite
         raise UnsupportedError(f"{name} shows no attention: {reason}.")
     if any(trace.story.name.startswith("encoder") and trace.n_queries != trace.n_keys for trace in traces):
         note += " It does not compare every position with every other: its columns are no positions of the input."
-    return Recording(traces, f"{note} {_not_seen(missed)}".strip()), output
+    return Recording(traces, f"{note} {_missed_note(missed)}".strip()), output
 
 
 def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
@@ -540,17 +557,17 @@ def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
     }
     for number, weights in enumerate(layers["encoder_attentions"]):
         yield f"encoder.{number}.self", weights
-    causal = all(_looks_causal(weights) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
-    own = layers["decoder_attentions"] or layers["attentions"]
+    causal = all(_is_causal(weights) for weights in layers["attentions"]) or bool(layers["cross_attentions"])
+    self_weights = layers["decoder_attentions"] or layers["attentions"]
     stack = "decoder" if layers["decoder_attentions"] or causal else "encoder"
-    for number, (weights, cross) in enumerate(zip_longest(own, layers["cross_attentions"])):
+    for number, (weights, cross) in enumerate(zip_longest(self_weights, layers["cross_attentions"])):
         if weights is not None:
             yield f"{stack}.{number}.self", weights
         if cross is not None:
             yield f"decoder.{number}.cross", cross
 
 
-def _looks_causal(weights: Tensor) -> bool:
+def _is_causal(weights: Tensor) -> bool:
     """Return whether no item's queries look ahead, except those that padding leaves with uniform weights."""
     alike = weights.amax(-1) - weights.amin(-1) < 1e-6 * weights.amax(-1)
     return looks_back(((weights > 0) & ~alike[..., None]).flatten(0, 1).any(0))

@@ -32,7 +32,7 @@ def load_bundled(name: str, device: str = "auto") -> Pretrained:
         raise ModelError(str(error)) from None
     if vocabulary is None:
         return Pretrained(name, ModelKind.VISION, model.vit)
-    return Pretrained(name, ModelKind.DECODER, model, vocabulary, most_tokens=WINDOW)
+    return Pretrained(name, ModelKind.DECODER, model, vocabulary, max_tokens=WINDOW)
 
 
 def load_model(key: str) -> Pretrained:

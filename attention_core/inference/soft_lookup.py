@@ -141,7 +141,7 @@ def sentence_vectors(pretrained: Pretrained, texts: Sequence[str]) -> Tensor:
 
 
 def _max_tokens(pretrained: Pretrained) -> int:
-    return min(MAX_TOKENS, pretrained.most_tokens or MAX_TOKENS)
+    return min(MAX_TOKENS, pretrained.max_tokens or MAX_TOKENS)
 
 
 MAX_LABEL = 44  # characters of a record shown at an axis

@@ -16,7 +16,14 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import at_least_float32, spans
-from attention_core.explain.heads import CLEAR, METRICS, distances_head_for_head, groups, head_numbers, is_of_itself
+from attention_core.explain.heads import (
+    CLEAR,
+    METRICS,
+    distances_head_for_head,
+    groups,
+    head_numbers,
+    is_self_attention,
+)
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.attribution import Attribution
@@ -196,7 +203,7 @@ def heads_over(
     if first is None:
         raise ValueError("the corpus is empty")
     traces = run_model(model, first.inputs)[0].traces
-    reader = _Reader(model, [is_of_itself(trace) for trace in traces], can_stream(model, first.inputs))
+    reader = _Reader(model, [is_self_attention(trace) for trace in traces], can_stream(model, first.inputs))
     corpus, shuffled, repeats, strongest = _Means(), _Means(), _Means(), _Strongest()
     texts_by_number: dict[int, CorpusText] = {}
     corpus_ids: set[int] = set()

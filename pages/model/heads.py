@@ -13,7 +13,7 @@ from attention_core.attention.wording import percent
 from attention_core.data.phrase_book import phrase_book
 from attention_core.device import to_array
 from attention_core.explain import heads as core
-from attention_core.hub.catalogue import IN_WORDS
+from attention_core.hub.catalogue import DISPLAY_NAMES
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, patches_of
 from attention_core.study import Heads, Study
@@ -206,7 +206,7 @@ def side_by_side(run: ModelRun, asked: LatestRun | None) -> None:
     for column, shown, at in sides:
         with column:
             does = core.describe_head(glance.summaries_of(shown, at.group)[at.layer][at.head])
-            model = error_markdown(IN_WORDS.get(shown.model, shown.model))
+            model = error_markdown(DISPLAY_NAMES.get(shown.model, shown.model))
             st.markdown(f"**{model}**, layer {at.layer + 1}, head {at.head + 1}: {does}")
             glance.glance_picture(shown, at, width=520)
 

@@ -153,7 +153,7 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
             st.button(label, key=f"{name}_example_{label}", on_click=_take, args=(name, kind, *example))
-        most = min(TOKENS.most, pretrained.most_tokens or TOKENS.most)
+        most = min(TOKENS.most, pretrained.max_tokens or TOKENS.most)
         with st.container(key=f"desk_{name}_most", width="content"):
             st.caption(f"Up to {most:,} tokens.")
     if not text.value.strip():

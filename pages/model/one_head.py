@@ -17,7 +17,7 @@ from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
-from attention_core.explain.heads import PatchGrid, describe_head, is_of_itself, norm_based_weights, without_keys
+from attention_core.explain.heads import PatchGrid, describe_head, is_self_attention, norm_based_weights, without_keys
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from pages.model import glance
@@ -53,7 +53,7 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
 def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, query: int) -> None:
     """Draw tokens and the weights between them, (n_queries, n_keys), as a component."""
     queries, keys = trace.story.query_axis, trace.story.key_axis
-    is_alike, special = is_of_itself(trace), special_keys(run, trace)
+    is_alike, special = is_self_attention(trace), special_keys(run, trace)
 
     def take() -> None:
         row = (component_message("model_tokens", "chosen") or {}).get("row")
@@ -94,7 +94,7 @@ def _note_pictures(trace: AttentionTrace, weights: np.ndarray, query: int) -> No
         words, glued = zip(*pieces(keys.labels), strict=True)
         # as the browser shades: small weights show too, but no pattern where there is none
         ramp = shade_ramp(colour, max(float(row.max()), min(1, 6 / len(row))), 0.6)
-        shares, chosen = ramp.position(row).tolist(), query if is_of_itself(trace) else None
+        shares, chosen = ramp.position(row).tolist(), query if is_self_attention(trace) else None
         return shaded_words(words, shares, [colour] * len(words), bar=(ramp, "weight"), glued=glued, chosen=chosen)
 
     note_picture(text, f"“{asks}”, where it looks, as text")

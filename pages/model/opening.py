@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.wording import percent
-from attention_core.explain.heads import is_of_itself
+from attention_core.explain.heads import is_self_attention
 from attention_core.hub.catalogue import PACKAGE
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, TextInput, special_keys
@@ -59,8 +59,8 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
 
 def _where_it_looks(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:
     """Return the word with most of a query's weights, and whether itself or a mark has more, Markdown."""
-    rest = special_keys(run, trace) | ({query} if is_of_itself(trace) else set())
-    if is_of_itself(trace) and query in run.special:
+    rest = special_keys(run, trace) | ({query} if is_self_attention(trace) else set())
+    if is_self_attention(trace) and query in run.special:
         rest = frozenset()
     words = [place for place, weight in enumerate(weights) if weight and place not in rest]
     key = max(words or range(len(weights)), key=weights.__getitem__)
@@ -68,7 +68,7 @@ def _where_it_looks(run: ModelRun, trace: AttentionTrace, weights: list[float], 
     told = f"*{names[key]}*: {percent(weights[key])}" if any(weights) else "nothing"
     for place in sorted(rest):
         if weights[place] > weights[key]:
-            name = "itself" if place == query and is_of_itself(trace) else names[place]
+            name = "itself" if place == query and is_self_attention(trace) else names[place]
             told += f", more at {name}: {percent(weights[place])}"
     return told
 

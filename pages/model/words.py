@@ -13,7 +13,7 @@ from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shaded_words
 from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import kind_of
-from attention_core.hub.generation import Generation, cache_of, end_tokens, generate, most_positions
+from attention_core.hub.generation import Generation, cache_of, eos_tokens, generate, max_positions
 from attention_core.hub.model import ModelError, ModelKind, in_units, readable
 from attention_core.hub.outputs import NextTokens, expected
 from attention_core.hub.run import ModelRun
@@ -35,7 +35,7 @@ def kept_in_words(made: Generation) -> str:
     cache = cache_of(made)
     if cache is None:
         return "It hands out its weights alone: what it would keep is not known."
-    n_tokens, most = len(made.ids), most_positions(made.pretrained)
+    n_tokens, most = len(made.ids), max_positions(made.pretrained)
     sentences = [
         f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {counted(n_tokens, 'tokens')}, in "
         f"{counted(cache.n_layers * cache.n_key_heads, 'key heads')} of {counted(cache.n_layers, 'layers')}."
@@ -155,13 +155,13 @@ def restart(asked: LatestRun) -> None:
 def why_ended(asked: LatestRun, ids: tuple[int, ...]) -> str:
     """Return why the model writes no further, in a sentence; empty if it can."""
     pretrained = pretrained_of(asked.key)
-    if len(ids) > WRITING.value["n_given"] and ids[-1] in end_tokens(pretrained):
+    if len(ids) > WRITING.value["n_given"] and ids[-1] in eos_tokens(pretrained):
         return f"The model said its end, {readable(pretrained.tokenizer, ids[-1:])[0]}: it has finished."
     return why_full(asked, ids)
 
 
 def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
-    most = most_positions(pretrained_of(asked.key))
+    most = max_positions(pretrained_of(asked.key))
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."
     if len(ids) >= len(given_ids(asked)) + WRITTEN_TOKENS.most:
@@ -280,6 +280,6 @@ def _rest(found: NextTokens) -> str:
     as_many = 2**found.entropy
     form = ",.0f" if as_many >= 2.95 else ".1f"
     unsure = f"As unsure as between {as_many:{form}} equally likely ones" if as_many >= SURE else "Almost sure"
-    others = f"The other {found.n_rest:,} tokens together" if found.n_rest > 1 else "The other token"
-    rest = f"{others}: {percent(found.rest)}. " * (found.n_rest > 0)
+    others = f"The other {found.n_remaining:,} tokens together" if found.n_remaining > 1 else "The other token"
+    rest = f"{others}: {percent(found.remainder)}. " * (found.n_remaining > 0)
     return f"{rest}{unsure} ({found.entropy:.1f} bits)."

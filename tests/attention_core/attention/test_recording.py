@@ -11,7 +11,7 @@ from attention_core import Recording, capture, load_recording, trace_model
 from attention_core.attention.steps import step_of
 from attention_core.attention.types import Axis
 from attention_core.attention.view.page import tiles_of
-from attention_core.explain.heads import is_of_itself, summarise
+from attention_core.explain.heads import is_self_attention, summarise
 from tests.support.tiny_models import GPT, SIZES, STACKS
 from tests.support.traces import make_trace, random_trace
 from tests.support.view_samples import made
@@ -266,7 +266,7 @@ def test_torchs_transformer_on_source_and_target_of_one_length(same, tmp_path):
         for name, keys in words.items():
             assert keys == ("vwxyz" if name.startswith("decoder") and name.endswith("self_attn") else "abcde")
             crosses = name.endswith("multihead_attn")
-            assert recording is older or is_of_itself(recording[name]) != crosses
+            assert recording is older or is_self_attention(recording[name]) != crosses
 
 
 class Rotates(torch.nn.Module):

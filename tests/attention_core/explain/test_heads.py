@@ -106,7 +106,7 @@ def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
 def test_weights_that_no_softmax_made_have_numbers_and_no_sink():
     found = summarise(of_weights(np.array([[[0.5, -0.25, 0.0], [0.125, 0.0, 0.0], [0.5, 0.25, 0.25]]])))
     assert (found.unspent, found.entropy) == (0, pytest.approx((0 + 0.375 + 1.5) / 3))
-    none = heads.head_numbers(torch.zeros(2, 0, 3), torch.arange(0), torch.zeros(2, 3).bool(), of_itself=False)
+    none = heads.head_numbers(torch.zeros(2, 0, 3), torch.arange(0), torch.zeros(2, 3).bool(), is_self=False)
     assert none.shape == (2, 9)
 
 
@@ -129,7 +129,7 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
     sinks = torch.linspace(-1, 1, 4)[:, None] if with_sinks else None
     trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
     monkeypatch.setattr(heads, "SMALL", 0)
-    found = heads.whole_rows(trace, 3, [7, 4, 0])
+    found = heads.head_rows(trace, 3, [7, 4, 0])
     assert "log_normaliser" not in vars(trace)
     assert_close(found.weights, trace.weights(3, [7, 4, 0]))
     assert_close(found.log_normaliser, trace.log_normaliser[3, [7, 4, 0]])

@@ -271,13 +271,13 @@ def test_folders_are_opened_for_the_owner_alone(folder, tmp_path, monkeypatch):
 
 
 def test_a_public_server_has_a_smaller_bound_and_does_not_sign_in(hub, tmp_path, monkeypatch):
-    own = room.most_model_bytes()
+    own = room.max_model_bytes()
     assert finding.token() is None
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
-    assert room.most_model_bytes() < own
+    assert room.max_model_bytes() < own
     assert finding.token() is False
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "much")
-    assert room.most_model_bytes() < own
+    assert room.max_model_bytes() < own
     assert room.in_megabytes(2_500_000_000) == "2.5 GB"
 
 

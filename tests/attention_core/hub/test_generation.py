@@ -9,7 +9,7 @@ import transformers as hf
 from torch.testing import assert_close
 
 from attention_core import run_model
-from attention_core.hub.generation import cache_of, end_tokens, generate
+from attention_core.hub.generation import cache_of, eos_tokens, generate
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.outputs import expected, token_text
 from tests.support import tiny_models
@@ -71,7 +71,7 @@ def pretrained(tokenizer):
                 if name.endswith("sinks"):
                     parameter.data.copy_(torch.linspace(-1, 1, len(parameter)))
             kind = ModelKind.ENCODER_DECODER if family in BOTH else ModelKind.DECODER
-            made[family] = Pretrained(family, kind, model, tokenizer, most_tokens=32)
+            made[family] = Pretrained(family, kind, model, tokenizer, max_tokens=32)
         return made[family]
 
     return make
@@ -131,7 +131,7 @@ def test_a_decoder_that_compares_other_things_than_tokens_numbers_them(tokenizer
 
 def test_a_text_ends_where_the_model_does(pretrained, tokenizer):
     gpt = pretrained("GPT-2")
-    assert end_tokens(gpt) == {2}
+    assert eos_tokens(gpt) == {2}
     with pytest.raises(ModelError, match="33 tokens, and the model knows 32"):
         generate(gpt, [7] * 33)
     with pytest.raises(ModelError, match="no token to begin"):
@@ -146,11 +146,11 @@ def test_what_is_expected_adds_up_and_comes_best_first(tokenizer):
     found = expected(logits, tokenizer, n=7)
     shares = logits.softmax(0)
     assert [one.id for one in found.likeliest] == shares.argsort(descending=True)[:7].tolist()
-    assert sum(one.probability for one in found.likeliest) + found.rest == pytest.approx(1)
-    assert found.n_rest == 53
+    assert sum(one.probability for one in found.likeliest) + found.remainder == pytest.approx(1)
+    assert found.n_remaining == 53
     assert found.entropy == pytest.approx(-(shares * shares.log2()).sum().item(), abs=1e-4)
     certain = expected(torch.tensor([0.0, 500.0]), tokenizer, n=10)
-    assert (certain.likeliest[0].probability, certain.entropy, certain.n_rest) == (1, 0, 0)
+    assert (certain.likeliest[0].probability, certain.entropy, certain.n_remaining) == (1, 0, 0)
 
 
 def test_tokens_have_texts(tokenizer):

@@ -105,5 +105,5 @@ def test_a_model_of_texts_takes_no_picture_and_a_picture_leaves_room_for_a_text(
         picture_text_inputs(load_pretrained(tmp_path), PICTURE, TEXT)
     _, pretrained = reader
     long = picture_text_inputs(pretrained, PICTURE, "Das Tier " * 60)
-    assert len(long.tokens) <= pretrained.most_tokens
+    assert len(long.tokens) <= pretrained.max_tokens
     assert "cut" in long.notes[0]

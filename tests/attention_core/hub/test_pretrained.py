@@ -57,8 +57,8 @@ def test_what_a_folder_holds_is_told_from_its_settings(models, minilm):
     assert {kind: models[kind].kind for kind in ModelKind} == {kind: kind for kind in ModelKind}
     heads = "BertForMaskedLM", "GPT2LMHeadModel", "T5ForConditionalGeneration", "ViTForImageClassification"
     assert tuple(type(models[kind].model).__name__ for kind in ModelKind) == heads
-    assert (minilm.kind, minilm.most_tokens, type(minilm.model).__name__) == (ModelKind.ENCODER, 512, "BertModel")
-    assert [models[kind].most_tokens for kind in ModelKind] == [40, 64, None, None]
+    assert (minilm.kind, minilm.max_tokens, type(minilm.model).__name__) == (ModelKind.ENCODER, 512, "BertModel")
+    assert [models[kind].max_tokens for kind in ModelKind] == [40, 64, None, None]
     assert not any(model.model.training for model in models.values())
 
 
@@ -251,12 +251,12 @@ ALONE = {
 
 @pytest.mark.parametrize("case", ALONE)
 def test_encoders_of_all_kinds_load_without_made_up_heads(case, tmp_path):
-    name, expected, sizes, most_tokens = ALONE[case]
+    name, expected, sizes, max_tokens = ALONE[case]
     model = load_pretrained(tiny_hub.write(tmp_path, name, sizes, tiny_hub.unigram_tokenizer()))
-    assert (model.kind, type(model.model).__name__, model.most_tokens) == (ModelKind.ENCODER, expected, most_tokens)
+    assert (model.kind, type(model.model).__name__, model.max_tokens) == (ModelKind.ENCODER, expected, max_tokens)
     done = ran(model, TEXT * 9)
-    assert len(done.tokens) <= (most_tokens or 512)
-    assert bool(done.notes) == (most_tokens is not None)
+    assert len(done.tokens) <= (max_tokens or 512)
+    assert bool(done.notes) == (max_tokens is not None)
 
 
 def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, stored):

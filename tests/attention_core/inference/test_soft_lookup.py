@@ -211,7 +211,7 @@ def tiny(tmp_path_factory) -> Pretrained:
     file: Path = tmp_path_factory.mktemp("tiny") / "vocab.txt"
     file.write_text("\n".join(WORDS))
     model = BertModel(BertConfig(**SIZES)).eval().requires_grad_(False)
-    return Pretrained("tiny", ModelKind.ENCODER, model, BertTokenizer(str(file)), most_tokens=8)
+    return Pretrained("tiny", ModelKind.ENCODER, model, BertTokenizer(str(file)), max_tokens=8)
 
 
 def test_a_vector_is_the_direction_of_the_sum_of_a_texts_own_states(tiny):

@@ -20,7 +20,7 @@ from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.attention.wording import percent
-from attention_core.explain.heads import is_of_itself
+from attention_core.explain.heads import is_self_attention
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, special_keys
 from tests.support.app import charts, numbers_of_step
@@ -140,7 +140,7 @@ def test_where_a_token_looks_is_its_heaviest_word_and_each_mark_or_itself_that_h
 
     run, said = RUNS[name], set()
     for trace in run.recording.traces:
-        special, of_itself = special_keys(run, trace), is_of_itself(trace)
+        special, of_itself = special_keys(run, trace), is_self_attention(trace)
         for head, query in itertools.product(range(trace.n_heads), range(trace.n_queries)):
             weights, labels = trace.weights(head, [query])[0].tolist(), trace.story.key_axis.labels
             told = _where_it_looks(run, trace, weights, query)

@@ -11,7 +11,7 @@ from PIL import Image
 
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
-from attention_core.hub.pictures import SHOWN_SIDE, read_picture
+from attention_core.hub.pictures import MAX_SIDE, read_picture
 from tests.support.app import put, settled
 from tests.support.tiny_hub import write_reader
 
@@ -286,7 +286,7 @@ def picture_file(kind="PNG", size=(40, 30)):
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_pictures_are_read_and_made_small(kind):
     assert Image.open(io.BytesIO(read_picture(picture_file(kind)))).size == (40, 30)
-    assert Image.open(io.BytesIO(read_picture(picture_file(kind, (3000, 30))))).size[0] == SHOWN_SIDE
+    assert Image.open(io.BytesIO(read_picture(picture_file(kind, (3000, 30))))).size[0] == MAX_SIDE
 
 
 @pytest.mark.parametrize(
