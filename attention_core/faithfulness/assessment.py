@@ -8,16 +8,9 @@ from torch import Tensor
 
 from attention_core.attention.wording import percent
 from attention_core.deprecated import renamed_attribute
-from attention_core.faithfulness import attribution
-from attention_core.faithfulness.attribution import overlap, removal
+from attention_core.faithfulness import attribution, variation
+from attention_core.faithfulness.attribution import curves_of
 from attention_core.faithfulness.stacks import stack_orders
-from attention_core.faithfulness.variation import (
-    AdversarialWeights,
-    find_adversarial_weights,
-    shuffled,
-    uniform,
-    without_heads,
-)
 
 GRADIENT, INTEGRATED, RANDOM = "gradient × input", "integrated gradients", "random"
 MAX_FIRST = 5  # the k of the overlap
@@ -46,7 +39,7 @@ class Assessment:
     shuffled: Tensor | None = None  # how far the answer moves for each of a hundred random orders of the keys
     by_layer: dict[str, float] = field(default_factory=dict)  # the median of such, for the weights of each layer alone
     uniform: float | None = None  # how far it moves with every weight equal
-    adversarial: AdversarialWeights | None = None  # the most different weights found that keep the answer
+    adversarial: variation.AdversarialWeights | None = None  # the most different weights found that keep the answer
 
     other = renamed_attribute("adversarial")
 
@@ -61,7 +54,7 @@ class Assessment:
 
     def overlap(self, order: str) -> float:
         """Return which share of the first units of an order are among those whose loss counts most."""
-        return overlap(self.importance[order], self.removal, self.n_first)
+        return attribution.overlap(self.importance[order], self.removal, self.n_first)
 
 
 def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
@@ -69,35 +62,33 @@ def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
 
     In the end its subject is left without the model.
     """
-    assessment = Assessment(subject, removal(subject), {subject.map_name: subject.received})
-    chance = {RANDOM: attribution.random_orders(subject)}
-    assessment.deletion |= attribution.curves_of(subject, assessment.importance | chance)
+    orders = {subject.map_name: subject.received}
+    assessment = Assessment(subject, attribution.removal(subject), orders)
+    with_random = orders | {RANDOM: attribution.random_orders(subject)}
+    assessment.deletion |= curves_of(subject, with_random)
     yield 0.2, assessment
     if subject.otherwise:
-        assessment.otherwise = attribution.curves_of(
-            replace(subject, erase=subject.otherwise), assessment.importance | chance
-        )
-    assessment.importance[GRADIENT] = attribution.gradient_times_input(subject)
-    assessment.importance[INTEGRATED] = attribution.integrated_gradients(subject)
-    gradient_orders = {name: assessment.importance[name] for name in (GRADIENT, INTEGRATED)}
-    at_random = assessment.deletion.pop(RANDOM)
-    assessment.deletion |= {**attribution.curves_of(subject, gradient_orders), RANDOM: at_random}
-    yield 0.4, assessment
-    assessment.insertion = {
-        **attribution.curves_of(subject, assessment.importance, inserts=True),
-        RANDOM: at_random.reversed,
+        assessment.otherwise = curves_of(replace(subject, erase=subject.otherwise), with_random)
+    gradients = {
+        GRADIENT: attribution.gradient_times_input(subject),
+        INTEGRATED: attribution.integrated_gradients(subject),
     }
-    if layered_orders := stack_orders(subject):
-        assessment.importance |= layered_orders
-        assessment.deletion |= attribution.curves_of(subject, layered_orders)
+    orders |= gradients
+    at_random = assessment.deletion.pop(RANDOM)
+    assessment.deletion |= curves_of(subject, gradients) | {RANDOM: at_random}
+    yield 0.4, assessment
+    assessment.insertion = curves_of(subject, orders, inserts=True) | {RANDOM: at_random.reversed}
+    if through_layers := stack_orders(subject):
+        orders |= through_layers
+        assessment.deletion |= curves_of(subject, through_layers)
     yield 0.5, assessment
     if subject.weights:
-        assessment.heads = without_heads(subject)
-        assessment.uniform, assessment.shuffled = uniform(subject), shuffled(subject)
+        assessment.heads = variation.without_heads(subject)
+        assessment.uniform, assessment.shuffled = variation.uniform(subject), variation.shuffled(subject)
         for name in subject.map_weights if len(subject.map_weights) > 1 else ():
-            assessment.by_layer[name] = float(shuffled(subject, N_ORDERS_BY_LAYER, [name]).median())
+            assessment.by_layer[name] = float(variation.shuffled(subject, N_ORDERS_BY_LAYER, [name]).median())
         yield 0.7, assessment
-        assessment.adversarial = find_adversarial_weights(subject)
+        assessment.adversarial = variation.find_adversarial_weights(subject)
     assessment.subject = subject.without_model()
     yield 1.0, assessment
 

@@ -23,9 +23,8 @@ MAX_VARIANTS_AT_ONCE = 64  # variants of an input that go through a model togeth
 class StackLayer(NamedTuple):
     """One attention of several, and what its layer makes of it."""
 
-    contributions: (
-        Tensor  # (n_queries, n_keys, d), what a query is given of a key: weight x value x W_O, summed over heads
-    )
+    # (n_queries, n_keys, d), what a query is given of a key: weight x value x W_O, summed over heads
+    contributions: Tensor
     output: Tensor  # (n_queries, d), their sum, biases added
     finish: Callable[[Tensor], Tensor]  # another output (batch, n_queries, d) -> that of the layer
 
@@ -196,11 +195,8 @@ def curves_of(subject: Subject, orders: Mapping[str, Tensor], *, inserts: bool =
     Petsiuk et al. 2018, "RISE", section 4.3.
     """
     sizes = [len(importance) if importance.ndim > 1 else 1 for importance in orders.values()]
-    ranks = (
-        torch.cat([importance.view(-1, subject.n_units) for importance in orders.values()])
-        .argsort(1, descending=True)
-        .argsort(1)
-    )
+    importances = torch.cat([importance.view(-1, subject.n_units) for importance in orders.values()])
+    ranks = importances.argsort(1, descending=True).argsort(1)
     shares = torch.linspace(0, 1, min(N_POINTS, subject.n_units) + 1)
     n_first = (shares * subject.n_units).round().to(ranks.device)
     erased = ranks[:, None] < n_first[None, :, None]  # (n_orders, n_points, n_units)

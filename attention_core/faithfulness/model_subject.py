@@ -59,11 +59,9 @@ def _subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
 
     def arguments_for(vectors: Tensor) -> dict[str, Any]:
         n = len(vectors)
-        expanded = {
-            name: value.expand(n, *value.shape[1:]) if isinstance(value, Tensor) else value
-            for name, value in arguments.items()
-        }
-        return expanded | to_arguments(vectors)
+        tensors = {name: value for name, value in arguments.items() if isinstance(value, Tensor)}
+        batch = {name: value.expand(n, *value.shape[1:]) for name, value in tensors.items()}
+        return arguments | batch | to_arguments(vectors)
 
     unchanged = arguments_for(inputs[None])
     answer, slope_of = _reading(pretrained, evaluated(runner, unchanged))

@@ -23,26 +23,24 @@ def stack_orders(subject: Subject) -> dict[str, Tensor]:
     zeroed = {name: value_zeroing(layer) for name, layer in subject.stack.items()}
     map_lengths = {name: lengths[name] for name in subject.map_weights}
     return {
-        ROLLOUT: through_layers(subject, means, residual_share=0.5, attended_share=0.5),
+        ROLLOUT: through_layers(subject, means, residual=0.5, attended=0.5),
         LENGTH: subject.of_keys(mean_weights(map_lengths)),
-        SLOPE: through_layers(subject, attention_times_gradient(subject), residual_share=1, attended_share=1),
-        ZEROING: through_layers(subject, zeroed, residual_share=0, attended_share=1),
+        SLOPE: through_layers(subject, attention_times_gradient(subject), residual=1, attended=1),
+        ZEROING: through_layers(subject, zeroed, residual=0, attended=1),
     }
 
 
-def through_layers(
-    subject: Subject, maps: Mapping[str, Tensor], residual_share: float, attended_share: float
-) -> Tensor:
+def through_layers(subject: Subject, maps: Mapping[str, Tensor], residual: float, attended: float) -> Tensor:
     """Return what reaches the answer from each unit, (n_units,), by a map (n_queries, n_keys) of each layer.
 
-    A position keeps `residual_share` of what it was, and gets `attended_share` of what its map mixes.
+    A position keeps `residual` of what it was, and gets `attended` of what its map mixes.
 
     Source: attention rollout, Abnar and Zuidema 2020, "Quantifying attention flow in transformers", section 3.
     """
     reached = torch.eye(len(subject.unit_of)).to(subject.inputs)
     for name, rows in maps.items():
         if not name.startswith((CROSS, DECODER)):
-            reached = residual_share * reached + attended_share * rows @ reached
+            reached = residual * reached + attended * rows @ reached
     if crossed := [rows for name, rows in maps.items() if name.startswith(CROSS)]:
         reached = torch.stack(crossed).mean(0) @ reached
     return subject.per_unit(reached.mean(0) if subject.read_at is None else reached[subject.read_at])
@@ -72,9 +70,7 @@ def value_zeroing(layer: StackLayer) -> Tensor:
     """
     with torch.no_grad():
         states = layer.finish(layer.output[None])
-        zeroed = [
-            layer.finish(layer.output - contributions)
-            for contributions in layer.contributions.transpose(0, 1).split(MAX_VARIANTS_AT_ONCE)
-        ]
+        batches = layer.contributions.transpose(0, 1).split(MAX_VARIANTS_AT_ONCE)
+        zeroed = [layer.finish(layer.output - batch) for batch in batches]
     turned = 1 - torch.cosine_similarity(torch.cat(zeroed), states, dim=-1).T
     return turned / turned.sum(-1, keepdim=True).clamp(min=1e-12)

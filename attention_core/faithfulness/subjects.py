@@ -21,7 +21,7 @@ from attention_core.data.review_pieces import PAD, UNKNOWN, pieces_of
 from attention_core.data.scene_captions import END as CAPTION_END
 from attention_core.data.scene_captions import START as CAPTION_START
 from attention_core.device import device_of
-from attention_core.faithfulness.attribution import StackLayer, Subject
+from attention_core.faithfulness.attribution import ATTENTION, StackLayer, Subject
 from attention_core.faithfulness.stacks import CROSS, DECODER
 from attention_core.inference.sentiment import batch_of
 from attention_core.models.digit_reader import END, DigitReader
@@ -54,7 +54,6 @@ def erase_ink(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
 
 
 BLOCK = 3  # regions along a side of a block of the reader's strip, which are erased together
-ONLY_ATTENTION = "attention"  # the name of the only attention
 P = ParamSpec("P")
 
 
@@ -98,12 +97,12 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
         return softmax(model(pixels.view(-1, *image.shape)).logits)
 
     def reweigh(weights: Mapping[str, Tensor]) -> Tensor:
-        pictures = image.expand(len(weights[ONLY_ATTENTION]), *image.shape)
-        return softmax(model(pictures, edits=(GivenWeights(weights[ONLY_ATTENTION]),)).logits)
+        pictures = image.expand(len(weights[ATTENTION]), *image.shape)
+        return softmax(model(pictures, edits=(GivenWeights(weights[ATTENTION]),)).logits)
 
     baseline = torch.zeros_like(inputs)
     erase = erasing(predict, inputs, baseline, unit_of)
-    return Subject(inputs, baseline, unit_of, predict, erase, {ONLY_ATTENTION: weights}, reweigh)
+    return Subject(inputs, baseline, unit_of, predict, erase, {ATTENTION: weights}, reweigh)
 
 
 def _subject_of_keys(
@@ -129,10 +128,8 @@ def _subject_of_keys(
         unit_of=unit_of,
         predict=predict,
         erase=lambda erased: predict(repeat(erased), mask_of(erased)),
-        weights={ONLY_ATTENTION: weights},
-        reweigh=lambda weights_by_name: predict(
-            repeat(weights_by_name[ONLY_ATTENTION]), fixed_weights=weights_by_name[ONLY_ATTENTION]
-        ),
+        weights={ATTENTION: weights},
+        reweigh=lambda by_name: predict(repeat(by_name[ATTENTION]), fixed_weights=by_name[ATTENTION]),
         **options,
     )
 
@@ -190,9 +187,8 @@ def question_subject(model: SceneQuestion, picture: Tensor, question_words: Sequ
 
     def reason(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
         questions = tuple(states.expand(len(features), *states.shape[1:]) for states in question)
-        return softmax(
-            model.reason(features.split(width, -1), questions, "dot", mask=mask, fixed_weights=fixed_weights).logits
-        )  # type: ignore[arg-type]
+        encoded: Any = features.split(width, -1)
+        return softmax(model.reason(encoded, questions, "dot", mask=mask, fixed_weights=fixed_weights).logits)
 
     weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
     return _subject_of_keys(reason, inputs, _all_units_but_the_last(inputs), weights, _mask_without)
@@ -224,11 +220,8 @@ def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
 
     def decode(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> list[DecoderStep]:
         encoded = features[..., :width], features[..., width:]
-        return list(
-            islice(
-                model.looks(encoded, caption.expand(len(features), -1), _as_edits(fixed_weights), mask), len(caption)
-            )
-        )
+        steps = model.looks(encoded, caption.expand(len(features), -1), _as_edits(fixed_weights), mask)
+        return list(islice(steps, len(caption)))
 
     def predict(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
         return softmax(torch.stack([step.logits for step in decode(features, mask, fixed_weights)[n_before:]], 1))
@@ -261,10 +254,8 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
         unit_of=unit_of,
         predict=lambda vectors: read(vectors)[0],
         erase=erasing(lambda vectors: read(vectors)[0], inputs, baseline, unit_of),
-        weights={ONLY_ATTENTION: read(inputs[None])[1][0].clone()},  # type: ignore[index]
-        reweigh=lambda weights_by_name: read(
-            inputs.expand(len(weights_by_name[ONLY_ATTENTION]), -1, -1), weights_by_name[ONLY_ATTENTION]
-        )[0],
+        weights={ATTENTION: read(inputs[None])[1][0].clone()},  # type: ignore[index]
+        reweigh=lambda by_name: read(inputs.expand(len(by_name[ATTENTION]), -1, -1), by_name[ATTENTION])[0],
     )
 
 
@@ -312,14 +303,14 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
 
     The gradient is of the words' vectors, with that of the unknown word for nothing.
     """
-    device, encoder_model = device_of(model), model.guide if isinstance(model, TwoPhaseClassifier) else model
+    device, reader = device_of(model), model.guide if isinstance(model, TwoPhaseClassifier) else model
 
     def pieces(remaining: Sequence[str]) -> Tensor:
         return pieces_of([word.lower() for word in remaining])[0].to(device)
 
     all_pieces = pieces(words)
-    encoding = encoder_model.encode(all_pieces[None])
-    weights = _weights(encoder_model.queries(1), encoding.states[:, None], encoder_model.score())
+    encoding = reader.encode(all_pieces[None])
+    weights = _weights(reader.queries(1), encoding.states[:, None], reader.score())
 
     def values(embedded: Tensor, states: Tensor) -> Tensor:
         return (model.read(embedded).tanh() if isinstance(model, TwoPhaseClassifier) else states)[:, None]
@@ -328,20 +319,18 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         return softmax(model.answer(context[:, 0, 0]))
 
     def predict(embedded: Tensor) -> Tensor:
-        states = encoder_model.encoder(embedded)[0]
-        query, value = encoder_model.queries(len(embedded)), values(embedded, states)
-        return answer(attend(query, states[:, None], value, score=encoder_model.score()).context)
+        states = reader.encoder(embedded)[0]
+        query, value = reader.queries(len(embedded)), values(embedded, states)
+        return answer(attend(query, states[:, None], value, score=reader.score()).context)
 
     def erase(erased: Tensor) -> Tensor:
         empty = torch.full_like(all_pieces[:1], PAD)
         empty[0, 0] = UNKNOWN  # no words are no evidence: one that is not known
-        sentences = [
-            pieces(list(compress(words, (~is_erased).tolist()))) if not is_erased.all() else empty
-            for is_erased in erased
-        ]
-        return softmax(model(*(argument.to(device) for argument in batch_of(sentences))).logits)
+        remaining = (list(compress(words, row)) for row in (~erased).tolist())
+        batch, mask = batch_of([pieces(sentence) if sentence else empty for sentence in remaining])
+        return softmax(model(batch.to(device), mask.to(device)).logits)
 
-    unknown = encoder_model.vectors.table.weight[UNKNOWN].expand(1, -1)
+    unknown = reader.vectors.table.weight[UNKNOWN].expand(1, -1)
     all_values, unit_of = values(encoding.embedded, encoding.states), torch.arange(len(words), device=device)
     return Subject(
         inputs=encoding.embedded[0].clone(),
@@ -349,8 +338,8 @@ def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequ
         unit_of=unit_of,
         predict=predict,
         erase=erase,
-        weights={ONLY_ATTENTION: weights},
-        reweigh=lambda weights_by_name: answer(weights_by_name[ONLY_ATTENTION] @ all_values),
+        weights={ATTENTION: weights},
+        reweigh=lambda by_name: answer(by_name[ATTENTION] @ all_values),
         names=words,
         otherwise=erasing(predict, encoding.embedded[0], unknown, unit_of),
         leaves_out=True,
@@ -378,18 +367,15 @@ def translation_subject(
             edits_by_layer = {_attention_of(name): edit for name, edit in edits.items()}
             encoding = model.encode_vectors(vectors, edits_by_layer)
             return softmax(model.logits(model.decode(encoding, targets, edits_by_layer)[0]))
-        return softmax(
-            model.logits(model.decode(model.encode_vectors(vectors), targets, edits.get(ONLY_ATTENTION, ()))[0])
-        )
+        return softmax(model.logits(model.decode(model.encode_vectors(vectors), targets, edits.get(ATTENTION, ()))[0]))
 
     def leave_out(erased: Tensor) -> Tensor:
         remains = ~erased[:, unit_of.clamp(min=0)] | (unit_of < 0)
         probabilities = decode(inputs[None]).repeat(len(remains), 1, 1)
         for n in remains.sum(1).unique().tolist():  # those of a length together
             rows = remains.sum(1) == n
-            probabilities[rows] = decode(
-                inputs.expand(len(remains), -1, -1)[rows][remains[rows]].view(-1, n, inputs.shape[1])
-            )
+            vectors = inputs.expand(len(remains), -1, -1)[rows][remains[rows]]
+            probabilities[rows] = decode(vectors.view(-1, n, inputs.shape[1]))
         return probabilities
 
     inputs = model.embedding(source).clone()
@@ -402,11 +388,9 @@ def translation_subject(
         predict=decode,
         erase=erasing(decode, inputs, baseline, unit_of),
         weights=weights,
-        reweigh=lambda weights_by_name: decode(
-            inputs.expand(len(next(iter(weights_by_name.values()))), -1, -1), weights_by_name
-        ),
+        reweigh=lambda by_name: decode(inputs.expand(len(next(iter(by_name.values()))), -1, -1), by_name),
         names=words,
-        map_attentions=[name for name in weights if name.startswith((CROSS, ONLY_ATTENTION))],
+        map_attentions=[name for name in weights if name.startswith((CROSS, ATTENTION))],
         stack=stack,
         otherwise=leave_out,
     )
@@ -435,11 +419,8 @@ def _translator_layers(
     """Return the weights of all attentions by name, and a transformer's layers."""
     if not isinstance(model, Transformer):
         encoding = model.encode(source[None])
-        return {
-            ONLY_ATTENTION: _weights(
-                model.decode(encoding, decoder_input[None])[1][:, None], model.keys(encoding)[:, None], model.score()
-            )
-        }, {}
+        query, key = model.decode(encoding, decoder_input[None])[1], model.keys(encoding)
+        return {ATTENTION: _weights(query[:, None], key[:, None], model.score())}, {}
     encoding = model.encode(source[None])
     _, self_attentions, cross_attentions = model.decode(encoding, decoder_input[None])
     weights, stack = {}, {}
@@ -447,12 +428,11 @@ def _translator_layers(
     kinds |= {DECODER: (self_attentions, model.decoder), CROSS: (cross_attentions, model.decoder)}
     for kind, (activations, layers) in kinds.items():
         for number, (activation, layer) in enumerate(zip(activations, layers, strict=True)):
-            weights[name := f"{kind} {number + 1}"] = _weights(
-                activation.query, activation.memory.key, mask=activation.mask
-            )
+            query, memory = activation.query, activation.memory
+            weights[name := f"{kind} {number + 1}"] = _weights(query, memory.key, mask=activation.mask)
             if kind != DECODER:
                 merge = activation.layer.merge.weight.T.unflatten(0, (len(weights[name]), -1))
-                handed = torch.einsum("hqk,hkd,hde->qke", weights[name], activation.memory.value[0], merge)
+                handed = torch.einsum("hqk,hkd,hde->qke", weights[name], memory.value[0], merge)
                 stack[name] = StackLayer(handed, activation.output[0], partial(_finish, layer, activation.before))  # type: ignore[arg-type]
     return weights, stack
 

@@ -22,11 +22,8 @@ def shuffled(subject: Subject, n: int = 100, names: Sequence[str] = ()) -> Tenso
 
     Source: Jain and Wallace 2019, "Attention is not explanation", section 4.2.1.
     """
-    generator, probabilities, names = (
-        torch.Generator().manual_seed(0),
-        subject.probabilities(),
-        names or [*subject.map_weights],
-    )
+    generator, probabilities = torch.Generator().manual_seed(0), subject.probabilities()
+    names = names or [*subject.map_weights]
     n_at_once = max(1, MAX_NUMBERS_AT_ONCE // sum(subject.weights[name].numel() for name in names))
     moved = []
     for first in range(0, n, n_at_once):
@@ -37,14 +34,13 @@ def shuffled(subject: Subject, n: int = 100, names: Sequence[str] = ()) -> Tenso
 
 
 def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
-    is_visible, pattern_of_query = (
-        (weights > 0).any(0).unique(dim=0, return_inverse=True)
-    )  # (n_kinds, n_keys), (n_queries,)
+    # (n_patterns, n_keys), (n_queries,)
+    is_visible, pattern_of = (weights > 0).any(0).unique(dim=0, return_inverse=True)
     noise = torch.rand(n, 1, weights.shape[-1], generator=generator).to(weights.device)
     shuffled_keys = noise.where(is_visible, torch.inf).argsort(-1)  # the keys that are seen come first
     rank = (is_visible.cumsum(-1) - 1).clamp(min=0).expand_as(shuffled_keys)
     order = shuffled_keys.gather(-1, rank).where(is_visible, torch.arange(weights.shape[-1], device=weights.device))
-    rows = order[:, None, pattern_of_query].expand(n, *weights.shape)
+    rows = order[:, None, pattern_of].expand(n, *weights.shape)
     return weights.expand_as(rows).gather(-1, rows)
 
 
@@ -52,10 +48,9 @@ def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
 def uniform(subject: Subject) -> float:
     """Return how far the answer moves when each query looks alike at all keys that it looks at at all."""
     is_visible = {name: (weights > 0).to(weights) for name, weights in subject.map_weights.items()}
-    uniform_weights = {
-        name: (visible / visible.sum(-1, keepdim=True).clamp(min=1))[None] for name, visible in is_visible.items()
-    }
-    return float(total_variation(subject.reweigh(uniform_weights), subject.probabilities())[0])
+    rows = {name: keys / keys.sum(-1, keepdim=True).clamp(min=1) for name, keys in is_visible.items()}
+    probabilities = subject.reweigh({name: weights[None] for name, weights in rows.items()})
+    return float(total_variation(probabilities, subject.probabilities())[0])
 
 
 @torch.no_grad()
@@ -100,9 +95,8 @@ def find_adversarial_weights(subject: Subject) -> AdversarialWeights:
         for _ in range(N_SEARCH):
             candidate = {name: _softmax(logits[name], weights) for name, weights in true.items()}
             distance = torch.cat([divergence(candidate[name], true[name]).flatten() for name in true]).mean()
-            moved = total_variation(
-                subject.reweigh({name: rows[None] for name, rows in candidate.items()}), probabilities
-            )[0]
+            answer = subject.reweigh({name: rows[None] for name, rows in candidate.items()})
+            moved = total_variation(answer, probabilities)[0]
             values = distance.item(), moved.item()
             if values[1] <= subject.bound and values[0] > best.divergence:
                 best = AdversarialWeights({name: rows.detach() for name, rows in candidate.items()}, *values)

@@ -9,7 +9,7 @@ Nanda 2023, "Attribution Patching".
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -109,12 +109,8 @@ class Runner:
         """Return what the model puts out in one batch, in every item after its own change."""
         inputs = repeated(self.inputs, len(changes))
         edits = [change.edits for change in changes]
-        by_hooks = self.projections and all(
-            edit.target == "context"
-            for item_edits in edits
-            for layer_edits in item_edits.values()
-            for edit in layer_edits
-        )
+        by_layer = chain.from_iterable(item_edits.values() for item_edits in edits)
+        by_hooks = self.projections and all(edit.target == "context" for edit in chain.from_iterable(by_layer))
         with torch.set_grad_enabled(gradients), changing([change.patches for change in changes]):
             if by_hooks:
                 patches = [_context_patches(item_edits, self.projections) for item_edits in edits]
@@ -145,9 +141,8 @@ def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projectio
     def change(side_by_side: Tensor, n_heads: int, layer_edits: Edits) -> Tensor:
         heads = [*side_by_side.unflatten(-1, (n_heads, -1)).unbind(-2)]
         for edit in layer_edits:
-            heads = [
-                edit.context(head, context) if edit.applies_to(head) else context for head, context in enumerate(heads)
-            ]
+            for head in filter(edit.applies_to, range(n_heads)):
+                heads[head] = edit.context(head, heads[head])
         return torch.cat(heads, -1)
 
     return {
@@ -229,9 +224,8 @@ def _exchanged(
     mixed[:, list(rows)] = new[heads][:, list(rows)].to(mixed)
     edit_class: Any = PatternFrom if site == "pattern" else OutputFrom
     pairs = zip(heads, mixed, strict=True)
-    return Change(
-        {layer: [edit_class(head, RunHead("", "another run", layer, head), values) for head, values in pairs]}
-    )
+    edits = [edit_class(head, RunHead("", "another run", layer, head), values) for head, values in pairs]
+    return Change({layer: edits})
 
 
 def cut_edges(
@@ -252,10 +246,8 @@ def cut_edges(
 
 def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
     """Return the changes that drop each head, or all heads of each layer."""
-    queries = [trace.query for trace in traces]
-    return {
-        cell: partial(Change, {cell[0]: [*map(DropHead, heads)]}) for cell, heads, _ in targets_at(site, queries, [])
-    }
+    targets = targets_at(site, [trace.query for trace in traces], [])
+    return {cell: partial(Change, {cell[0]: [*map(DropHead, heads)]}) for cell, heads, _ in targets}
 
 
 @dataclass(frozen=True)

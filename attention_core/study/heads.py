@@ -16,14 +16,8 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import at_least_float32, spans
-from attention_core.explain.heads import (
-    CLEAR,
-    METRICS,
-    distances_head_for_head,
-    groups,
-    head_numbers,
-    is_self_attention,
-)
+from attention_core.explain import heads as explained
+from attention_core.explain.heads import CLEAR, METRICS, is_self_attention
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.attribution import Attribution
@@ -270,7 +264,7 @@ class _Reader:
 
         def add(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
             rows = torch.arange(weights.shape[2], device=weights.device)
-            values = head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
+            values = explained.head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
             means.add(layer, values.unflatten(0, (len(texts), n_windows)).nanmean(1))
             if strongest is not None:
                 text_of = numbers.repeat_interleave(n_windows)
@@ -364,12 +358,11 @@ def compare(first: Any, second: Any, *, group: str = "") -> HeadComparison:
         ValueError: they have no heads, or no matrices, of the same shapes.
     """
     if isinstance(first, Recording) and isinstance(second, Recording):
-        first_groups, second_groups = groups(first), groups(second)
-        name = group or next(iter(first_groups), "")
-        if name not in first_groups or name not in second_groups:
-            names = f"{[*first_groups]} and {[*second_groups]}"
-            raise ValueError(f"both runs need the attention {name!r}, they have {names}")
-        return HeadComparison(distances_head_for_head(first_groups[name], second_groups[name]))
+        runs = [explained.groups(recording) for recording in (first, second)]
+        name = group or next(iter(runs[0]), "")
+        if any(name not in run for run in runs):
+            raise ValueError(f"both runs need the attention {name!r}, they have {[*runs[0]]} and {[*runs[1]]}")
+        return HeadComparison(explained.distances_head_for_head(*(run[name] for run in runs)))
     before, after = (head_map(result)[1] for result in (first, second))
     if before.shape != after.shape:
         raise ValueError(f"first and second need as many heads, got {tuple(before.shape)} and {tuple(after.shape)}")

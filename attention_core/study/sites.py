@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -73,12 +74,9 @@ def projections_of(model: Any, inputs: Mapping[str, Any]) -> list[Projection]:
     projections = []
     for trace in recording.traces:
         heads = torch.cat([*map(trace.context, range(trace.n_heads))], -1)
-        matching = (
-            module
-            for module, tensors in records.items()
-            if heads.numel() and any(_is_same(tensor, heads) for tensor in tensors)
-        )
-        projections += [Projection(module, trace.n_heads) for module in matching]
+        if heads.numel():
+            matching = (module for module, tensors in records.items() if any(_is_same(x, heads) for x in tensors))
+            projections += [Projection(module, trace.n_heads) for module in matching]
     if len(projections) != len(run_model(model, inputs)[0].traces):
         name = type(model).__name__
         raise UnsupportedError(f"{name} bypasses the library's attention interface, and hides where its heads meet")
@@ -136,12 +134,8 @@ def replacement(
 def layers_of(model: nn.Module) -> list[nn.Module]:
     """Return the layers of a model with attention in them, in the order in which it lists them."""
     lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
-    layers = [
-        layer
-        for module in lists
-        for layer in module
-        if not is_attention(layer) and any(map(is_attention, layer.modules()))
-    ]
+    layers = [layer for layer in chain.from_iterable(lists) if any(map(is_attention, layer.modules()))]
+    layers = [layer for layer in layers if not is_attention(layer)]
     return [layer for layer in layers if not any(inner is not layer and inner in layers for inner in layer.modules())]
 
 
@@ -201,9 +195,8 @@ def changing(changes: Sequence[ActivationPatches], before: bool = False) -> Iter
     def change(module: nn.Module, *values: Any) -> Any:
         states = states_of(values[-1])
         items = states.reshape(len(changes), -1, states.shape[-1])
-        new = [
-            patches[module](item) if module in patches else item for item, patches in zip(items, changes, strict=True)
-        ]
+        pairs = zip(items, changes, strict=True)
+        new = [patches[module](item) if module in patches else item for item, patches in pairs]
         changed = torch.stack(new).reshape(states.shape)
         return changed if isinstance(values[-1], Tensor) else (changed, *values[-1][1:])
 

@@ -63,9 +63,8 @@ class Stream:
         self.final = submodule(base, family.final)
         after = [submodule(layer, path) for layer in self.layers for path in family.after]
         watched = [*self.layers, *self.attentions, *self.head, self.final, *after]
-        watched += [
-            submodule(layer, path) for layer in self.layers for path in (family.reads, family.writes, family.mlp)
-        ]
+        paths = family.reads, family.writes, family.mlp
+        watched += [submodule(layer, path) for layer in self.layers for path in paths]
         with watching_calls([module for module in watched if module is not None]) as self.calls:
             self.recording, self.output = run_model(self.precise, inputs)
         self.traces: list[AttentionTrace] = self.recording.traces

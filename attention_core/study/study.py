@@ -17,17 +17,9 @@ from attention_core.device import device_of
 from attention_core.hub.model import readable
 from attention_core.hub.outputs import items_at_once
 from attention_core.hub.tracing import run_model
+from attention_core.study import effects
 from attention_core.study.attribution import Attribution, Lens, attribute, lens
-from attention_core.study.effects import (
-    Effects,
-    Runner,
-    carry_states,
-    changes_at,
-    cut_edges,
-    dropped,
-    estimate_changes,
-    joined,
-)
+from attention_core.study.effects import Effects, Runner
 from attention_core.study.heads import CorpusText, Heads, head_map, heads_over
 from attention_core.study.output import Metric, ModelOutput, number
 from attention_core.study.sites import Projection, Site, activations, can_stream, evaluated, projections_of, replacement
@@ -152,9 +144,9 @@ class Study:
         inputs = self.inputs(clean)
         runner, before = self._runner(inputs, metric, at, progress)
         if at == "edge":
-            changes = cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
+            changes = effects.cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
         elif at in ("head_out", "layer") and method == "zero" and positions is None:
-            changes = dropped(run_model(self.model, inputs)[0].traces, at)
+            changes = effects.dropped(run_model(self.model, inputs)[0].traces, at)
         else:
 
             def read(inputs: Mapping[str, Any]) -> list[Tensor]:
@@ -166,7 +158,7 @@ class Study:
             else:
                 texts = phrase_book()[:: len(phrase_book()) // N_REFERENCES] if reference is None else reference
                 replacements = replacement(read, map(self.inputs, texts), current, method, seed)
-            changes = changes_at(at, current, replacements, self.model, positions)
+            changes = effects.changes_at(at, current, replacements, self.model, positions)
         values = runner.measured(changes, metric, heads if at == "head_out" else None)
         return Effects(values, before, site=at, tokens=self.tokens(inputs))
 
@@ -193,14 +185,14 @@ class Study:
             progress: is given the share that is done.
         """
         _check("at", at, ("head_out", "layer", "position", "pattern", "residual", "mlp"))
-        pair, inputs = joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
+        pair, inputs = effects.joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
         runner, before = self._runner(inputs, metric, at, progress)
         (source, current), output = activations(self.model, pair, at, runner.projections)
         goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
-        values = runner.measured(changes_at(at, current, source, self.model, positions), metric)
+        values = runner.measured(effects.changes_at(at, current, source, self.model, positions), metric)
         estimate = None
         if gradient and at != "pattern":
-            estimate = before + estimate_changes(runner, at, current, source, metric, positions)
+            estimate = before + effects.estimate_changes(runner, at, current, source, metric, positions)
         return Effects(values, before, goal, at, self.tokens(inputs), estimate)
 
     def carry(self, clean: Input, corrupt: Input, states: Sequence[tuple[int, int, int]]) -> ModelOutput:
@@ -217,7 +209,7 @@ class Study:
         """
         (source,), _ = activations(self.model, self.inputs(clean), "residual", [])
         inputs = self.inputs(corrupt)
-        return Runner(self.model, inputs, self.tokenizer).outputs([carry_states(self.model, source, states)])[0]
+        return Runner(self.model, inputs, self.tokenizer).outputs([effects.carry_states(self.model, source, states)])[0]
 
     def attribute(self, clean: Input, *, metric: Metric) -> Attribution:
         """Return how much each head, MLP and the embedding add to a metric that is linear in the logits.
