@@ -152,9 +152,8 @@ def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) 
     labels = readable(pretrained.tokenizer, ids)
     is_tile, parameters = torch.tensor([[id == image_id for id in ids]]), inspect.signature(model.forward).parameters
     inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
-    inputs |= image_inputs | {
-        name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in parameters
-    }
+    inputs |= image_inputs
+    inputs |= {name: is_tile.long() for name in ("mm_token_type_ids", "token_type_ids") if name in parameters}
     marks = set(pretrained.tokenizer.all_special_ids) - {image_id}
     return replace(
         texts,

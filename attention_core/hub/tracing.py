@@ -46,6 +46,7 @@ from attention_core.log import log
 
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
 SAME_HEADS = "All heads that the model handed out are equal to the last bit, as where it hands out their mean."
+OnWeights = Callable[[nn.Module, Tensor], None]
 Call = tuple[str, nn.Module, list[AttentionTrace]]
 """The place of a module in its model, the module, what it did: one trace, or one of each part of the batch."""
 
@@ -53,9 +54,7 @@ Call = tuple[str, nn.Module, list[AttentionTrace]]
 class ModuleLog:
     """A log of this thread's attention-module calls: the module, and how many attentions were seen before and after."""
 
-    def __init__(
-        self, count_attentions: Callable[[], int], on_weights: Callable[[nn.Module, Tensor], None] | None
-    ) -> None:
+    def __init__(self, count_attentions: Callable[[], int], on_weights: OnWeights | None) -> None:
         self.modules: list[nn.Module] = []
         self.before: list[int] = []
         self.after: list[int] = []
@@ -74,11 +73,8 @@ class ModuleLog:
         """Note what has been seen since the entry; where that is nothing, take the weights that are handed out."""
         if threading.get_ident() == self._thread and self._open:
             entry = self._open.pop()
-            if (
-                self._on_weights is not None
-                and isinstance(output, tuple)
-                and self.before[entry] == self._count_attentions()
-            ):
+            saw_nothing = self.before[entry] == self._count_attentions()
+            if self._on_weights is not None and isinstance(output, tuple) and saw_nothing:
                 for weights in filter(could_be_weights, output):
                     self._on_weights(module, weights)
             self.after[entry] = self._count_attentions()
@@ -109,7 +105,7 @@ class ModuleLog:
 
 @contextmanager
 def watching(
-    model: nn.Module, count_attentions: Callable[[], int], on_weights: Callable[[nn.Module, Tensor], None] | None = None
+    model: nn.Module, count_attentions: Callable[[], int], on_weights: OnWeights | None = None
 ) -> Iterator[ModuleLog]:
     """Keep track of the attention modules that this thread runs inside the block.
 

@@ -69,14 +69,12 @@ def pixel_influence(model: nn.Module, image: Tensor) -> Tensor:
 def partial_correlation(first: np.ndarray, second: np.ndarray, confounder: np.ndarray) -> float:
     """Return the partial correlation of two maps, given a third that both may follow; 0 where one is nothing else."""
     predictors = np.stack([np.ones(confounder.size), confounder.ravel()], 1)
-    residuals = [
-        values.ravel() - predictors @ np.linalg.lstsq(predictors, values.ravel(), rcond=None)[0]
-        for values in (first, second)
-    ]
-    sizes = [float(np.linalg.norm(values)) for values in residuals]
-    if any(size <= 1e-6 * np.linalg.norm(values) for size, values in zip(sizes, (first, second), strict=True)):
+    values = np.stack([first.ravel(), second.ravel()], 1)
+    residuals = values - predictors @ np.linalg.lstsq(predictors, values, rcond=None)[0]
+    norms = np.linalg.norm(residuals, axis=0)
+    if (norms <= 1e-6 * np.linalg.norm(values, axis=0)).any():
         return 0.0
-    return float(residuals[0] @ residuals[1]) / (sizes[0] * sizes[1])
+    return float(residuals[:, 0] @ residuals[:, 1] / norms.prod())
 
 
 class PatchReading(NamedTuple):

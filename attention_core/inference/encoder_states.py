@@ -1,7 +1,7 @@
 """States of recurrent networks: two language models over one text, one that reads both ways, an encoder's collapse."""
 
 from collections.abc import Sequence
-from itertools import cycle, islice
+from itertools import cycle, islice, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -81,17 +81,11 @@ class StateDifferences(NamedTuple):
 def state_differences(model: Translator, first: SourceSentence, second: SourceSentence) -> StateDifferences:
     """Read two sentences with a translator's encoder, and compare the states of the words that they begin with."""
     pairs = zip(first.words, second.words, strict=False)
-    n = next(
-        (index for index, (first_word, second_word) in enumerate(pairs) if first_word.lower() != second_word.lower()),
-        None,
-    )
-    words = first.words[: min(len(first.words), len(second.words)) if n is None else n]
+    words = [word for word, _ in takewhile(lambda pair: pair[0].lower() == pair[1].lower(), pairs)]
     of_first, of_second = (_states(model, source, len(words)) for source in (first, second))
-    distances = [
-        (second_word - first_word).norm(dim=1) / first_word.norm(dim=1)
-        for first_word, second_word in zip(of_first, of_second, strict=True)
-    ]
-    return StateDifferences(words, *(values.cpu() for values in distances))
+    readings = zip(of_first, of_second, strict=True)
+    distances = (((changed - states).norm(dim=1) / states.norm(dim=1)).cpu() for states, changed in readings)
+    return StateDifferences(words, *distances)
 
 
 def _states(model: Translator, source: SourceSentence, n_words: int) -> tuple[Tensor, Tensor]:

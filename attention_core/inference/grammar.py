@@ -62,17 +62,13 @@ def gender_probability(
     model: Translator, source: SourceSentence, translation: Translation, view: WordView, word: GenderedWord
 ) -> GenderProbability:
     """Ask a recurrent translator with attention for both forms, as learned and changed; see GenderProbability."""
-    query = view.first_piece[word.row]
+    query, forms = view.first_piece[word.row], (word.form, word.opposite)
 
     def ask(barred: Sequence[int] = (), *, isolated: bool = False) -> float:
         edits = tuple(BlockEdge(query, key) for key, of in enumerate(source.word_of) if of in barred)
         changed = EditedTranslator(model, edits, reads_single_pieces=isolated)
-        probability, opposite_probability = (
-            piece_probabilities(
-                changed, source, [*translation.ids[:query], *load_vocabulary().cut([SPACE + form]).ids]
-            )[query]
-            for form in (word.form, word.opposite)
-        )
+        candidates = ([*translation.ids[:query], *load_vocabulary().cut([SPACE + form]).ids] for form in forms)
+        probability, opposite_probability = (piece_probabilities(changed, source, ids)[query] for ids in candidates)
         return probability / max(probability + opposite_probability, 1e-12)
 
     return GenderProbability(ask(), ask([word.noun]), ask([word.heaviest]), ask(isolated=True))

@@ -55,13 +55,8 @@ def in_pieces(sentences: Iterable[str]) -> LongText:
         sentence_of += [number] * len(cut.ids)
         if len(ids) > WINDOWED_PIECES.most:
             break
-    first_pieces = slice(0, WINDOWED_PIECES.most)
-    return LongText(
-        torch.tensor(ids[first_pieces]),
-        tuple(labels[first_pieces]),
-        tuple(sentence_of[first_pieces]),
-        len(ids) > first_pieces.stop,
-    )
+    n = WINDOWED_PIECES.most
+    return LongText(torch.tensor(ids[:n]), tuple(labels[:n]), tuple(sentence_of[:n]), len(ids) > n)
 
 
 @lru_cache(maxsize=1)

@@ -33,15 +33,13 @@ def compute_readouts(model: TracedModel, image: Tensor, training_images: Sequenc
 
     What reads X is ridge regression, fitted on the other drawings.
     """
-    blank, drawing, *training_vectors = (
-        _vectors(model.trace(vectors)) for vectors in (torch.zeros_like(image), image, *training_images)
-    )
-    tokens, target_tokens = torch.cat([vectors["X"] for vectors in training_vectors]), drawing["X"]
+    blank, drawing, *training = (_vectors(model.trace(i)) for i in (torch.zeros_like(image), image, *training_images))
+    tokens, target_tokens = torch.cat([vectors["X"] for vectors in training]), drawing["X"]
     mean = tokens.mean(0)
     directions = torch.linalg.svd(tokens - mean, full_matrices=False).Vh
     readouts = {}
     for letter in "QKV":
-        inputs = torch.cat([vectors[letter] for vectors in training_vectors])
+        inputs = torch.cat([vectors[letter] for vectors in training])
         width = inputs.shape[1]
         best = directions[:width]
         total, ink = (_centred(vectors) for vectors in (drawing[letter], drawing[letter] - blank[letter]))
@@ -125,10 +123,7 @@ def split_scores(drawing: AttentionTrace, blank: AttentionTrace) -> dict[ScoreTe
     position_query, position_key = blank.query[0], blank.key_of(0)
     query = {POSITION: position_query, INK: drawing.query[0] - position_query}
     key = {POSITION: position_key, INK: drawing.key_of(0) - position_key}
-    return {
-        (query_source, key_source): query[query_source] @ key[key_source].T * factor
-        for query_source, key_source in SCORE_TERMS
-    }
+    return {term: query[term[0]] @ key[term[1]].T * factor for term in SCORE_TERMS}
 
 
 def term_shares(terms: Mapping[ScoreTerm, Tensor]) -> dict[ScoreTerm, float]:
@@ -137,13 +132,10 @@ def term_shares(terms: Mapping[ScoreTerm, Tensor]) -> dict[ScoreTerm, float]:
     A part's share is its covariance with the scores, within rows, divided by their variance; it is negative where the
     part works against the others. Where all rows are even every share is 0.
     """
-    within = {term: term_scores - term_scores.mean(1, keepdim=True) for term, term_scores in terms.items()}
-    scores = torch.stack(list(within.values())).sum(0)
-    variance = float(scores.square().sum())
-    return {
-        term: float((term_scores * scores).sum()) / variance if variance else 0.0
-        for term, term_scores in within.items()
-    }
+    centred = {term: values - values.mean(1, keepdim=True) for term, values in terms.items()}
+    scores = torch.stack(list(centred.values())).sum(0)
+    variance = float(scores.square().sum()) or 1.0
+    return {term: float((values * scores).sum()) / variance for term, values in centred.items()}
 
 
 def product_means(trace: AttentionTrace) -> tuple[Tensor, Tensor]:

@@ -146,6 +146,7 @@ def _max_tokens(pretrained: Pretrained) -> int:
 
 MAX_LABEL = 44  # characters of a record shown at an axis
 MAX_WORDS = 200  # of all keys that are weighed one by one
+VALUE_EXPLANATION = "Texts cannot be averaged, so each different one gets a column: 1 in the records that hold it."
 
 
 @dataclass(frozen=True)
@@ -173,9 +174,6 @@ def soft_lookup(
     value, value_axis = F.one_hot(torch.tensor(columns)).double(), _axis(f"different {records.value_name}", labels)
     formula, code, explanation = encoder.formula, encoder.code, encoder.explanation
     value_code = "value = F.one_hot(torch.tensor(columns)).double()  # columns: which text each record holds"
-    value_explanation = (
-        "Texts cannot be averaged, so each different one gets a column of its own: 1 in the records that hold it."
-    )
     shape = rf"V \in \mathbb{{R}}^{{{len(records.keys)} \times {len(value_axis)}}}"
     texts = {"queries": list(queries), "keys": list(records.keys), "values": list(records.values)}
     steps = projections(
@@ -188,7 +186,7 @@ def soft_lookup(
         inputs=partial(always, {**encoder.named, **texts, "columns": columns}),
         vectors=(formula.format("q"), formula.format("k"), shape),
         computed=(code.format(name="query", texts="queries"), code.format(name="key", texts="keys"), value_code),
-        sentences=(explanation, explanation, value_explanation),
+        sentences=(explanation, explanation, VALUE_EXPLANATION),
     )
     return AttentionTrace(
         query=query[None],

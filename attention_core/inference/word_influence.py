@@ -6,6 +6,7 @@ context knows at a French word, through the states, their weights, and the query
 Source: Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult".
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -113,12 +114,11 @@ class MemoryOverview:
 
 def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview:
     """Read a sentence in both directions; a word's state is the one after its last piece that was read."""
-    n, last_pieces = source.word_of[-1] + 1, {word: piece for piece, word in enumerate(source.word_of)}
-    last = {
-        "forward": [last_pieces[word] for word in range(n)],
-        "backward": [source.word_of.index(word) for word in range(n)],
-    }
+    n, word_of = source.word_of[-1] + 1, source.word_of
+    last = {"forward": [bisect_right(word_of, word) - 1 for word in range(n)]}
+    last["backward"] = [word_of.index(word) for word in range(n)]
     readings = read_bidirectionally(model, source.ids)
+    updates = {direction: reading.update for direction, reading in readings.items()}
     orders = {direction: similar_dimensions_first(reading.states) for direction, reading in readings.items()}
 
     def in_order(direction: str, rows: Tensor) -> np.ndarray:
@@ -127,11 +127,7 @@ def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview
     return MemoryOverview(
         labels=source.word_labels,
         states={direction: in_order(direction, reading.states) for direction, reading in readings.items()},
-        update={
-            direction: in_order(direction, reading.update)
-            for direction, reading in readings.items()
-            if reading.update is not None
-        },
+        update={direction: in_order(direction, gates) for direction, gates in updates.items() if gates is not None},
     )
 
 

@@ -65,9 +65,7 @@ def reordered_edits(edits: EditsByAttention, positions: Tensor) -> EditsByAttent
             return edit
         return replace(edit, query=new_position[edit.query])  # type: ignore[call-arg]
 
-    return {
-        (attention, layer): tuple(moved(attention, edit) for edit in its) for (attention, layer), its in edits.items()
-    }
+    return {key: tuple(moved(key[0], edit) for edit in its) for key, its in edits.items()}
 
 
 def movable_words(source: SourceSentence) -> int:
@@ -96,6 +94,5 @@ def compare_orders(edited: EditedTranslator, source: SourceSentence, order: list
 def as_bytes(states: list[Tensor]) -> list[bytes]:
     """Return numbers for a picture, one byte each, 0 to 255 with 0 in the middle, all on one scale."""
     largest = torch.cat([matrix.flatten() for matrix in states]).abs().quantile(0.98)
-    return [
-        ((matrix / largest).clamp(-1, 1) * 127.5 + 127.5).round().to(torch.uint8).numpy().tobytes() for matrix in states
-    ]
+    scaled = (((matrix / largest).clamp(-1, 1) * 127.5 + 127.5).round().to(torch.uint8) for matrix in states)
+    return [matrix.numpy().tobytes() for matrix in scaled]
