@@ -117,13 +117,6 @@ def head_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> HeadRows:
     return HeadRows(scores, weights, normaliser, allowed)
 
 
-def evenly_spaced(n: int, max_positions: int) -> Tensor:
-    """Return at most so many of the positions 0 to n - 1, evenly spaced."""
-    if n <= max_positions:
-        return torch.arange(n)
-    return ((torch.arange(max_positions) + 0.5) * n / max_positions).long()
-
-
 def norm_based_weights(trace: AttentionTrace, head: int = 0) -> Tensor:
     """Return weight x |value|, (n_queries, n_keys): the length of what each key adds to each query's context.
 
@@ -223,8 +216,9 @@ def head_numbers(
     if is_self:
         keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
         width = n_keys if patches is None else patches.grid[1]
-        cells = [torch.stack((at // width, at % width), -1).float() for at in (rows - start, keys - start)]
-        distances = torch.cdist(*cells, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+        pair = rows - start, keys - start
+        query_cells, key_cells = (torch.stack((at // width, at % width), -1).float() for at in pair)
+        distances = torch.cdist(query_cells, key_cells, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
         on_patches = weights[..., start:]
         has_distance = seeing & (rows >= start) & (on_patches.sum(-1) > 1e-12)
         distance = mean((on_patches * distances).sum(-1) / on_patches.sum(-1).clamp_min(1e-12), has_distance)
@@ -275,8 +269,9 @@ def summaries(
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
     """Return the queries over which summaries takes its means: all, or as many as MAX_CELLS allows, evenly spaced."""
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
-    max_queries = min(MAX_CELLS // n_cells, MAX_NUMBERS // layers[0].n_keys)
-    return evenly_spaced(layers[0].n_queries, max(MIN_QUERIES, max_queries))
+    n, max_queries = layers[0].n_queries, min(MAX_CELLS // n_cells, MAX_NUMBERS // layers[0].n_keys)
+    n_sampled = min(n, max(MIN_QUERIES, max_queries))
+    return ((torch.arange(n_sampled) + 0.5) * n / n_sampled).long()
 
 
 def describe_head(summary: HeadSummary) -> str:

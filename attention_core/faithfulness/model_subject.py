@@ -12,9 +12,9 @@ from attention_core.faithfulness.attribution import StackLayer, Subject
 from attention_core.faithfulness.subjects import erasing, softmax
 from attention_core.hub.model import ModelError, ModelKind, Pretrained
 from attention_core.hub.run import ModelInputs
-from attention_core.hub.tracing import TRACE_LOCK, evaluating, run_model, stream_attention
+from attention_core.hub.tracing import TRACE_LOCK, evaluating, hooked, run_model, stream_attention
 from attention_core.study.families import family_of, matrix, submodule
-from attention_core.study.sites import evaluated, hooked, recorded, states_of
+from attention_core.study.sites import evaluated, recorded, states_of
 
 MAX_UNITS = 64
 COSINE_BOUND = 0.05

@@ -205,7 +205,7 @@ def find_model(name: str, *, folders: bool = True) -> ModelCandidate:
     """Return what is known of a model before it is fetched.
 
     The name is a hub id, the address of a model's page there, a folder (begins with "/", "." or "~"), or a local
-    model's name; most_model_bytes() bounds the weights. NoMemory where there is no room for it now, a ModelError in a
+    model's name; max_model_bytes() bounds the weights. NoMemory where there is no room for it now, a ModelError in a
     sentence for people where it does not exist, is too large, or cannot be shown.
     """
     _refuse_foreign_hosts(name)

@@ -197,9 +197,7 @@ def _tiles(processor: Any, image_inputs: Mapping[str, Tensor], image: Image.Imag
     else:
         side, crops = math.isqrt(n), pixels.flatten(0, -4) if pixels.ndim > 3 else pixels[None]
         grid = (side, side) if side**2 == n and len(crops) == 1 else None
-        preview = _unnormalised(
-            crops[0], getattr(processor, "image_mean", None) or 0.0, getattr(processor, "image_std", None) or 1.0
-        )
+        preview = _unnormalised(crops[0], *_normalisation(processor))
     return (grid if grid and math.prod(grid) == n else None), preview
 
 
@@ -214,11 +212,15 @@ def _processed(pretrained: Pretrained, image: Image.Image) -> tuple[Tensor, Any,
             raise ModelError(f"The image processor of {pretrained.name} cannot take this picture: {error}") from error
         if not getattr(processor, "do_normalize", True):
             return pixels, 0.0, 1.0
-        return pixels, getattr(processor, "image_mean", None) or 0.0, getattr(processor, "image_std", None) or 1.0
+        return pixels, *_normalisation(processor)
     height, width = _pair(getattr(config, "image_size", None) or PLAIN_SIDE)
     image = image.convert("L" if getattr(config, "num_channels", 3) == 1 else "RGB").resize((width, height))
     small = np.asarray(image, np.float32).reshape(height, width, -1) / 255
     return torch.from_numpy((small - PLAIN) / PLAIN).permute(2, 0, 1)[None].contiguous(), PLAIN, PLAIN
+
+
+def _normalisation(processor: Any) -> tuple[Any, Any]:
+    return getattr(processor, "image_mean", None) or 0.0, getattr(processor, "image_std", None) or 1.0
 
 
 def _refuse_huge(pretrained: Pretrained) -> None:

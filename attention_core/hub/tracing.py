@@ -13,7 +13,7 @@ Source: https://huggingface.co/docs/transformers/attention_interface
 
 import re
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
@@ -112,15 +112,23 @@ def watching(
     `count_attentions` tells how many have been seen; `on_weights` is given what could be weights of a module with none.
     """
     entries = ModuleLog(count_attentions, on_weights)
-    hooks = []
-    for module in filter(is_attention, model.modules()):
-        hooks.append(module.register_forward_pre_hook(entries.enter))
-        hooks.append(module.register_forward_hook(entries.leave, always_call=True))
-    try:
+    modules = [*filter(is_attention, model.modules())]
+    with hooked(modules, entries.enter, before=True), hooked(modules, entries.leave, always_call=True):
         yield entries
+
+
+@contextmanager
+def hooked(
+    modules: Iterable[nn.Module], hook: Callable[..., Any], before: bool = False, **options: Any
+) -> Iterator[None]:
+    """Call a function after, or before, the forward of each of these modules inside the block; options are torch's."""
+    add = "register_forward_pre_hook" if before else "register_forward_hook"
+    handles = [getattr(module, add)(hook, **options) for module in modules]
+    try:
+        yield
     finally:
-        for hook in hooks:
-            hook.remove()
+        for handle in handles:
+            handle.remove()
 
 
 def could_be_weights(tensor: Any) -> bool:

@@ -208,7 +208,7 @@ def weigh_words(records: Records, query: str, temperature: float, encoder: Encod
 
     Every word is a key of its own: its vector is that of the word alone.
     """
-    words = [(word, key) for key, key in enumerate(records.keys) for word in re.findall(r"\w+", key)]
+    words = [(word, index) for index, key in enumerate(records.keys) for word in re.findall(r"\w+", key)]
     words = words[:MAX_WORDS]
     if not words:
         return []

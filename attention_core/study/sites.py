@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.capture import capture
 from attention_core.attention.capture.recorder import is_attention
-from attention_core.hub.tracing import UnsupportedError, evaluating, run_model, stream_attention
+from attention_core.hub.tracing import UnsupportedError, evaluating, hooked, run_model, stream_attention
 
 Site = Literal["head_out", "layer", "position", "pattern", "edge", "residual", "mlp"]
 MODULE_SITES = ("residual", "mlp")
@@ -160,20 +160,6 @@ def _mlp_of(layer: nn.Module) -> nn.Module | None:
 
 def _is_linear(module: nn.Module) -> bool:
     return getattr(getattr(module, "weight", None), "ndim", 0) == 2
-
-
-@contextmanager
-def hooked(
-    modules: Iterable[nn.Module], hook: Callable[..., Any], before: bool = False, **options: Any
-) -> Iterator[None]:
-    """Call a function after, or before, the forward of each of these modules inside the block; options are torch's."""
-    add = "register_forward_pre_hook" if before else "register_forward_hook"
-    handles = [getattr(module, add)(hook, **options) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 @contextmanager

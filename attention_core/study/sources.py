@@ -21,9 +21,9 @@ from torch import Tensor, nn
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.device import device_of
-from attention_core.hub.tracing import UnsupportedError, run_model
+from attention_core.hub.tracing import UnsupportedError, hooked, run_model
 from attention_core.study.families import FrozenNorm, family_of, matrix, projection, submodule
-from attention_core.study.sites import hooked, states_of
+from attention_core.study.sites import states_of
 
 BIAS = "biases"
 

@@ -128,7 +128,7 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
     mask[4] = mask[7, :3] = False
     sinks = torch.linspace(-1, 1, 4)[:, None] if with_sinks else None
     trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
-    monkeypatch.setattr(heads, "SMALL", 0)
+    monkeypatch.setattr(heads, "MAX_PAIRS_AT_ONCE", 0)
     found = heads.head_rows(trace, 3, [7, 4, 0])
     assert "log_normaliser" not in vars(trace)
     assert_close(found.weights, trace.weights(3, [7, 4, 0]))

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from attention_core import capture, load_recording, trace_model
 from attention_core.hub.catalogue import PACKAGE, find_local
-from attention_core.hub.tracing import _not_seen
+from attention_core.hub.tracing import _missed_note
 from tests.support.tiny_models import BYPASSING, FAMILIES, PLAIN, asked, check, handed_out, models
 
 LLAMA = "LlamaForCausalLM"
@@ -145,5 +145,5 @@ def test_a_pretrained_model_gives_its_own_weights():
         ),
     ],
 )
-def test_what_was_not_seen_is_told_as_one_or_as_several(missed, says):
-    assert _not_seen([kind(1, 1) for kind in missed]) == says
+def test_what_was_missed_note_is_told_as_one_or_as_several(missed, says):
+    assert _missed_note([kind(1, 1) for kind in missed]) == says

@@ -82,7 +82,7 @@ def test_dimensions_that_behave_alike_become_neighbours():
 
 
 @pytest.mark.parametrize(
-    ("knows", "scoring"), [(last_state_shares, "none"), (partial(context_shares, said=[9] * 10), "dot")]
+    ("knows", "scoring"), [(last_state_shares, "none"), (partial(context_shares, french_ids=[9] * 10), "dot")]
 )
 @pytest.mark.parametrize("cell", CELLS)
 def test_forty_words_are_read_and_differentiated_once_and_not_once_per_number(cell, knows, scoring, monkeypatch):

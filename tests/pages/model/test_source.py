@@ -211,7 +211,7 @@ def test_a_folder_without_safetensors_is_named_beside_the_list(opened, stored, t
 
 def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
     monkeypatch.setattr("attention_core.hub.catalogue.PACKAGE", "no-such-package")
-    monkeypatch.setattr("attention_core.hub.catalogue._own", lambda: iter(()))
+    monkeypatch.setattr("attention_core.hub.catalogue._bundled", lambda: iter(()))
     page = opened()
     assert "No model is on this machine yet" in page.info[0].value
     assert not page.text

@@ -172,7 +172,7 @@ def test_heads_that_share_keys_are_counted(heads, of, share, monkeypatch):
     from pages.model import words
 
     monkeypatch.setattr(words, "cache_of", lambda made: KeyValueCache(1000, *heads, has_windows=False))
-    monkeypatch.setattr(words, "most_positions", lambda pretrained: 64)
+    monkeypatch.setattr(words, "max_positions", lambda pretrained: 64)
     made = SimpleNamespace(ids=range(5), pretrained=None)
     most = "At the 64 tokens that the model knows: **12.8 kB**."
     assert (
