@@ -10,7 +10,7 @@ Link = tuple[int, int]  # (source word, target word), positions from 0
 
 
 def merge_to_words(weights: Tensor, target_word_of: Sequence[int], source_word_of: Sequence[int]) -> Tensor:
-    """Return weights between words, target by source, from weights between pieces and the word of each, without gaps.
+    """Merge weights between pieces into weights between words, (n_target_words, n_source_words).
 
     Weights on the pieces of one source word are added; those of the pieces of one target word are averaged. Rows that
     summed to 1 still do.

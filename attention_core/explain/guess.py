@@ -16,7 +16,7 @@ class Comparison(NamedTuple):
 
 
 class KeyPicture(NamedTuple):
-    """A picture, uint8 (height, width, 3), whose cells, (rows, columns) of them, are what a query may look at."""
+    """A picture, uint8 (height, width, 3), cut into a grid of cells that are the keys."""
 
     image: np.ndarray
     grid: tuple[int, int]
@@ -39,7 +39,7 @@ QUERY_BLUE = (0, 114, 178)
 
 
 def options(step: Step, head: int, row: int) -> list[int]:
-    """Return up to three columns of a row to guess among: the largest number's, a middling one's, the smallest one's.
+    """Return up to three columns of a row to guess among: those of its largest, a middling and its smallest number.
 
     They come in order; none where there is nothing to guess: fewer than two different numbers.
     """

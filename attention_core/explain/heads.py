@@ -106,7 +106,7 @@ class HeadRows(NamedTuple):
 
 
 def head_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> HeadRows:
-    """Return rows of a head's weights; of a long trace without the pass over all rows that trace.weights would need."""
+    """Return rows of a head's weights, and what they were made of; other rows of a long trace are not computed."""
     scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
     has_normaliser = trace.normaliser is not None or "log_normaliser" in vars(trace)
     if has_normaliser or trace.n_heads * trace.n_queries * trace.n_keys <= MAX_PAIRS_AT_ONCE:
@@ -127,7 +127,7 @@ def norm_based_weights(trace: AttentionTrace, head: int = 0) -> Tensor:
 
 
 def without_keys(weights: Tensor, keys: Collection[int]) -> Tensor:
-    """Return weights (n_queries, n_keys) with these keys at 0 and each row rescaled to the sum that it had before.
+    """Set the weights (n_queries, n_keys) of some keys to 0, and rescale each row to the sum that it had.
 
     So it would be if the softmax had never seen them: no longer what the model computed. A row without others is 0.
     """
@@ -267,7 +267,7 @@ def summaries(
 
 
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
-    """Return the queries over which summaries takes its means: all, or as many as MAX_CELLS allows, evenly spaced."""
+    """Return the queries that summaries averages over: all, or as many as MAX_CELLS allows, evenly spaced."""
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
     n, max_queries = layers[0].n_queries, min(MAX_CELLS // n_cells, MAX_NUMBERS // layers[0].n_keys)
     n_sampled = min(n, max(MIN_QUERIES, max_queries))
@@ -379,9 +379,9 @@ def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
 
 
 def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
-    """Return evenly spaced queries, less those for which a head sees nothing, and how many there are to choose from.
+    """Return evenly spaced queries that see a key in every head, and how many queries they stand for.
 
-    Which queries are blind is known only of those that are looked at: where all are, the others do not count.
+    Where all queries are sampled, blind ones are not counted; else it is not known which of the others are blind.
     """
     shapes = {(trace.n_queries, trace.n_keys) for trace in layers}
     if len(shapes) != 1:
@@ -403,7 +403,7 @@ MAX_FAR_WEIGHTS = 6_000_000  # weights of all heads together up to which all of 
 
 
 class FarLook(NamedTuple):
-    """The largest weight between positions far apart: in which layer of a group and head of it, all from 0."""
+    """The largest weight between positions far apart, and where it is; all indices count from 0."""
 
     layer: int
     head: int

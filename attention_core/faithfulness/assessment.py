@@ -22,7 +22,7 @@ UNCLEAR = "does not clearly point at"
 
 @dataclass
 class Assessment:
-    """What is known so far; see `assess`."""
+    """All figures of one input that are computed so far; see `assess`."""
 
     subject: attribution.Subject
     removal: Tensor  # how much the answer's probability falls when a unit alone is erased, (n_units,)
@@ -94,7 +94,7 @@ def assess(subject: attribution.Subject) -> Iterator[tuple[float, Assessment]]:
 
 
 def over_many(figures: Mapping[str, Any]) -> str:
-    """Return what the figures of many inputs, those of a model's card, say of its maps, in a sentence.
+    """Return in a sentence what the figures of a model's card say of its maps over many inputs.
 
     A map is better than chance where its area is clearly smaller and it leads on most inputs; worse the other way.
     """

@@ -83,7 +83,7 @@ class Subject:
         return self.predict(self.inputs[None])[0].detach()
 
     def without_model(self) -> Subject:
-        """Return what is left to be kept once all was computed: neither the model nor what its layers handed over."""
+        """Return the subject for a cache, when all is computed: without the model and its layers."""
         return replace(self, predict=_gone, erase=_gone, reweigh=_gone, slope=None, otherwise=None, stack={})
 
     def of_keys(self, values: Tensor) -> Tensor:
@@ -106,7 +106,7 @@ def mean_weights(weights: Mapping[str, Tensor]) -> Tensor:
 
 
 def confidence(probabilities: Tensor, answer: Tensor) -> Tensor:
-    """Return the mean probability, (batch,), of classes (n_answers,) in answers (batch, n_answers, n_classes)."""
+    """Return the mean probability, (batch,), of classes (n_answers,) in (batch, n_answers, n_classes), over answers."""
     return probabilities.gather(2, answer.expand(len(probabilities), -1)[..., None])[..., 0].mean(1)
 
 

@@ -1,4 +1,4 @@
-"""Any model of transformers whose architecture is described, as a subject: its tokens or patches are what is erased."""
+"""A described model of transformers as a subject: its tokens or patches are erased."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ COSINE_BOUND = 0.05
 
 
 def model_subject(pretrained: Pretrained, prepared: ModelInputs) -> Subject:
-    """Return the subject of a model and its input; tokens become the unknown one, patches the picture's usual colour.
+    """Return the subject of a model and its input; erased tokens become unknown, erased patches the median colour.
 
     The answer of an encoder is its sentence vector, the mean of its tokens': how much of it is left is the cosine. That
     of a language model is the next token, of a vision model the class.
@@ -109,7 +109,7 @@ def _nothing(pretrained: Pretrained, embedding: nn.Module) -> Tensor:
 def _patches(
     pixels: Tensor, prepared: ModelInputs
 ) -> tuple[Tensor, Tensor, int, Callable[[Tensor], dict[str, Tensor]]]:
-    """Return a picture's patches, (n_prefix + n_patches, d), zeros first, the colour that stands for none, and back."""
+    """Return patches (n_prefix + n_patches, d), zeros first, an erased one's colour, n_prefix, and the way back."""
     rows, columns = prepared.patch_grid or (1, 1)
     n_channels, height, width = pixels.shape[1:]
     shape = n_channels, rows, height // rows, columns, width // columns
@@ -126,7 +126,7 @@ def _patches(
 
 
 def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tensor], Callable[[Any], Tensor]]:
-    """Return what makes an answer (batch, 1, n_classes) of an output, and one whose slope at the input is not 0.
+    """Return two functions of an output that give an answer (batch, 1, n_classes); the second has a slope at the input.
 
     Of a sentence vector the first class is what is left of it: the cosine, which is at its largest at the input, or for
     the slope the part along the vector.
@@ -152,7 +152,7 @@ def _reading(pretrained: Pretrained, output: Any) -> tuple[Callable[[Any], Tenso
 
 @contextmanager
 def _handing_on(layers: Sequence[Any], states: Tensor) -> Iterator[None]:
-    """Let layers hand on states that are known, instead of computing them anew; the model is others', too: TRACE_LOCK.
+    """Let layers return states that are known, instead of computing them; others use the model too: TRACE_LOCK.
 
     Layers return a bare tensor, as those of all families of the study do.
     """

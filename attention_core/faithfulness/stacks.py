@@ -15,7 +15,7 @@ CROSS, DECODER = "cross", "decoder"  # what such attentions' names begin with
 
 
 def stack_orders(subject: Subject) -> dict[str, Tensor]:
-    """Return each unit's importance by four ways of looking through layers, (n_units,); empty without a stack."""
+    """Return each unit's importance (n_units,) by four methods for several layers; empty without a stack."""
     if not subject.stack:
         return {}
     means = {name: weights.mean(0) for name, weights in subject.weights.items()}

@@ -43,7 +43,7 @@ def ink_mask(image: Tensor) -> Tensor:
 
 
 def erase_ink(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
-    """Erase so many ink pixels, fewer when there is less ink, of the highest importance (side * side,).
+    """Erase the n_pixels ink pixels of the highest importance (side * side,), or all if there are fewer.
 
     Source: deletion test, Samek et al. 2017.
     """
@@ -58,7 +58,7 @@ P = ParamSpec("P")
 
 
 def _with_plain_tensors(build_subject: Callable[P, Subject]) -> Callable[P, Subject]:
-    """Let tensors be such that gradients may pass through them later, wherever it is called."""
+    """Build a subject outside inference mode, so that gradients may pass through its tensors later."""
 
     @wraps(build_subject)
     def build_with_plain_tensors(*args: P.args, **kwargs: P.kwargs) -> Subject:
@@ -75,7 +75,7 @@ def softmax(logits: Tensor) -> Tensor:
 
 
 def erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tensor, unit_of: Tensor) -> Callable:
-    """Return what predicts with the baseline in the place of units that are erased, bool (batch, n_units)."""
+    """Return a function of erased units, bool (batch, n_units), that predicts with the baseline in their place."""
 
     def erase(erased: Tensor) -> Tensor:
         is_erased = erased[:, unit_of.clamp(min=0)] & (unit_of >= 0)
@@ -186,8 +186,8 @@ def question_subject(model: SceneQuestion, picture: Tensor, question_words: Sequ
     inputs, width = torch.cat(encoded, -1)[0], encoded[0].shape[2]
 
     def reason(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
-        questions = tuple(states.expand(len(features), *states.shape[1:]) for states in question)
         encoded: Any = features.split(width, -1)
+        questions: Any = tuple(states.expand(len(features), *states.shape[1:]) for states in question)
         return softmax(model.reason(encoded, questions, "dot", mask=mask, fixed_weights=fixed_weights).logits)
 
     weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
@@ -232,7 +232,7 @@ def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
 
 @_with_plain_tensors
 def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
-    """Return the subject of the piece after some, int64 (n,), by a recurrent network that looks back at its own states.
+    """Return the subject of the next piece after some, int64 (n,), by a recurrent network that attends to its states.
 
     A piece is erased by the mean vector of all pieces; the last one stays.
     """
@@ -261,7 +261,7 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
 
 @_with_plain_tensors
 def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names: Sequence[str] = ()) -> Subject:
-    """Return the subject of one of some numbers, who looks for others, alone or in pairs; others are hidden from it.
+    """Return the subject of one number of several that looks for others, alone or in pairs; erased ones are hidden.
 
     A pair counts for both of its members. There are names of all numbers.
     """
@@ -418,8 +418,8 @@ def _translator_layers(
 ) -> tuple[dict[str, Tensor], dict[str, StackLayer]]:
     """Return the weights of all attentions by name, and a transformer's layers."""
     if not isinstance(model, Transformer):
-        encoding = model.encode(source[None])
-        query, key = model.decode(encoding, decoder_input[None])[1], model.keys(encoding)
+        states = model.encode(source[None])
+        query, key = model.decode(states, decoder_input[None])[1], model.keys(states)
         return {ATTENTION: _weights(query[:, None], key[:, None], model.score())}, {}
     encoding = model.encode(source[None])
     _, self_attentions, cross_attentions = model.decode(encoding, decoder_input[None])

@@ -46,7 +46,7 @@ def _shuffle(weights: Tensor, n: int, generator: torch.Generator) -> Tensor:
 
 @torch.no_grad()
 def uniform(subject: Subject) -> float:
-    """Return how far the answer moves when each query looks alike at all keys that it looks at at all."""
+    """Return how far the answer moves when each query spreads its weight evenly over the keys that it sees."""
     is_visible = {name: (weights > 0).to(weights) for name, weights in subject.map_weights.items()}
     rows = {name: keys / keys.sum(-1, keepdim=True).clamp(min=1) for name, keys in is_visible.items()}
     probabilities = subject.reweigh({name: weights[None] for name, weights in rows.items()})

@@ -21,7 +21,7 @@ HANDLED_KWARGS = {
     *("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "max_length_q", "max_length_k"),
     *("encoder_hidden_states", "s_aux", "sinks", "position_bias"),
 }
-"""Tensors that layers hand over besides the essentials and that either change no weight or are read here."""
+"""Further arguments with tensors that layers pass to their attention; they change no weight, or are read here."""
 WEIGHTS_ONLY = "The model handed out its weights only: scores are their logarithms, query, key and value are unknown."
 SCALED_BY_SINK = "The sink scales the context, not the weights."
 
@@ -36,7 +36,7 @@ class Run:
 
     n_items: int
     edits: Mapping[int, Edits] = field(default_factory=dict)  # by number of the call, for every item of the batch
-    item_edits: Sequence[Mapping[int, Edits]] = ()  # those of each item besides, in the same way; empty = none
+    item_edits: Sequence[Mapping[int, Edits]] = ()  # for each item, further edits of its own; empty = none
     on_attention: Callable[[int, Tensor, Tensor], Tensor | None] | None = None
     builder: TraceBuilder = field(default_factory=TraceBuilder)
     calls: list[tuple[nn.Module, list[AttentionTrace]]] = field(default_factory=list)  # a trace of each kept part
@@ -81,7 +81,7 @@ class RefusedEditError(UnsupportedError, EditError):
 
 
 class UnknownAttentionError(RuntimeError):
-    """A layer asks for something that neither the fused kernel nor a written-out attention of its own offers."""
+    """A layer asks for what neither the fused kernel nor the model's eager attention offers."""
 
 
 @contextmanager
@@ -250,7 +250,7 @@ def _fused(run: Run, inputs: AttentionCall) -> tuple[Tensor, Tensor | None]:
 
 
 def _kernel_fits(inputs: AttentionCall) -> bool:
-    """Return whether torch's fused kernel for processors applies, which hands out the normalisers besides."""
+    """Return whether torch's fused kernel for processors applies, which returns the normalisers, too."""
     query, key, value, settings = inputs.query, inputs.key, inputs.value, inputs.settings
     plain = inputs.mask is None and not settings["dropout"] and settings.get("position_bias") is None
     alike = query.shape[:2] == key.shape[:2] == value.shape[:2] and query.shape[-1] == value.shape[-1]

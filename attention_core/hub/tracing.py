@@ -48,7 +48,7 @@ SCORES_ONLY = "The model handed out its scores, of which these weights are the s
 SAME_HEADS = "All heads that the model handed out are equal to the last bit, as where it hands out their mean."
 OnWeights = Callable[[nn.Module, Tensor], None]
 Call = tuple[str, nn.Module, list[AttentionTrace]]
-"""The place of a module in its model, the module, what it did: one trace, or one of each part of the batch."""
+"""The path of a module in its model, the module, and its traces: one, or one of each split of the batch."""
 
 
 class ModuleLog:
@@ -70,7 +70,7 @@ class ModuleLog:
                 counts.append(self._count_attentions())
 
     def leave(self, module: nn.Module, _: Any, output: Any) -> None:
-        """Note what has been seen since the entry; where that is nothing, take the weights that are handed out."""
+        """Note how many attentions were seen since the entry; if none, hand on the weights among its outputs."""
         if threading.get_ident() == self._thread and self._open:
             entry = self._open.pop()
             saw_nothing = self.before[entry] == self._count_attentions()
@@ -357,7 +357,7 @@ def _run(
 
 
 def _run_interface(model: nn.Module, inputs: dict[str, Any], run: Run) -> tuple[ModuleLog, Any]:
-    """Return what attention modules a run enters, and its output; None where it has to be run in another way."""
+    """Run a model; return the log of its attention modules and its output, None if it has to be run in another way."""
     configs, output = _configs(model), None
     run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
     with watching(model, lambda: len(run.calls)) as entries, _tracing_attention_registered(), running(run):
@@ -399,7 +399,7 @@ def _missed_note(missed: Collection[nn.Module]) -> str:
 def _trace_missed_modules(
     model: Any, inputs: dict[str, Any], entries: ModuleLog, item: Items
 ) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
-    """Return what another run of the model shows of modules in which nothing was seen, and which of them are left.
+    """Run the model again for the modules in which nothing was seen; return their calls, and the modules still missed.
 
     If it fails, the traces that there are stand without it. A cache among the inputs would grow once more, so that
     then there is no other run.
@@ -479,7 +479,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
-    """Return the settings of the parts with the interface, each with whether its model knows fused attention."""
+    """Return the configs of submodels with the interface, each with whether it knows fused attention."""
     from transformers import PreTrainedConfig, PreTrainedModel
 
     configs: dict[int, tuple[Any, bool]] = {}

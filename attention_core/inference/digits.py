@@ -67,7 +67,7 @@ def pixel_influence(model: nn.Module, image: Tensor) -> Tensor:
 
 
 def partial_correlation(first: np.ndarray, second: np.ndarray, confounder: np.ndarray) -> float:
-    """Return the partial correlation of two maps, given a third that both may follow; 0 where one is nothing else."""
+    """Return the partial correlation of two maps given a third, the confounder; 0 where it explains all of one."""
     predictors = np.stack([np.ones(confounder.size), confounder.ravel()], 1)
     values = np.stack([first.ravel(), second.ravel()], 1)
     residuals = values - predictors @ np.linalg.lstsq(predictors, values, rcond=None)[0]

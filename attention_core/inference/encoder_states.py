@@ -71,7 +71,7 @@ def piece_label(piece: int) -> str:
 
 
 class StateDifferences(NamedTuple):
-    """How far the states of the words with which two sentences begin lie apart, as a share of their length."""
+    """Distances between the states of the words that two sentences begin with, as a share of their length."""
 
     words: list[str]
     forwards: Tensor  # (n_words,), of the states that were read forwards
@@ -89,7 +89,7 @@ def state_differences(model: Translator, first: SourceSentence, second: SourceSe
 
 
 def _states(model: Translator, source: SourceSentence, n_words: int) -> tuple[Tensor, Tensor]:
-    """Return the states after the words' last pieces read forwards, and with those at their first, read backwards."""
+    """Return each word's state, read forwards up to its last piece, and the same beside that read back to its first."""
     readings = read_bidirectionally(model, source.ids)
     last = {word: piece for piece, word in enumerate(source.word_of)}
     forward = readings["forward"].states[[last[word] for word in range(n_words)]]

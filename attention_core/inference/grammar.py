@@ -37,7 +37,7 @@ class GenderedWord(NamedTuple):
 
 
 class GenderProbability(NamedTuple):
-    """How likely a translator finds the form that is said, of the two; with English words barred from this look."""
+    """How likely a translator finds its form of the two, with English words barred from the article's attention."""
 
     learned: float
     without_noun: float
@@ -46,7 +46,7 @@ class GenderProbability(NamedTuple):
 
 
 def gendered_words(view: WordView) -> Iterator[GenderedWord]:
-    """Yield the articles and the like of a translation whose noun looks at an English word with one before it."""
+    """Yield the determiners of a translation whose noun attends to an English noun that has a determiner, too."""
     french, english = ([word.lower() for word in words] for words in (view.target, view.source))
     for row, form in enumerate(french[:-2]):
         of = row + 1 + (french[row + 1] in FORE)

@@ -44,7 +44,7 @@ class Echo(NamedTuple):
 
 
 def in_pieces(sentences: Iterable[str]) -> LongText:
-    """Return sentences behind each other, the first behind the start; at most WINDOWED_PIECES pieces are kept."""
+    """Join sentences into one text in pieces, behind the start piece; at most WINDOWED_PIECES are kept."""
     ids, labels, sentence_of = [0], [START], [0]
     for number, sentence in enumerate(sentences):
         cut = pieces().encode(sentence, add_special_tokens=False)
@@ -129,7 +129,7 @@ def _normaliser(query: Tensor, key: Tensor, allowed: Tensor) -> Tensor:
 
 @torch.inference_mode()
 def strongest_echo(text: LongText, trace: AttentionTrace, head: int) -> Echo | None:
-    """Return the two short sentences of which the second looks most at what followed in the first; None = no two."""
+    """Find the two short sentences of which the second attends most to what followed in the first; None = no two."""
     begins = [at for at, index in enumerate(text.sentence_of) if at and index != text.sentence_of[at - 1]]
     ids = text.ids.tolist()
     best, max_strength = None, -1.0

@@ -43,7 +43,7 @@ def pieces_of(picture: np.ndarray) -> list[tuple[int, int]]:
 
 
 def remarks_before(ink: InkPicture, has_strokes: bool, covered: float) -> list[NumberRemark]:
-    """Say what is unusual about a canvas, perhaps drawn on and with a share of it covered, before anybody reads it."""
+    """Return what is unusual about a canvas before it is read; `covered` is the share of it that is not paper."""
     if ink.remark is CanvasRemark.EMPTY:
         return [NumberRemark.SINGLE_COLOUR if has_strokes and covered > MAX_COVERED else NumberRemark.EMPTY]
     if covered > MAX_COVERED or ink.remark is CanvasRemark.FULL:
@@ -101,5 +101,5 @@ def read_drawing(
 
 
 def begins_at(before: str, after: str) -> int | None:
-    """Return from which digit on, from 0, one reading is the rest of another; None where it is not, or is empty."""
+    """Return the digit, from 0, at which a reading begins inside another that ends with it; else None."""
     return len(before) - len(after) if after and before.endswith(after) else None

@@ -1,7 +1,7 @@
 """What a pixel layer has learned: what can be read out of Q, K and V, shares of a score, figures of several seeds.
 
-A token is a place and some ink, added; projections are linear; so a query is q_place + q_ink, a key k_place + k_ink,
-and their dot product has four parts. What a model asks of an empty picture is place alone; the rest is ink.
+A token is a position and some ink, added; projections are linear; so a query is q_position + q_ink, a key k_position +
+k_ink, and their dot product has four terms. Those of an empty picture are of position alone; the rest is ink.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class Readout(NamedTuple):
 
 
 def compute_readouts(model: TracedModel, image: Tensor, training_images: Sequence[Tensor]) -> dict[str, Readout]:
-    """Return what Q, K and V keep of X in a drawing (28, 28), by their letters.
+    """Return by letter what Q, K and V keep of X in a drawing (28, 28).
 
     What reads X is ridge regression, fitted on the other drawings.
     """
@@ -58,7 +58,7 @@ def _vectors(trace: AttentionTrace) -> dict[str, Tensor]:
 
 
 def _ridge(inputs: Tensor, targets: Tensor, new_inputs: Tensor) -> Tensor:
-    """Return what ridge regression, fitted on inputs (n, d) and targets (n, d_x), makes of others (m, d)."""
+    """Fit ridge regression on inputs (n, d) and targets (n, d_x), and predict from new inputs (m, d)."""
     inputs, new_inputs = (F.pad(vectors, (0, 1), value=1.0) for vectors in (inputs, new_inputs))
     gram = inputs.T @ inputs
     penalty = RIDGE * gram.diagonal().mean() * torch.eye(len(gram)).to(gram)
@@ -111,7 +111,7 @@ def mean_errors(card: Mapping[str, Any], figure: str, n: int) -> float:
 POSITION, INK = "place", "ink"
 ScoreTerm = tuple[str, str]
 SCORE_TERMS: tuple[ScoreTerm, ...] = ((POSITION, POSITION), (POSITION, INK), (INK, POSITION), (INK, INK))
-"""What asks, then what is asked."""
+"""What the query comes from, then what the key comes from."""
 
 
 def split_scores(drawing: AttentionTrace, blank: AttentionTrace) -> dict[ScoreTerm, Tensor]:

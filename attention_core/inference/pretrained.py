@@ -24,7 +24,7 @@ bundle("digit-vit", "A small ViT, which reads digits")
 
 
 def load_bundled(name: str, device: str = "auto") -> Pretrained:
-    """Return one of those that are bundled here, a language model ModelError where its files are missing or damaged."""
+    """Return a model that comes with the app; a ModelError where its files are missing or damaged."""
     try:
         model = load(name, device)
         vocabulary = tokenizer() if name == NAME else None

@@ -1,4 +1,4 @@
-"""What of a sentence is left in its translation, in the sentence's own language, and what one of two alone says."""
+"""What of a sentence is left in its translation, by an English gloss, and which words only one translation has."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from difflib import SequenceMatcher
 
 CORRECT, WRONG, LOST = "kept", "wrong", "lost"
 SHORT = 2
-"""Letters of a word of which it is not told whether another translation has it."""
+"""Words of so many letters or fewer are not compared."""
 
 
 def compare_words(gloss: str, original: str) -> list[tuple[str, str]]:
-    """Return the words of what was said, correct or wrong, and between them those of the original that are lost."""
+    """Return the words of a gloss, correct or wrong, and between them the lost ones of the original sentence."""
     translated, meant = gloss.split(), original.split()
     changes = SequenceMatcher(None, _bare(translated), _bare(meant), False).get_opcodes()
     compared = []
@@ -26,7 +26,7 @@ def _bare(words: Sequence[str]) -> list[str]:
 
 
 def words_only_in(target: Sequence[str], second: Sequence[str]) -> list[int]:
-    """Return the places of words that another translation has not, or less often; no short ones, nor the end."""
+    """Return the indices of words that a second translation lacks, or has less often; no short ones, nor the end."""
     counts = Counter(word.casefold() for word in second)
     indices = []
     for index, word in enumerate(target[:-1]):

@@ -52,7 +52,7 @@ def ngrams(text: str) -> Counter[str]:
 
 @lru_cache(maxsize=50_000)
 def hash_run(run: str, width: int = WIDTH) -> tuple[int, int]:
-    """Return the number that a run adds to, 0 to width - 1, and its sign, +1 or -1; the same on every machine."""
+    """Return the column that a run adds to, 0 to width - 1, and its sign, +1 or -1; the same on every machine."""
     digest = hashlib.blake2b(run.encode(), digest_size=8).digest()
     return int.from_bytes(digest[:4], "little") % width, 1 - 2 * (digest[4] & 1)
 
@@ -112,7 +112,7 @@ SPELLING = Encoder(
 
 
 def meaning(pretrained: Pretrained, embed: Callable[[Sequence[str]], Tensor] | None = None) -> Encoder:
-    """Return the way by meaning of a loaded sentence encoder; `embed` gives sentence_vectors where they are kept."""
+    """Return the encoder by meaning of a loaded model; `embed` gives its sentence_vectors if they are cached."""
     return Encoder(
         embed or (lambda texts: sentence_vectors(pretrained, texts)),
         "numbers of meaning",

@@ -178,7 +178,7 @@ def translate_together(
 def forced_translation(
     model: CanTranslate, source: SourceSentence, forced: Sequence[int], edits: Edits | EditsByAttention = ()
 ) -> Translation:
-    """Return the best translation that begins with the forced pieces, or those alone if END is the last of them."""
+    """Return the best translation that begins with the forced pieces; if END is the last of them, only these."""
     model = edited(model, edits)
     if forced and forced[-1] == subwords.END:
         return translation_of(forced, piece_probabilities(model, source, forced))
@@ -306,7 +306,7 @@ def trace_translation(
     translation: Translation,
     edits: Edits = (),
 ) -> TracedTranslation:
-    """Return a translation with its attention, with those edits of the attention that is shown that its words have."""
+    """Return a translation with its attention by piece and by word; edits of queries beyond its end are left out."""
     edits = for_queries(edits, 0, len(translation.ids) + (not translation.finished))
     if isinstance(model, Transformer):
         cross = last_cross(model)

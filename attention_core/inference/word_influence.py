@@ -64,10 +64,9 @@ def read_bidirectionally(model: Translator, ids: Tensor) -> dict[str, RecurrentP
 
 
 def _norms(of: Callable[[Tensor], Tensor], model: Translator, source: SourceSentence) -> Tensor:
-    """Return how much each word, (n_words + 1,), moves what is computed of the pieces' vectors (batch, n, d_x).
+    """Return how much each word, (n_words + 1,), moves a function of pieces' vectors, (batch, n, d_x) -> (batch, d).
 
-    That is (batch, d), d the width of a state of the decoder. A word's vector is that of its pieces end to end, and the
-    norm that of its part of the Jacobian.
+    The norm is that of the columns of the Jacobian that belong to the word's pieces; d is the width of a decoder state.
     """
     with torch.inference_mode(False), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
         # cuDNN differentiates no recurrent network in eval mode
@@ -132,7 +131,7 @@ def memory_overview(model: Translator, source: SourceSentence) -> MemoryOverview
 
 
 def _attended(model: Translator, french_ids: Sequence[int], vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the weights (batch, n) and the context (batch, d) of the piece after some French ones, of pieces' vectors.
+    """Return weights (batch, n) and context (batch, d) at the piece after some French ones, from English vectors.
 
     The model is a recurrent translator whose decoder attends to all states.
     """

@@ -35,7 +35,7 @@ def word_order(n_words: int, arrangement: str, seed: int = 0) -> list[int]:
 
 
 def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence, Tensor]:
-    """Return the sentence with its words in another order, and the place that each of its pieces had, int64 (n,).
+    """Return the sentence with its words in another order, and the old position of each piece, int64 (n,).
 
     The order is one of the words that may move, see movable_words. Pieces of a word stay together.
     """
@@ -53,9 +53,9 @@ def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence,
 
 
 def reordered_edits(edits: EditsByAttention, positions: Tensor) -> EditsByAttention:
-    """Return the edits of a sentence for the same words in another order: they follow the words to their new places.
+    """Return the edits of a sentence for the same words in another order: they follow the words.
 
-    The places are those that `reordered` returns.
+    The positions are those that `reordered` returns.
     """
     new_position = positions.argsort().tolist()
 
@@ -69,7 +69,7 @@ def reordered_edits(edits: EditsByAttention, positions: Tensor) -> EditsByAttent
 
 
 def movable_words(source: SourceSentence) -> int:
-    """Return how many of the first words change places: all, but for a mark that ends the sentence."""
+    """Return how many of the first words can be moved: all, but for a mark that ends the sentence."""
     n_words = len(source.words)
     return n_words - 1 if n_words > 1 and source.words[-1] in ".?!…" else n_words
 

@@ -137,7 +137,7 @@ class Lens(Table):
 
 
 def lens(stream: Stream, tokenizer: Any, position: int, n: int) -> Lens:
-    """Return what the model's own last norm and head make of the stream at a position, as if the layers ended there.
+    """Return what the model's last norm and head read from the stream at a position, after each layer.
 
     UnsupportedError where the model has no head that is described.
     """

@@ -89,7 +89,7 @@ class Change(NamedTuple):
 
 
 Changes = dict[tuple[int, ...], Callable[[], Change]]
-"""What makes each change when its turn comes, by its place in a map."""
+"""By cell of a map, what makes the change when its turn comes."""
 
 
 @dataclass(eq=False)
@@ -123,7 +123,7 @@ class Runner:
         return ModelOutput.of_batch(output, self.tokenizer)
 
     def measured(self, changes: Changes, metric: Metric, only: Collection[tuple[int, ...]] | None = None) -> Tensor:
-        """Return a metric after each change, or only those at some places, as a map; nan where there is none."""
+        """Return a metric after each change, or only those of some cells, as a map; nan where there is none."""
         cells, values = [*changes] if only is None else [*only], dict.fromkeys(changes, float("nan"))
         if missing := [cell for cell in cells if cell not in changes]:
             raise IndexError(f"there is no part {missing[0]}")
@@ -136,7 +136,7 @@ class Runner:
 
 
 def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> ActivationPatches:
-    """Return what edits of contexts make of the heads side by side, (n, n_heads * d), which projections are given."""
+    """Return the patches that edit contexts where heads lie side by side, (n, n_heads * d): a projection's input."""
 
     def change(side_by_side: Tensor, n_heads: int, layer_edits: Edits) -> Tensor:
         heads = [*side_by_side.unflatten(-1, (n_heads, -1)).unbind(-2)]
@@ -152,7 +152,7 @@ def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projectio
 
 
 def from_start(name: str, index: int, n: int) -> int:
-    """Return a place counted from 0, which may be counted from the end, below 0; an IndexError says that it is none."""
+    """Return an index counted from 0 for one that may count from the end, below 0; IndexError if there is no such."""
     if not -n <= index < n:
         raise IndexError(f"{name} must be from 0 to {n - 1}, got {index}")
     return index % n
@@ -161,7 +161,7 @@ def from_start(name: str, index: int, n: int) -> int:
 def targets_at(
     site: Site, activations: Activations, positions: Sequence[int] | None
 ) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Yield the parts of a run at a site: place in a map, heads, positions (None = all); or an IndexError for these."""
+    """Yield what can be changed at a site: its cell in the map, heads, positions; or an IndexError for these."""
     for layer, units in enumerate(activations):
         heads, n = [*range(len(units))], units.shape[1]
         rows = [*range(n)] if positions is None else [from_start("positions", row, n) for row in positions]
@@ -231,7 +231,7 @@ def _exchanged(
 def cut_edges(
     traces: Sequence[AttentionTrace], query: int, window: int, heads: Sequence[tuple[int, int]] | None
 ) -> Changes:
-    """Return the changes that hide each key from a query, in so many layers around each; in some heads or in all."""
+    """Return the changes that hide each key from a query in `window` layers around each layer; heads None = all."""
     changes: Changes = {}
     for layer, trace in enumerate(traces):
         first = max(0, min(layer - window // 2, len(traces) - window))
@@ -252,7 +252,7 @@ def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
 
 @dataclass(frozen=True)
 class _Nudge(HeadEdit):
-    """Adds to a head's output what is 0, of which a gradient tells how much more of it would matter."""
+    """Adds zeros to a head's output; their gradient tells how much more of it would matter."""
 
     name = "nudge"
     target = "context"
@@ -272,7 +272,7 @@ def estimate_changes(
     metric: Metric,
     positions: Sequence[int] | None = None,
 ) -> Tensor:
-    """Return the changes of the metric that one gradient foretells of changes_at: slope times difference.
+    """Estimate by one gradient how changes_at would change the metric: slope times difference.
 
     The gradient is that of the metric by the activations at a site, in the run of the inputs as they are.
     """
@@ -291,7 +291,7 @@ def estimate_changes(
 
 
 def as_map(values: Mapping[tuple[int, ...], float]) -> Tensor:
-    """Return values by place as one tensor, nan where there is none."""
+    """Return values by cell as one tensor, nan where there is none."""
     shape = [1 + max(cell[axis] for cell in values) for axis in range(len(next(iter(values))))]
     result = torch.full(shape, float("nan"), dtype=torch.float64)
     for cell, value in values.items():

@@ -41,7 +41,7 @@ N_REPEATS, PERIOD = 16, 20
 CHUNK, MAX_TEXTS, MAX_CELLS = 512, 32, 8_000_000
 """Texts that are sorted by length at a time; texts, and weights of an attention, in a batch."""
 PLAIN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
-"""Of models that are called with these alone, what they are given can be made up."""
+"""Models that take only these can be run on made-up tokens."""
 N_EXAMPLES = 3
 SHUFFLED = 10
 """Of so many texts one is shuffled."""
@@ -126,7 +126,7 @@ class _Means:
 
 
 def of_repeats(weights: Tensor, start: int, period: int, special: Tensor) -> Tensor:
-    """Return the shares of NAMES (n_texts, n_heads, 6) while tokens are read again, from start + period on."""
+    """Return the shares of NAMES, (n_texts, n_heads, 6), over the second reading of tokens, from start + period on."""
     rows = torch.arange(start + period, start + 2 * period, device=weights.device)
     repeated = weights[:, :, rows]
 
@@ -306,7 +306,7 @@ def _shuffled(text: CorpusText) -> CorpusText:
 
 
 def _period(model: Any, first: CorpusText, n_ids: int) -> int:
-    """Return how many random tokens are repeated: as many as are known and as the model's positions allow."""
+    """Return how many random tokens are repeated: at most PERIOD, as many as there are ids and positions for."""
     max_positions = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None)
     allowed = PERIOD if not isinstance(max_positions, int) else (max_positions - int(first.special.sum())) // 2 - 1
     return min(PERIOD, allowed, n_ids) if set(first.inputs) <= PLAIN_INPUTS else 0

@@ -60,7 +60,7 @@ Metric = Callable[[ModelOutput], Any]
 
 
 def token_id(tokenizer: Any, token: str | int) -> int:
-    """Return the number of a text that is one token, such as " Mary"; a ValueError says into what it falls apart."""
+    """Return the id of a text that is one token, such as " Mary"; a ValueError names the pieces of one that is not."""
     if not isinstance(token, str):
         return int(token)
     if not hasattr(tokenizer, "convert_ids_to_tokens"):

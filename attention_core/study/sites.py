@@ -61,9 +61,9 @@ def activations(
 
 
 def projections_of(model: Any, inputs: Mapping[str, Any]) -> list[Projection]:
-    """Return where each attention's heads are put together, of a model that hands over no attention as it runs.
+    """Find where a model that cannot stream its attention puts the heads of each together.
 
-    They are found by what they are given: the outputs of all heads side by side. UnsupportedError where there is no
+    Such a module's input is the outputs of all heads side by side. UnsupportedError where there is no
     such module, or what its heads hand over is not known.
     """
     with capture() as recording, torch.no_grad():
@@ -106,7 +106,7 @@ def evaluated(model: nn.Module, inputs: Mapping[str, Any]) -> Any:
 def replacement(
     read: Callable[[Any], Activations], corpus: Iterable[Any], current: Activations, method: str, seed: int
 ) -> Activations:
-    """Return what takes the place of activations: the mean over a corpus, or what another text of it has there.
+    """Return replacements of activations: the mean over a corpus, or those of another text of it.
 
     `read` gives the activations of one text. A mean is over all positions of all texts; a shorter text is gone through
     again from its beginning.
@@ -171,12 +171,12 @@ def recorded(modules: Sequence[nn.Module], before: bool = False) -> Iterator[dic
 
 
 ActivationPatches = Mapping[nn.Module, Callable[[Tensor], Tensor]]
-"""What becomes of the states (n, d) that a module puts out, or is given."""
+"""By module, what becomes of the states (n, d) that it puts out, or is given."""
 
 
 @contextmanager
 def changing(changes: Sequence[ActivationPatches], before: bool = False) -> Iterator[None]:
-    """Change what modules put out, or are given, inside the block: in each item of the batch as its own change says."""
+    """Change the outputs, or inputs, of modules inside the block; each item of the batch has its own patches."""
 
     def change(module: nn.Module, *values: Any) -> Any:
         states = states_of(values[-1])

@@ -46,7 +46,7 @@ class Study:
 
     @renamed_arguments(given="item")
     def inputs(self, item: Input, **settings: Any) -> dict[str, Any]:
-        """Return what the model is called with, on its device: of a text what the tokenizer makes of it, with settings.
+        """Return what the model is called with, on its device; a text is tokenised, with these settings.
 
         Raises:
             ValueError: more than one item, or a text without a tokenizer.
@@ -196,7 +196,7 @@ class Study:
         return Effects(values, before, goal, at, self.tokens(inputs), estimate)
 
     def carry(self, clean: Input, corrupt: Input, states: Sequence[tuple[int, int, int]]) -> ModelOutput:
-        """Return what comes out of the corrupt run after states of the clean one were carried into it, all at once.
+        """Return the output of the corrupt run with states of the clean one put into it, all at once.
 
         Args:
             clean: the run from which states are taken; it may have another number of tokens.
@@ -252,7 +252,7 @@ class Study:
     def show(
         self, clean: Input, *, colour: Any = None, beside: Sequence[Any] | Mapping[str, Any] = (), **options: Any
     ) -> View:
-        """Return every layer and head as a page, its small pictures coloured by one result, others told beside it.
+        """Return every layer and head as a page, coloured by one result, with others written beside it.
 
         Args:
             clean: the input.

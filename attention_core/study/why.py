@@ -79,7 +79,7 @@ class Why(Table):
         return [(*pairs[index], float(cells.flatten()[index])) for index in order]
 
     def open(self, side: Literal["query", "key"], name: str) -> Why:
-        """Return the table with one source in its parts: a head by the tokens that it looked at, each by its sources.
+        """Return the table with one source split: a head into the tokens that it looked at, a token into sources.
 
         Raises:
             ValueError: there is no such source, or it is no sum: the embedding is the token itself, an MLP is not

@@ -90,7 +90,7 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
             f"{n_right} of {len(counts)} counts are right. What those two get of the last look, with {least}; {most}."
         )
         st.markdown(f"Matching digits go one by one, and each time it is asked: **{text}** {counted}")
-        strip, width = _strip([seen.shown for seen in shown]), min(84 * len(shown), 504)
+        strip, width = _strip([seen.rgb for seen in shown]), min(84 * len(shown), 504)
         st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
     with right:
         chart = nothing_weights(counts, empty[:, looks], paper[:, looks], answers)
@@ -196,7 +196,7 @@ def ask_steps(drawing: AskedDrawing, question: Question, answered: SceneAnswer) 
     trace, names = answered.looks[number], {place: f"Look {place + 1}" for place in range(question.n_looks)}
     single_choice("Look", LOOK, names, label_visibility="collapsed")
     weights, grid = to_array(trace.weights()[0]), trace.story.key_axis.picture_grid
-    if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.shown, grid)):
+    if step := STEPS.draw(trace, picture=KeyPicture(drawing.seen.rgb, grid)):
         words, picture = st.columns([0.82, 1], gap="large")
         with words:
             small, hint = st.columns([1, 1.1], vertical_alignment="center")
@@ -216,7 +216,7 @@ def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing) -> None:
     telling = {}
     for role, vectors in ((Role.KEY, trace.key), (Role.VALUE, trace.value)):
         telling[role] = np.sort(np.argsort(-to_array(vectors[0, :EMPTY_KEY].std(0)))[:SHEET]).tolist()
-    looks = {"picture": StepLook(over=drawing.seen.shown), "weights": StepLook(over=drawing.canvas)}
+    looks = {"picture": StepLook(over=drawing.seen.rgb), "weights": StepLook(over=drawing.canvas)}
 
     def look(step: Step) -> StepLook:
         return looks.get(step.name, StepLook())._replace(shown=telling.get(step.role))

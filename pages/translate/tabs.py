@@ -18,7 +18,7 @@ from attention_core.evaluate.translation_figures import Learning, learning_of
 from attention_core.inference.encoder_states import collapse
 from attention_core.inference.grammar import (
     GENDERS,
-    OTHER,
+    OPPOSITE,
     committed_grammar,
     gender_probability,
     gendered_words,
@@ -308,7 +308,7 @@ def grammar(models: Mapping[str, TracedTranslation], text: str) -> None:
 
 def _no_article(target: Sequence[str]) -> str:
     """Say why no article is tried: there is none, or its noun looks at no English noun."""
-    if form := next((word for word in target if word.lower() in OTHER), ""):
+    if form := next((word for word in target if word.lower() in OPPOSITE), ""):
         return (
             f"*{as_markdown(form)}* cannot be tried here: that takes a noun after it that looks at an "
             "English word with *the*, *a*, *my* or the like at most two words before."
