@@ -65,11 +65,11 @@ def test_numbers_are_short(value, text):
 
 
 def test_row_table_names_no_forbidden_key(trace):
-    seen = replace(trace, mask=torch.tensor([[[True, False, True], [False, True, True]]]))
-    table = row_table(seen, 0, 0, 1)
+    masked = replace(trace, mask=torch.tensor([[[True, False, True], [False, True, True]]]))
+    table = row_table(masked, 0, 0, 1)
     assert table["key"].tolist() == ["red", "the other one"]
-    assert table["exponential"].sum() == pytest.approx(float(seen.log_normaliser[0, 0].exp()))
-    assert row_table(seen, 0, 1, 8)["key"].tolist() == ["blue", "green"]
+    assert table["exponential"].sum() == pytest.approx(float(masked.log_normaliser[0, 0].exp()))
+    assert row_table(masked, 0, 1, 8)["key"].tolist() == ["blue", "green"]
 
 
 @pytest.fixture

@@ -64,9 +64,9 @@ def test_towers_and_lengths_stay_apart_and_names_that_tell_nothing_are_kept():
     square = np.full((1, 4, 4), 0.25)
     names = ["text_model.encoder.0.self", "vision_model.encoder.0.self", "vision_model.encoder.1.self", ""]
     traces = [of_weights(square if name != names[2] else square[:, :2], name) for name in names]
-    found = groups(Recording(traces))
+    by_kind = groups(Recording(traces))
     towers = ["text_model encoder self", "vision_model encoder self, 4 × 4", "vision_model encoder self, 2 × 4"]
-    assert list(found) == [*towers, "attention"]
+    assert list(by_kind) == [*towers, "attention"]
 
 
 @pytest.mark.parametrize("family", ["bert", "llama"])
@@ -96,16 +96,16 @@ def test_numbers_of_a_head_are_those_of_its_written_out_weights(family, request)
 
 def test_long_inputs_are_summed_up_in_blocks(monkeypatch, llama):
     trace = llama.traces[0]
-    whole = summarise(trace, 3, {0})
+    summary = summarise(trace, 3, {0})
     monkeypatch.setattr("attention_core.attention.trace.ROWS_AT_ONCE", 4)
     in_blocks = summarise(replace(trace), 3, {0})
-    for name in whole.__dataclass_fields__:
-        assert getattr(in_blocks, name) == pytest.approx(getattr(whole, name), abs=1e-5)
+    for name in summary.__dataclass_fields__:
+        assert getattr(in_blocks, name) == pytest.approx(getattr(summary, name), abs=1e-5)
 
 
 def test_weights_that_no_softmax_made_have_numbers_and_no_sink():
-    found = summarise(of_weights(np.array([[[0.5, -0.25, 0.0], [0.125, 0.0, 0.0], [0.5, 0.25, 0.25]]])))
-    assert (found.unspent, found.entropy) == (0, pytest.approx((0 + 0.375 + 1.5) / 3))
+    summary = summarise(of_weights(np.array([[[0.5, -0.25, 0.0], [0.125, 0.0, 0.0], [0.5, 0.25, 0.25]]])))
+    assert (summary.unspent, summary.entropy) == (0, pytest.approx((0 + 0.375 + 1.5) / 3))
     none = heads.head_numbers(torch.zeros(2, 0, 3), torch.arange(0), torch.zeros(2, 3).bool(), is_self=False)
     assert none.shape == (2, 9)
 
@@ -115,11 +115,11 @@ def test_of_very_long_inputs_evenly_spaced_queries_count(monkeypatch, llama):
     monkeypatch.setattr(heads, "MAX_CELLS", 1)
     monkeypatch.setattr(heads, "MIN_QUERIES", 3)
     assert heads.summarised_queries(layers).tolist() == [1, 4, 7]
-    found = summaries(layers, {0})[1][2]
+    summary = summaries(layers, {0})[1][2]
     rows = layers[1].weights(2)[[1, 4, 7]]
-    assert found.first == pytest.approx(float(rows[:, 0].mean()), abs=1e-6)
+    assert summary.first == pytest.approx(float(rows[:, 0].mean()), abs=1e-6)
     apart = (torch.tensor([[1], [4], [7]]) - torch.arange(9)).abs()
-    assert found.distance == pytest.approx(float((rows * apart).sum(1).mean()), abs=1e-5)
+    assert summary.distance == pytest.approx(float((rows * apart).sum(1).mean()), abs=1e-5)
 
 
 @pytest.mark.parametrize("with_sinks", [False, True])
@@ -129,11 +129,11 @@ def test_rows_of_long_traces_need_no_pass_over_all_rows(monkeypatch, llama, with
     sinks = torch.linspace(-1, 1, 4)[:, None] if with_sinks else None
     trace = replace(llama.traces[0], mask=mask[None], normaliser=None, sinks=sinks)
     monkeypatch.setattr(heads, "MAX_PAIRS_AT_ONCE", 0)
-    found = heads.head_rows(trace, 3, [7, 4, 0])
+    rows = heads.head_rows(trace, 3, [7, 4, 0])
     assert "log_normaliser" not in vars(trace)
-    assert_close(found.weights, trace.weights(3, [7, 4, 0]))
-    assert_close(found.log_normaliser, trace.log_normaliser[3, [7, 4, 0]])
-    assert not found.weights[1].any()
+    assert_close(rows.weights, trace.weights(3, [7, 4, 0]))
+    assert_close(rows.log_normaliser, trace.log_normaliser[3, [7, 4, 0]])
+    assert not rows.weights[1].any()
 
 
 def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
@@ -144,10 +144,10 @@ def test_queries_that_see_nothing_and_shares_kept_by_a_sink_are_no_weights():
     assert summary.entropy == pytest.approx((1 + math.log2(3)) / 2, abs=1e-6)
     assert summary.relative_entropy == pytest.approx(1, abs=1e-6)
     assert describe_head(summary) == "nearly everywhere alike", "and not 42% on itself, which every token gets here"
-    kept = summarise(replace(trace, sinks=torch.full((1, 1), math.log(6.0))))
-    assert kept.unspent == pytest.approx((6 / 8 + 6 / 9) / 2, abs=1e-6)
-    assert kept.distance == pytest.approx(summary.distance, abs=1e-6)
-    assert describe_head(kept) == "71% kept by its sink"
+    with_sink = summarise(replace(trace, sinks=torch.full((1, 1), math.log(6.0))))
+    assert with_sink.unspent == pytest.approx((6 / 8 + 6 / 9) / 2, abs=1e-6)
+    assert with_sink.distance == pytest.approx(summary.distance, abs=1e-6)
+    assert describe_head(with_sink) == "71% kept by its sink"
 
 
 def test_what_a_head_plainly_does_is_said_in_words():
@@ -164,8 +164,8 @@ def test_what_a_head_plainly_does_is_said_in_words():
     }
     for words, weights in cases.items():
         special = {2, 3} if "special" in words else ()
-        seen = weights * (1 - 5e-6) + 1e-6  # a weight of exactly 0 would be a key that may not be seen
-        assert describe_head(summarise(of_weights(seen[None]), 0, special)) == words
+        visible = weights * (1 - 5e-6) + 1e-6  # a weight of exactly 0 would be a key that may not be seen
+        assert describe_head(summarise(of_weights(visible[None]), 0, special)) == words
     assert describe_head(summarise(of_weights(eye[None]))) == "sees one token at most"
 
 
@@ -180,8 +180,8 @@ def test_distances_in_a_picture_are_those_between_patches():
     weights = np.zeros((1, 7, 7))
     weights[0, :, 1] = 0.5  # the first patch of 2 x 3, behind one token that stands for the whole
     weights[0, :, 0] = 0.5
-    found = summarise(of_weights(weights), 0, {0}, PatchGrid((2, 3), 1)).distance
-    assert found == pytest.approx(np.mean([0, 1, 2, 1, math.sqrt(2), math.sqrt(5)]), abs=1e-6)
+    distance = summarise(of_weights(weights), 0, {0}, PatchGrid((2, 3), 1)).distance
+    assert distance == pytest.approx(np.mean([0, 1, 2, 1, math.sqrt(2), math.sqrt(5)]), abs=1e-6)
 
 
 def test_special_keys_and_patches_are_those_of_the_stack(t5):
@@ -190,9 +190,9 @@ def test_special_keys_and_patches_are_those_of_the_stack(t5):
     assert special_keys(run, t5["decoder.0.cross"]) == {8}
     assert special_keys(run, t5["decoder.0.self"]) == {0}
     assert patches_of(run, t5["encoder.0.self"]) is None
-    seen = replace(run, patch_grid=(2, 4), n_prefix=1, target_tokens=())
-    assert patches_of(seen, t5["encoder.0.self"]) == PatchGrid((2, 4), 1)
-    assert patches_of(seen, t5["decoder.0.self"]) is None
+    picture_run = replace(run, patch_grid=(2, 4), n_prefix=1, target_tokens=())
+    assert patches_of(picture_run, t5["encoder.0.self"]) == PatchGrid((2, 4), 1)
+    assert patches_of(picture_run, t5["decoder.0.self"]) is None
 
 
 def jensen_shannon(p, q) -> float:
@@ -202,17 +202,17 @@ def jensen_shannon(p, q) -> float:
 
 
 def test_distances_are_the_mean_over_queries_of_the_definition(bert):
-    found = distances_from(bert.traces, 1, 1)
-    assert (found.n_sampled, found.n_queries) == (9, 9)
-    own = bert.traces[1].weights(1).double().numpy()
-    for other in (0, 3, 11):
-        rows = bert.traces[other // 4].weights(other % 4).double().numpy()
-        expected = np.mean([jensen_shannon(p, q) for p, q in zip(own, rows, strict=True)])
-        assert float(found.row[other]) == pytest.approx(expected, abs=1e-4)
-        back = distances_from(bert.traces, other // 4, other % 4).row
+    distances = distances_from(bert.traces, 1, 1)
+    assert (distances.n_sampled, distances.n_queries) == (9, 9)
+    first_rows = bert.traces[1].weights(1).double().numpy()
+    for second in (0, 3, 11):
+        rows = bert.traces[second // 4].weights(second % 4).double().numpy()
+        expected = np.mean([jensen_shannon(p, q) for p, q in zip(first_rows, rows, strict=True)])
+        assert float(distances.row[second]) == pytest.approx(expected, abs=1e-4)
+        back = distances_from(bert.traces, second // 4, second % 4).row
         assert float(back[5]) == pytest.approx(expected, abs=1e-4)
-    assert len(found.row) == 12
-    assert found.row[5] == 0
+    assert len(distances.row) == 12
+    assert distances.row[5] == 0
 
 
 def test_heads_that_share_no_key_are_as_far_apart_as_can_be():
@@ -241,10 +241,10 @@ def test_rollout_multiplies_layers_with_their_residual(bert, llama, monkeypatch)
         for trace in recording.traces:
             mean = torch.stack([trace.weights(head) for head in range(4)]).double().mean(0)
             expected = (0.5 * mean + 0.5 * torch.eye(9)) @ expected
-        found = rollout(recording.traces)
-        assert_close(found.rolled, expected.float(), atol=1e-5, rtol=0)
-        assert_close(found.last, mean.float(), atol=1e-5, rtol=0)
-    assert not found.rolled.triu(1).any()
+        result = rollout(recording.traces)
+        assert_close(result.rolled, expected.float(), atol=1e-5, rtol=0)
+        assert_close(result.last, mean.float(), atol=1e-5, rtol=0)
+    assert not result.rolled.triu(1).any()
     monkeypatch.setattr(heads, "MAX_POSITIONS", 8)
     with pytest.raises(ValueError, match="at most 8 positions"):
         rollout(bert.traces)
@@ -269,14 +269,14 @@ def test_what_is_handed_over_is_the_length_of_the_weighted_value(llama):
 
 def test_hidden_keys_leave_their_share_to_the_others():
     weights = torch.tensor([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.4, 0.1, 0.0]])
-    found = without_keys(weights, {0})
-    assert_close(found, torch.tensor([[0, 0.6, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.5, 0]]))
+    rescaled = without_keys(weights, {0})
+    assert_close(rescaled, torch.tensor([[0, 0.6, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.5, 0]]))
 
 
 def test_a_whole_model_is_summed_up_layer_by_layer(bert):
-    found = summaries(bert.traces)
-    assert (len(found), len(found[0])) == (3, 4)
-    assert found[2][3] == summarise(bert.traces[2], 3)
+    by_layer = summaries(bert.traces)
+    assert (len(by_layer), len(by_layer[0])) == (3, 4)
+    assert by_layer[2][3] == summarise(bert.traces[2], 3)
 
 
 @pytest.fixture(scope="module")
@@ -302,9 +302,9 @@ def test_a_run_is_no_distance_from_itself_and_another_word_moves_some_head(model
 def test_it_is_the_distance_that_heads_have_from_each_other(model):
     layers = layers_of(model, [5, 6, 7, 8, 9])
     swapped = [layers[1], layers[0]]
-    found = distances_head_for_head(layers, swapped)
+    distances = distances_head_for_head(layers, swapped)
     expected = [distances_from(layers, 0, head).row[3 + head] for head in range(3)]
-    assert_close(found[0], torch.stack(expected))
+    assert_close(distances[0], torch.stack(expected))
 
 
 def test_one_distance_by_hand():
@@ -339,8 +339,8 @@ def test_ignored_positions_are_neither_queries_nor_keys():
     weights = even(n_heads=1)
     weights[0, 7, 0] = weights[0, 0, 7] = 0.9
     weights[0, 6, 2] = 0.4
-    found = far_look([of_weights(weights)], {0})
-    assert (found.query, found.key) == (6, 2)
+    look = far_look([of_weights(weights)], {0})
+    assert (look.query, look.key) == (6, 2)
 
 
 def test_short_and_very_long_inputs_have_none():

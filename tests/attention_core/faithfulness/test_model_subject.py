@@ -21,10 +21,10 @@ VALUES = {"minilm": "attention.self.value", "llama": "self_attn.v_proj", "vit": 
 
 def made(name):
     """Return a pretrained model, its inputs and their subject."""
-    given = inputs_of(name)[0]
-    tokens = tuple(f"word {place}" for place in range(given["input_ids"].shape[1])) if name != "vit" else ()
+    inputs = inputs_of(name)[0]
+    tokens = tuple(f"word {place}" for place in range(inputs["input_ids"].shape[1])) if name != "vit" else ()
     grid = (4, 4) if name == "vit" else None
-    prepared = ModelInputs(given, tokens, patch_grid=grid, n_prefix=int(name == "vit"), special=frozenset({0}))
+    prepared = ModelInputs(inputs, tokens, patch_grid=grid, n_prefix=int(name == "vit"), special=frozenset({0}))
     pretrained = Pretrained(name, KINDS[name], model_of(name))
     return pretrained, prepared, model_subject(pretrained, prepared)
 
@@ -38,27 +38,29 @@ def answer_of(name, output):
 @pytest.mark.parametrize("name", KINDS)
 def test_true_weights_and_nothing_erased_give_the_models_own_answer(name):
     pretrained, prepared, subject = made(name)
-    now = subject.probabilities()
-    given = {layer: weights[None].expand(2, *weights.shape) for layer, weights in subject.weights.items()}
-    torch.testing.assert_close(subject.reweigh(given).detach(), now.expand(2, *now.shape), atol=1e-5, rtol=1e-4)
-    whole = torch.zeros(1, subject.n_units, dtype=torch.bool)
-    torch.testing.assert_close(subject.erase(whole)[0].detach(), now, atol=1e-5, rtol=1e-4)
+    answer = subject.probabilities()
+    true_weights = {layer: weights[None].expand(2, *weights.shape) for layer, weights in subject.weights.items()}
+    torch.testing.assert_close(
+        subject.reweigh(true_weights).detach(), answer.expand(2, *answer.shape), atol=1e-5, rtol=1e-4
+    )
+    nothing = torch.zeros(1, subject.n_units, dtype=torch.bool)
+    torch.testing.assert_close(subject.erase(nothing)[0].detach(), answer, atol=1e-5, rtol=1e-4)
     if name != "minilm":
-        own = answer_of(name, pretrained.model(**prepared.inputs)).detach()
-        torch.testing.assert_close(now, own, atol=1e-5, rtol=1e-4)
+        expected = answer_of(name, pretrained.model(**prepared.inputs)).detach()
+        torch.testing.assert_close(answer, expected, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_head_is_worth_what_the_model_says_without_it(name):
     pretrained, prepared, subject = made(name)
-    now = answer_of(name, run_model(pretrained.model, prepared.inputs)[1])
+    answer = answer_of(name, run_model(pretrained.model, prepared.inputs)[1])
     for (layer, head), moved in without_heads(subject).items():
         edits = drop_heads([(int(layer.split()[1]) - 1, head)])
         without = answer_of(name, run_model(pretrained.model, prepared.inputs, edits=edits)[1])
         if name == "minilm":
-            expected = 1 - torch.cosine_similarity(now, without)
+            expected = 1 - torch.cosine_similarity(answer, without)
         else:
-            expected = total_variation(now[:, None], without[:, None])
+            expected = total_variation(answer[:, None], without[:, None])
         assert moved == pytest.approx(float(expected), abs=1e-5)
 
 
@@ -69,23 +71,23 @@ def test_value_zeroing_is_the_model_run_with_that_value_zero(name):
     for number, layer in enumerate(submodule(model.base_model, layers)):
 
         def states(layer=layer):
-            seen = []
-            hook = layer.register_forward_hook(lambda *call: seen.append(call[-1]))
+            outputs = []
+            hook = layer.register_forward_hook(lambda *call: outputs.append(call[-1]))
             with torch.no_grad():
                 model(**prepared.inputs)
             hook.remove()
-            return (seen[0] if isinstance(seen[0], torch.Tensor) else seen[0][0])[0]
+            return (outputs[0] if isinstance(outputs[0], torch.Tensor) else outputs[0][0])[0]
 
-        now, turned = states(), []
-        for key in range(len(now)):
-            gone = torch.ones(1, len(now), 1)
+        unchanged, turned = states(), []
+        for key in range(len(unchanged)):
+            gone = torch.ones(1, len(unchanged), 1)
             gone[0, key] = 0
             hook = submodule(layer, VALUES[name]).register_forward_hook(lambda *call, gone=gone: call[-1] * gone)
-            turned.append(1 - torch.cosine_similarity(states(), now, dim=-1))
+            turned.append(1 - torch.cosine_similarity(states(), unchanged, dim=-1))
             hook.remove()
         expected = torch.stack(turned, 1).clamp(min=0)
-        found = stacks.value_zeroing(subject.stack[f"layer {number + 1}"])
-        torch.testing.assert_close(found, expected / expected.sum(1, keepdim=True), atol=2e-3, rtol=1e-2)
+        zeroing = stacks.value_zeroing(subject.stack[f"layer {number + 1}"])
+        torch.testing.assert_close(zeroing, expected / expected.sum(1, keepdim=True), atol=2e-3, rtol=1e-2)
 
 
 def test_a_token_that_is_erased_is_the_mean_vector_where_none_is_unknown():
@@ -113,12 +115,12 @@ def test_a_patch_that_is_erased_has_the_pictures_usual_colour():
 
 def test_an_encoders_answer_is_its_sentence_vector_and_its_move_the_cosines():
     _, _, subject = made("minilm")
-    *_, (_, found) = assess(subject)
-    assert verdict(found, "tokens").startswith("Here the map")
-    assert found.adversarial.moved <= 0.05
-    assert found.importance["gradient × input"].abs().max() > 1e-4  # the cosine's own slope would be 0
-    assert found.importance["attention × gradient"].max() > 0
-    assert {"rollout", "weight × length", "attention × gradient", "value zeroing"} <= set(found.deletion)
+    *_, (_, assessment) = assess(subject)
+    assert verdict(assessment, "tokens").startswith("Here the map")
+    assert assessment.adversarial.moved <= 0.05
+    assert assessment.importance["gradient × input"].abs().max() > 1e-4  # the cosine's own slope would be 0
+    assert assessment.importance["attention × gradient"].max() > 0
+    assert {"rollout", "weight × length", "attention × gradient", "value zeroing"} <= set(assessment.deletion)
 
 
 def test_a_long_text_is_refused():

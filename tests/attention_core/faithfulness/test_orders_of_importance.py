@@ -64,16 +64,18 @@ def toy(n: int = 6, n_classes: int = 3) -> Subject:
         predict=predict,
         erase=lambda erased: predict(keys.expand(len(erased), -1, -1), erased),
         weights={"attention": weights},
-        reweigh=lambda given: answer((given["attention"] @ keys)[:, 0, 0]).softmax(-1)[:, None],
+        reweigh=lambda weights_by_name: answer((weights_by_name["attention"] @ keys)[:, 0, 0]).softmax(-1)[:, None],
     )
 
 
 def test_removal_is_what_each_unit_alone_takes_away():
     subject = toy()
-    now = subject.probabilities()[0]
+    answers = subject.probabilities()[0]
     for unit, fall in enumerate(removal(subject).tolist()):
-        rest = torch.cat((subject.inputs[:unit], subject.inputs[unit + 1 :]))
-        assert fall == pytest.approx(float(now.max() - subject.predict(rest[None])[0, 0, now.argmax()]), abs=1e-6)
+        remaining = torch.cat((subject.inputs[:unit], subject.inputs[unit + 1 :]))
+        assert fall == pytest.approx(
+            float(answers.max() - subject.predict(remaining[None])[0, 0, answers.argmax()]), abs=1e-6
+        )
 
 
 def test_integrated_gradients_are_captums_and_complete():
@@ -94,12 +96,12 @@ def test_gradient_times_input_is_the_slope_towards_nothing():
     subject, small = toy(), 1e-3
     answer = int(subject.probabilities().argmax())
     for unit, value in enumerate(gradient_times_input(subject).tolist()):
-        ends = []
+        values_at = []
         for sign in (1, -1):
             moved = subject.inputs.double().clone()
             moved[unit] *= 1 + sign * small
-            ends.append(float(subject.predict(moved.float()[None])[0, 0, answer]))
-        assert value == pytest.approx((ends[0] - ends[1]) / (2 * small), abs=2e-3)
+            values_at.append(float(subject.predict(moved.float()[None])[0, 0, answer]))
+        assert value == pytest.approx((values_at[0] - values_at[1]) / (2 * small), abs=2e-3)
 
 
 def test_curves_follow_the_order():
@@ -131,13 +133,13 @@ def test_overlap_of_the_largest():
 
 def test_shuffled_weights_move_the_answer_as_permuted_keys_do():
     subject = toy(3)
-    now, moved = subject.probabilities(), []
+    answers, moved = subject.probabilities(), []
     for order in itertools.permutations(range(3)):
-        given = subject.weights["attention"][..., list(order)][None]
-        moved.append(float(total_variation(subject.reweigh({"attention": given}), now)))
-    seen = shuffled(subject, 100).tolist()
-    assert all(any(math.isclose(value, one, abs_tol=1e-6) for one in moved) for value in seen)
-    assert len({round(value, 5) for value in seen}) == len({round(value, 5) for value in moved})
+        permuted = subject.weights["attention"][..., list(order)][None]
+        moved.append(float(total_variation(subject.reweigh({"attention": permuted}), answers)))
+    distances = shuffled(subject, 100).tolist()
+    assert all(any(math.isclose(value, one, abs_tol=1e-6) for one in moved) for value in distances)
+    assert len({round(value, 5) for value in distances}) == len({round(value, 5) for value in moved})
 
 
 def test_shuffled_weights_stay_among_the_keys_that_a_query_sees():
@@ -164,27 +166,33 @@ def test_divergence_is_that_of_jensen_and_shannon():
 
 def test_other_weights_keep_the_answer_and_differ():
     subject = toy(12)
-    other = find_adversarial_weights(subject)
-    rows = other.weights["attention"]
-    now = subject.probabilities()
-    assert float(total_variation(subject.reweigh({"attention": rows[None]}), now)) == pytest.approx(other.moved)
-    assert other.moved <= 0.1
-    assert other.divergence == pytest.approx(float(divergence(rows, subject.weights["attention"]).mean()))
-    assert other.divergence > 0.3
+    adversarial = find_adversarial_weights(subject)
+    rows = adversarial.weights["attention"]
+    answers = subject.probabilities()
+    assert float(total_variation(subject.reweigh({"attention": rows[None]}), answers)) == pytest.approx(
+        adversarial.moved
+    )
+    assert adversarial.moved <= 0.1
+    assert adversarial.divergence == pytest.approx(float(divergence(rows, subject.weights["attention"]).mean()))
+    assert adversarial.divergence > 0.3
     torch.testing.assert_close(rows.sum(-1), torch.ones(1, 1))
 
 
 def test_an_assessment_grows_and_says_no_more_than_it_knows():
-    shares, found = [], None
-    for share, found in assess(toy()):
+    shares, assessment = [], None
+    for share, assessment in assess(toy()):
         shares.append(share)
-        assert verdict(found).startswith("Here the map")  # from the first figures on
+        assert verdict(assessment).startswith("Here the map")  # from the first figures on
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    assert set(found.deletion) == set(found.insertion) == {ATTENTION, GRADIENT, "integrated gradients", RANDOM}
+    assert (
+        set(assessment.deletion) == set(assessment.insertion) == {ATTENTION, GRADIENT, "integrated gradients", RANDOM}
+    )
     with pytest.raises(RuntimeError, match="kept without its model"):
-        found.subject.probabilities()
-    assert found.agreement(ATTENTION) == pytest.approx(kendalltau(found.subject.received, found.removal).statistic)
+        assessment.subject.probabilities()
+    assert assessment.agreement(ATTENTION) == pytest.approx(
+        kendalltau(assessment.subject.received, assessment.removal).statistic
+    )
 
 
 def test_given_weights_are_what_is_summed_and_no_trace_holds_them():
@@ -257,11 +265,11 @@ MODELS = [
 @pytest.mark.parametrize("name", MODELS)
 def test_true_weights_and_nothing_erased_give_the_models_own_answer(name):
     subject = subject_of(name)
-    now = subject.probabilities()
-    given = {name: weights[None].expand(2, *weights.shape) for name, weights in subject.weights.items()}
-    torch.testing.assert_close(subject.reweigh(given), now.expand(2, *now.shape), atol=1e-5, rtol=1e-4)
-    whole = torch.zeros(1, subject.n_units, dtype=torch.bool)
-    torch.testing.assert_close(subject.erase(whole)[0], now, atol=1e-5, rtol=1e-4)
+    answers = subject.probabilities()
+    true_weights = {name: weights[None].expand(2, *weights.shape) for name, weights in subject.weights.items()}
+    torch.testing.assert_close(subject.reweigh(true_weights), answers.expand(2, *answers.shape), atol=1e-5, rtol=1e-4)
+    nothing = torch.zeros(1, subject.n_units, dtype=torch.bool)
+    torch.testing.assert_close(subject.erase(nothing)[0], answers, atol=1e-5, rtol=1e-4)
     assert subject.received.shape == (subject.n_units,)
     inputs = subject.inputs[None].clone().requires_grad_()
     assert torch.autograd.grad(subject.predict(inputs).max(), inputs)[0].abs().sum() > 0
@@ -288,13 +296,13 @@ def test_a_word_is_made_unknown_or_left_out_of_what_is_translated(name):
     fed = torch.cat((torch.tensor([START]), target[:-1]))[None]
     second = torch.arange(subject.n_units)[None] == source.words.index("red")
     gone = torch.cat((second, torch.zeros_like(second), second))
-    found = subject.otherwise(gone)
-    wanted = [model(one.ids[None], fed).logits[0].softmax(-1) for one in (short, source, short)]
-    torch.testing.assert_close(found, torch.stack(wanted), atol=1e-5, rtol=1e-4)
+    left_out = subject.otherwise(gone)
+    expected = [model(one.ids[None], fed).logits[0].softmax(-1) for one in (short, source, short)]
+    torch.testing.assert_close(left_out, torch.stack(expected), atol=1e-5, rtol=1e-4)
     unknown = source.ids.clone()
     unknown[[place for place, word in enumerate(source.word_of) if second[0, min(word, subject.n_units - 1)]]] = UNKNOWN
     torch.testing.assert_close(subject.erase(second)[0], model(unknown[None], fed).logits[0].softmax(-1))
-    assert not torch.allclose(found[0], subject.erase(second)[0], atol=1e-2)
+    assert not torch.allclose(left_out[0], subject.erase(second)[0], atol=1e-2)
 
 
 def test_subjects_of_models_without_a_page_of_their_own_say_what_the_models_say():
@@ -307,8 +315,8 @@ def test_subjects_of_models_without_a_page_of_their_own_say_what_the_models_say(
     ids = torch.tensor([0, 12, 40, 7])
     expected = language(ids[None]).logits[0, -1:].softmax(-1)
     torch.testing.assert_close(subject_of("language-recurrent").probabilities(), expected)
-    own = language.trace(ids.tolist(), list("abcd")).weights(0)[-1:]
-    torch.testing.assert_close(subject_of("language-recurrent").weights["attention"][0], own)
+    recorded = language.trace(ids.tolist(), list("abcd")).weights(0)[-1:]
+    torch.testing.assert_close(subject_of("language-recurrent").weights["attention"][0], recorded)
     sentence, model = read_sentence(TEXT), load("sentence-two-phase", "cpu")
     expected = model(sentence.pieces[None]).logits.softmax(-1)
     torch.testing.assert_close(subject_of("sentence-two-phase").probabilities(), expected)
@@ -350,9 +358,9 @@ def test_every_card_says_of_its_maps_what_its_figures_say(name):
 )
 def test_one_input_is_summed_up_in_words_that_fit_its_numbers(own, words):
     curves = {name: Curve([0, 1], [area, area]) for name, area in ((ATTENTION, own), (RANDOM, 0.5))}
-    said = verdict(Assessment(toy(), torch.zeros(1), {}, deletion=curves))
-    assert words in said
-    assert said.endswith(f"leave the answer {own:.0%} on average, in random order 50%.")
+    sentence = verdict(Assessment(toy(), torch.zeros(1), {}, deletion=curves))
+    assert words in sentence
+    assert sentence.endswith(f"leave the answer {own:.0%} on average, in random order 50%.")
 
 
 def test_the_translators_weights_are_those_of_its_trace():
@@ -373,9 +381,9 @@ def test_at_a_party_others_are_hidden_and_weights_are_those_of_the_trace(name):
     trace = model.trace(list(FIRST_NUMBERS))
     torch.testing.assert_close(subject.weights["attention"][0, 0], trace.weights(0, [1])[0])
     torch.testing.assert_close(subject.probabilities()[0], step_of(trace, "answer").value()[1])
-    for unit, other in enumerate([0, 2, 3, 4, 5, 6, 7]):
-        single = [key for key in range(9) if key == other]
-        keys = [key for key in range(81) if other in divmod(key, 9)] if name == "match3-simplicial" else single
+    for unit, guest in enumerate([0, 2, 3, 4, 5, 6, 7]):
+        single = [key for key in range(9) if key == guest]
+        keys = [key for key in range(81) if guest in divmod(key, 9)] if name == "match3-simplicial" else single
         assert float(subject.received[unit]) == pytest.approx(float(trace.weights(0, [1])[0, keys].sum()), abs=1e-5)
         without = step_of(model.trace(list(FIRST_NUMBERS), edits=(BlockKeys(tuple(keys)),)), "answer").value()[1]
         erased = torch.zeros(1, 7, dtype=torch.bool)

@@ -35,20 +35,20 @@ def fed() -> torch.Tensor:
 
 
 def test_the_true_weights_of_every_attention_give_the_models_own_answer(model, subject, fed):
-    given = {name: weights[None] for name, weights in subject.weights.items()}
-    own = model(SOURCE[None], fed[None]).logits.softmax(-1)
-    torch.testing.assert_close(subject.reweigh(given), own, atol=1e-5, rtol=1e-4)
+    true_weights = {name: weights[None] for name, weights in subject.weights.items()}
+    expected = model(SOURCE[None], fed[None]).logits.softmax(-1)
+    torch.testing.assert_close(subject.reweigh(true_weights), expected, atol=1e-5, rtol=1e-4)
     assert list(subject.map_weights) == ["cross 1", "cross 2"]
 
 
 def test_a_head_is_worth_what_the_model_says_without_it(model, subject, fed):
-    found, now = without_heads(subject), subject.probabilities()
-    assert len(found) == 3 * 2 * 2
-    assert list(found.values()) == sorted(found.values(), reverse=True)
-    for (name, head), moved in found.items():
+    distances, answers = without_heads(subject), subject.probabilities()
+    assert len(distances) == 3 * 2 * 2
+    assert list(distances.values()) == sorted(distances.values(), reverse=True)
+    for (name, head), moved in distances.items():
         kind, layer = name.split()
         without = model(SOURCE[None], fed[None], edits={(kind, int(layer) - 1): (DropHead(head),)})
-        assert moved == pytest.approx(float(total_variation(without.logits.softmax(-1), now)), abs=1e-5)
+        assert moved == pytest.approx(float(total_variation(without.logits.softmax(-1), answers)), abs=1e-5)
 
 
 def test_rollout_is_that_of_the_traces_and_the_attention_on_what_they_made(model, subject, fed):
@@ -70,8 +70,8 @@ def test_length_is_that_of_what_one_word_alone_hands_over(model, subject):
             for key in range(len(SOURCE)):
                 heads = [subject.weights[name][head, query, key] * values[key, head] for head in range(2)]
                 expected[key] += (layer.cross.merge.weight @ torch.cat(heads)).norm() / len(TARGET) / 2
-    found = stacks.stack_orders(subject)[stacks.LENGTH]
-    torch.testing.assert_close(found, expected[:4].detach(), atol=1e-5, rtol=1e-4)
+    lengths = stacks.stack_orders(subject)[stacks.LENGTH]
+    torch.testing.assert_close(lengths, expected[:4].detach(), atol=1e-5, rtol=1e-4)
 
 
 def test_value_zeroing_is_the_layer_run_with_that_value_zero(model, subject):
@@ -79,31 +79,31 @@ def test_value_zeroing_is_the_layer_run_with_that_value_zero(model, subject):
         states = model.embed(SOURCE[None])
         for earlier in model.encoder[:place]:
             states = earlier(states)[0]
-        now, turned = layer(states)[0][0], []
+        unchanged, turned = layer(states)[0][0], []
         for key in range(len(SOURCE)):
             gone = torch.ones(1, len(SOURCE), 1)
             gone[0, key] = 0
             hook = layer.attention.value.register_forward_hook(lambda *call, gone=gone: call[-1] * gone)
-            turned.append(1 - torch.cosine_similarity(layer(states)[0][0], now, dim=-1))
+            turned.append(1 - torch.cosine_similarity(layer(states)[0][0], unchanged, dim=-1))
             hook.remove()
         expected = torch.stack(turned, 1)
-        found = stacks.value_zeroing(subject.stack[f"encoder {place + 1}"])
-        torch.testing.assert_close(found, expected / expected.sum(1, keepdim=True), atol=1e-4, rtol=1e-3)
+        zeroing = stacks.value_zeroing(subject.stack[f"encoder {place + 1}"])
+        torch.testing.assert_close(zeroing, expected / expected.sum(1, keepdim=True), atol=1e-4, rtol=1e-3)
 
 
 def test_attention_times_gradient_is_the_slope_of_the_answer(subject):
-    found, small = stacks.attention_times_gradient(subject), 1e-2
+    maps, small = stacks.attention_times_gradient(subject), 1e-2
     answer = subject.probabilities().argmax(-1)
     for name in ("encoder 2", "decoder 1", "cross 1"):
         weights, expected = subject.weights[name], torch.zeros_like(subject.weights[name])
         for cell in (weights > 0).nonzero():
-            ends = []
+            values_at = []
             for sign in (1, -1):
                 moved = weights.clone()
                 moved[tuple(cell)] += sign * small
-                ends.append(float(confidence(subject.reweigh({name: moved[None]}), answer)))
-            expected[tuple(cell)] = weights[tuple(cell)] * (ends[0] - ends[1]) / (2 * small)
-        torch.testing.assert_close(found[name], expected.clamp(min=0).mean(0), atol=1e-5, rtol=2e-2)
+                values_at.append(float(confidence(subject.reweigh({name: moved[None]}), answer)))
+            expected[tuple(cell)] = weights[tuple(cell)] * (values_at[0] - values_at[1]) / (2 * small)
+        torch.testing.assert_close(maps[name], expected.clamp(min=0).mean(0), atol=1e-5, rtol=2e-2)
 
 
 def test_a_single_layer_has_no_orders_through_layers(subject):

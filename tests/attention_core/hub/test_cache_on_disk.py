@@ -69,12 +69,12 @@ def test_one_in_use_by_another_process_stays_until_that_ends(cache):
         f"hold_folder(pathlib.Path({str(cache / 'models--c')!r}), user := type('User', (), {{}})())\n"
         "print('held', flush=True); sys.stdin.read()"
     )
-    other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert other.stdout.readline() == b"held\n"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"held\n"
     make_room(cache, "models--d", 60)
     assert there(cache) == {"c"}
-    other.kill()
-    other.communicate()
+    process.kill()
+    process.communicate()
     make_room(cache, "models--d", 90)
     assert there(cache) == set()
 
@@ -93,14 +93,14 @@ def test_a_loaded_model_stays_and_one_that_is_forgotten_makes_room(hub, stored, 
     first = fetch(find_model("someone/tiny"))
     model = load_pretrained(first, name="someone/tiny")
     monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", 1, ""))
-    other = find_model("someone/other")
+    second = find_model("someone/other")
     with pytest.raises(ModelError, match="those that others look at now leave no room"):
-        fetch(other)
-    monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", sum(file.size for file in other.files), ""))
+        fetch(second)
+    monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", sum(file.size for file in second.files), ""))
     with pytest.raises(ModelError, match="leave no room"):
-        fetch(other)
+        fetch(second)
     assert find_local("someone/tiny") is not None
     del model
-    fetch(other)
+    fetch(second)
     assert find_local("someone/tiny") is None
     assert find_local("someone/other") is not None

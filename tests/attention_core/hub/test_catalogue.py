@@ -46,15 +46,15 @@ def repository(hub, folder, name="someone/other", **files):
 
 
 def test_a_model_is_looked_up_fetched_and_run(hub, folder):
-    found = find_model(f"  {NAME} ")
-    assert found.folder is None
+    candidate = find_model(f"  {NAME} ")
+    assert candidate.folder is None
     assert not any("model.safetensors" in path for _, path, _ in hub.asked)
     steps = []
-    fetched = fetch(found, lambda done, total: steps.append((done, total)))
-    assert {file.name for file in fetched.iterdir()} == {file.name for file in found.files}
+    fetched = fetch(candidate, lambda done, total: steps.append((done, total)))
+    assert {file.name for file in fetched.iterdir()} == {file.name for file in candidate.files}
     assert not {"pytorch_model.bin", "model.onnx"} & {file.name for file in fetched.iterdir()}
     assert (fetched / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
-    total = sum(file.size for file in found.files)
+    total = sum(file.size for file in candidate.files)
     assert steps == sorted(steps)
     assert steps[-1] == (total, total)
     local = find_local(NAME)
@@ -67,28 +67,28 @@ def test_a_model_is_looked_up_fetched_and_run(hub, folder):
     assert not hub.asked
 
 
-def weights_of(found):
-    return next(file.size for file in found.files if file.name == "model.safetensors")
+def weights_of(candidate):
+    return next(file.size for file in candidate.files if file.name == "model.safetensors")
 
 
 def ranges(hub):
-    return [said for method, path, said in hub.asked if method == "GET" and path.endswith(".safetensors")]
+    return [header for method, path, header in hub.asked if method == "GET" and path.endswith(".safetensors")]
 
 
 def test_a_download_that_breaks_off_goes_on_where_it_was(hub, folder, caplog):
-    found = find_model(NAME)
-    hub.breaks_after = weights_of(found) // (finding.ATTEMPTS + 2)
+    candidate = find_model(NAME)
+    hub.breaks_after = weights_of(candidate) // (finding.ATTEMPTS + 2)
     hub.breaks_left = finding.ATTEMPTS
     with pytest.raises(ModelError, match="arrived and stay"):
-        fetch(found)
+        fetch(candidate)
     assert find_local(NAME) is None
-    first, *others = ranges(hub)
+    first, *later = ranges(hub)
     assert first == ""
-    assert all(said.startswith("bytes=") for said in others)
+    assert all(header.startswith("bytes=") for header in later)
     hub.breaks_left = 1
     hub.asked.clear()
-    fetched = fetch(found)
-    assert all(said.startswith("bytes=") for said in ranges(hub))
+    fetched = fetch(candidate)
+    assert all(header.startswith("bytes=") for header in ranges(hub))
     broken = [entry for entry in caplog.records if entry.name == "attention_core"]
     assert len(broken) == finding.ATTEMPTS  # 3 of the first download, whose last one is told, and 1 of the second
     assert all(entry.exc_info for entry in broken)
@@ -97,18 +97,18 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(hub, folder, caplog):
 
 def test_a_visitor_who_stops_a_download_keeps_what_has_arrived(hub):
     def stop(done, total):
-        if done > total - weights_of(found) // 2:
+        if done > total - weights_of(candidate) // 2:
             raise LookupError
 
-    found = find_model(NAME)
+    candidate = find_model(NAME)
     with pytest.raises(LookupError):
-        fetch(found, stop)
-    fetch(found)
-    assert any(said.startswith("bytes=") for _, _, said in hub.asked)
+        fetch(candidate, stop)
+    fetch(candidate)
+    assert any(header.startswith("bytes=") for _, _, header in hub.asked)
 
 
 def test_a_file_that_arrives_damaged_is_thrown_away(hub, monkeypatch):
-    found = find_model(NAME)
+    candidate = find_model(NAME)
 
     def damaged(url, part, size, count):
         part.write_bytes(b"\0" * size)
@@ -116,8 +116,8 @@ def test_a_file_that_arrives_damaged_is_thrown_away(hub, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(finding, "_transfer", damaged)
         with pytest.raises(ModelError, match="arrived damaged"):
-            fetch(found)
-    assert fetch(found).is_dir()
+            fetch(candidate)
+    assert fetch(candidate).is_dir()
 
 
 def test_weights_in_several_files_are_one_set(hub, tmp_path):
@@ -139,11 +139,11 @@ def test_weights_in_several_files_are_one_set(hub, tmp_path):
     refused("incomplete", str(snapshot))
 
 
-def refused(said, *asked, **more):
+def refused(message, *args, **options):
     """Look a model up, which is refused in these words."""
-    with pytest.raises(ModelError, match=said) as told:
-        find_model(*asked, **more)
-    return str(told.value)
+    with pytest.raises(ModelError, match=message) as error:
+        find_model(*args, **options)
+    return str(error.value)
 
 
 def test_names_that_do_not_exist_are_told(hub):
@@ -201,21 +201,21 @@ def test_models_that_are_not_given_out_are_told(hub):
 
 
 def test_what_is_too_large_is_told_with_both_numbers(hub, monkeypatch):
-    both = r"are 0\.2 MB; this app downloads at most 0\.1 MB .*ATTENTION_MOST_MODEL_MB"
+    message = r"are 0\.2 MB; this app downloads at most 0\.1 MB .*ATTENTION_MOST_MODEL_MB"
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "0.1")
-    refused(both, NAME)
+    refused(message, NAME)
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "5")
     monkeypatch.setattr(finding, "MODEL_TEXT_FILE_BYTES", Bound("", 1_000, ""))
     refused(r"tokenizer\.json of someone/tiny is 0\.0 MB", NAME)
 
 
 def test_what_does_not_fit_into_memory_is_told(hub, monkeypatch):
-    found = find_model(NAME)
+    candidate = find_model(NAME)
     monkeypatch.setattr(room, "free_memory", lambda device: 100_000)
     with pytest.raises(room.NoMemory, match=r"take 0\.2 MB of memory; 0\.1 MB are free"):
         find_model(NAME)
     with pytest.raises(room.NoMemory):
-        load_pretrained(fetch(found))
+        load_pretrained(fetch(candidate))
 
 
 @pytest.mark.parametrize("device", ["cuda", "mps"])
@@ -236,10 +236,10 @@ def test_the_memory_that_is_asked_is_that_of_the_device(monkeypatch, device):
 
 def test_a_full_disk_is_told(hub, monkeypatch):
     usage = namedtuple("usage", "total used free")
-    found = find_model(NAME)
+    candidate = find_model(NAME)
     monkeypatch.setattr(finding.shutil, "disk_usage", lambda folder: usage(1, 1, 1_000_000))
     with pytest.raises(ModelError, match=r"no room .* 1\.0 MB are free"):
-        fetch(found)
+        fetch(candidate)
     assert find_local(NAME) is None
 
 
@@ -252,32 +252,32 @@ def test_without_a_network_the_models_that_are_there_are_listed(nobody, tmp_path
 
 
 def test_a_network_that_fails_before_the_download_is_told(hub, nobody, tmp_path, monkeypatch):
-    found = find_model(NAME)
+    candidate = find_model(NAME)
     tiny_hub.turn_to(nobody, tmp_path / "cache", monkeypatch)
     with pytest.raises(ModelError, match="cannot be reached, so someone/tiny cannot be fetched"):
-        fetch(found)
+        fetch(candidate)
 
 
 def test_folders_are_opened_for_the_owner_alone(folder, tmp_path, monkeypatch):
     assert find_model(str(folder)).folder == folder
     refused("no folder", str(tmp_path / "none"))
     refused(r"no config\.json", str(tmp_path))
-    said, own = set(), "only where the app runs on your own computer"
+    messages, refusal = set(), "only where the app runs on your own computer"
     for path in (str(folder), "/etc", "/nowhere", "~", "../..", "C:\\Users"):
-        said.add(refused(own, path, folders=False))
-    assert len(said) == 1
+        messages.add(refused(refusal, path, folders=False))
+    assert len(messages) == 1
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
-    refused(own, str(folder))
+    refused(refusal, str(folder))
 
 
 def test_a_public_server_has_a_smaller_bound_and_does_not_sign_in(hub, tmp_path, monkeypatch):
-    own = room.max_model_bytes()
+    bound = room.max_model_bytes()
     assert finding.token() is None
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
-    assert room.max_model_bytes() < own
+    assert room.max_model_bytes() < bound
     assert finding.token() is False
     monkeypatch.setenv("ATTENTION_MOST_MODEL_MB", "much")
-    assert room.max_model_bytes() < own
+    assert room.max_model_bytes() < bound
     assert room.in_megabytes(2_500_000_000) == "2.5 GB"
 
 

@@ -57,10 +57,10 @@ def tokenizer():
 @pytest.fixture(scope="module")
 def pretrained(tokenizer):
     """A function that makes a model of a family, once."""
-    made = {}
+    models = {}
 
     def make(family: str) -> Pretrained:
-        if family not in made:
+        if family not in models:
             torch.manual_seed(0)
             name, sizes = {**DECODERS, **BOTH, **HYBRID}[family]
             kind = getattr(hf, name)
@@ -71,36 +71,36 @@ def pretrained(tokenizer):
                 if name.endswith("sinks"):
                     parameter.data.copy_(torch.linspace(-1, 1, len(parameter)))
             kind = ModelKind.ENCODER_DECODER if family in BOTH else ModelKind.DECODER
-            made[family] = Pretrained(family, kind, model, tokenizer, max_tokens=32)
-        return made[family]
+            models[family] = Pretrained(family, kind, model, tokenizer, max_tokens=32)
+        return models[family]
 
     return make
 
 
 def same_traces(ours, theirs):
     assert ours.names == theirs.names
-    for one, other in zip(ours.traces, theirs.traces, strict=True):
-        assert (one.n_queries, one.n_keys) == (other.n_queries, other.n_keys)
+    for one, second in zip(ours.traces, theirs.traces, strict=True):
+        assert (one.n_queries, one.n_keys) == (second.n_queries, second.n_keys)
         for head in range(one.n_heads):
-            assert_close(one.weights(head), other.weights(head), atol=1e-5, rtol=0)
-            assert_close(one.context(head), other.context(head), atol=1e-5, rtol=1e-5)
+            assert_close(one.weights(head), second.weights(head), atol=1e-5, rtol=0)
+            assert_close(one.context(head), second.context(head), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("family", [*DECODERS, *BOTH, *HYBRID])
 def test_a_text_is_traced_with_what_is_expected_after_each_token(family, pretrained):
     model, source, text = pretrained(family), SOURCE if family in BOTH else {}, [*PROMPT, *MORE]
-    made = generate(model, text, source)
+    generation = generate(model, text, source)
     tokens = torch.tensor([text])
     inputs = {**source, "decoder_input_ids": tokens} if source else {"input_ids": tokens}
-    same_traces(made.recording, run_model(model.model, inputs)[0])
+    same_traces(generation.recording, run_model(model.model, inputs)[0])
     with torch.no_grad():
-        wanted = model.model(**inputs).logits[0]
-    assert_close(made.logits, wanted, atol=1e-5, rtol=1e-5)
-    bits = -made.logits[2].log_softmax(0)[text[3]].item() / math.log(2)
-    assert made.bits[2] == pytest.approx(bits, abs=1e-4)
-    assert list(made.recording.traces[-1].story.query_axis.labels) == list(made.tokens)
-    if kept := cache_of(made):
-        assert kept.has_windows == any(word in family for word in ("window", "gpt-oss"))
+        expected_logits = model.model(**inputs).logits[0]
+    assert_close(generation.logits, expected_logits, atol=1e-5, rtol=1e-5)
+    bits = -generation.logits[2].log_softmax(0)[text[3]].item() / math.log(2)
+    assert generation.bits[2] == pytest.approx(bits, abs=1e-4)
+    assert list(generation.recording.traces[-1].story.query_axis.labels) == list(generation.tokens)
+    if cache := cache_of(generation):
+        assert cache.has_windows == any(word in family for word in ("window", "gpt-oss"))
 
 
 def test_what_is_kept_is_counted(pretrained):
@@ -143,12 +143,12 @@ def test_a_text_ends_where_the_model_does(pretrained, tokenizer):
 
 def test_what_is_expected_adds_up_and_comes_best_first(tokenizer):
     logits = torch.randn(60, generator=torch.Generator().manual_seed(1))
-    found = expected(logits, tokenizer, n=7)
+    next_tokens = expected(logits, tokenizer, n=7)
     shares = logits.softmax(0)
-    assert [one.id for one in found.likeliest] == shares.argsort(descending=True)[:7].tolist()
-    assert sum(one.probability for one in found.likeliest) + found.remainder == pytest.approx(1)
-    assert found.n_remaining == 53
-    assert found.entropy == pytest.approx(-(shares * shares.log2()).sum().item(), abs=1e-4)
+    assert [one.id for one in next_tokens.likeliest] == shares.argsort(descending=True)[:7].tolist()
+    assert sum(one.probability for one in next_tokens.likeliest) + next_tokens.remainder == pytest.approx(1)
+    assert next_tokens.n_remaining == 53
+    assert next_tokens.entropy == pytest.approx(-(shares * shares.log2()).sum().item(), abs=1e-4)
     certain = expected(torch.tensor([0.0, 500.0]), tokenizer, n=10)
     assert (certain.likeliest[0].probability, certain.entropy, certain.n_remaining) == (1, 0, 0)
 

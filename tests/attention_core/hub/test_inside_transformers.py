@@ -42,8 +42,8 @@ def config():
 
 
 def test_the_class_of_a_model_is_found_by_its_config(config):
-    found = inside_transformers.model_class(transformers.AutoModelForMaskedLM, config)
-    assert found is transformers.BertForMaskedLM, MOVED
+    model_class = inside_transformers.model_class(transformers.AutoModelForMaskedLM, config)
+    assert model_class is transformers.BertForMaskedLM, MOVED
     assert inside_transformers.model_class(transformers.AutoModelForImageClassification, config) is None, MOVED
     several = inside_transformers.model_class(transformers.AutoModel, transformers.FunnelConfig())
     assert several is transformers.FunnelModel, f"{MOVED}: the first of several classes"
@@ -56,10 +56,10 @@ def test_classes_tell_how_their_attention_is_called():
 
 
 def test_a_model_takes_another_attention_and_its_own_again(config, monkeypatch):
-    seen = []
+    calls = []
 
     def attention(module, query, key, value, *_, **__):
-        seen.append(module)
+        calls.append(module)
         return value.transpose(1, 2), None
 
     name = "sdpa_seen_by_a_test"
@@ -68,7 +68,7 @@ def test_a_model_takes_another_attention_and_its_own_again(config, monkeypatch):
     before = model.config._attn_implementation
     with inside_transformers.attn_implementation([model.config], name):
         model(ids)
-    assert len(seen) == 1, f"{MOVED}: the attention function of a model cannot be exchanged"
+    assert len(calls) == 1, f"{MOVED}: the attention function of a model cannot be exchanged"
     assert model.config._attn_implementation == before, MOVED
     model(ids)
-    assert len(seen) == 1, f"{MOVED}: the attention function of a model does not come back"
+    assert len(calls) == 1, f"{MOVED}: the attention function of a model does not come back"

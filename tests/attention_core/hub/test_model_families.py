@@ -29,12 +29,12 @@ def test_families_give_their_own_weights_and_those_that_bypass_the_interface_wha
     check(recording.traces, handed_out(asked(eager, inputs)))
     assert recording.names == names
     assert ("bypasses" in recording.note) if name in BYPASSING else not recording.note
-    with torch.no_grad(), capture() as seen:
+    with torch.no_grad(), capture() as captured:
         model(**inputs)
-    for trace, own in zip(recording, seen, strict=False):
-        if trace.query.shape[-1] and own.query.shape[-1]:
-            assert trace.story.are_rotated == own.story.are_rotated
-            assert own.story.crosses in (None, trace.story.name.endswith("cross"))
+    for trace, captured_trace in zip(recording, captured, strict=False):
+        if trace.query.shape[-1] and captured_trace.query.shape[-1]:
+            assert trace.story.are_rotated == captured_trace.story.are_rotated
+            assert captured_trace.story.crosses in (None, trace.story.name.endswith("cross"))
     for trace in recording:
         assert ("weights only" if name in BYPASSING else "first of 2 items") in trace.story.note
         assert (min(trace.query.shape[-1], trace.key.shape[-1]) == 0) == (name in BYPASSING)
@@ -208,12 +208,12 @@ def test_attention_that_the_output_leaves_out_is_there(item):
     projected = []
     for module in model.modules():
         if type(module).__name__ == "TimesformerSelfAttention":
-            module.qkv.register_forward_hook(lambda *given: projected.append(given[-1].unflatten(-1, (3, 4, 8))))
+            module.qkv.register_forward_hook(lambda *args: projected.append(args[-1].unflatten(-1, (3, 4, 8))))
     asked(model, VIDEO)
     assert len(recording) == len(projected) == 4
     assert [trace.n_keys for trace in recording] == [3, 17, 3, 17]  # time, then space
-    own = [vectors[item * len(vectors) // 2].permute(1, 2, 0, 3) for vectors in projected]
-    check(recording, [(query @ key.mT / 8**0.5).softmax(-1) for query, key, _ in own])
+    vectors_of_item = [vectors[item * len(vectors) // 2].permute(1, 2, 0, 3) for vectors in projected]
+    check(recording, [(query @ key.mT / 8**0.5).softmax(-1) for query, key, _ in vectors_of_item])
     assert "such as windows" in recording[0].story.note or item
 
 
@@ -224,15 +224,15 @@ SWIN = {"image_size": 32, "patch_size": 4, "embed_dim": 16, "depths": [2], "num_
 def test_windows_of_every_item_are_there_by_name(family):
     model = models(family, SWIN, [None])[0]
     inputs = {"pixel_values": torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))}
-    alone = trace_model(model, pixel_values=inputs["pixel_values"][1:])
+    second_alone = trace_model(model, pixel_values=inputs["pixel_values"][1:])
     second = trace_model(model, item=1, **inputs)
     every = trace_model(model, item="all", **inputs)
-    assert len(alone) == len(second) == 2
+    assert len(second_alone) == len(second) == 2
     assert len(every) == 2 * 2 * 4
     assert every.names[5] == "encoder.0.0.self (item 1, window 1)"
-    for own, one in zip(alone, second, strict=True):
-        check([one], [torch.stack([own.weights(head) for head in range(2)])])
-    check([every[4]], [torch.stack([alone[0].weights(head) for head in range(2)])])
+    for trace, one in zip(second_alone, second, strict=True):
+        check([one], [torch.stack([trace.weights(head) for head in range(2)])])
+    check([every[4]], [torch.stack([second_alone[0].weights(head) for head in range(2)])])
 
 
 @pytest.mark.parametrize("family", ["Bert", "T5", "MPNet"])

@@ -32,6 +32,6 @@ def test_without_the_head_that_copies_the_umbrella_is_forgotten():
     worth = study.ablate(inputs, metric=lambda out: divergence(plain.softmax(-1), out.logits.softmax(-1)).mean()).values
     most = divmod(int(worth.argmax()), worth.shape[1])
     before, after = (run_model(llama.model, inputs, edits=drop_heads(off))[1].logits[0, -1] for off in ([], [most]))
-    first, then = (expected(logits, llama.tokenizer, n=40) for logits in (before, after))
+    first, second = (expected(logits, llama.tokenizer, n=40) for logits in (before, after))
     assert (first.likeliest[0].text, first.likeliest[0].probability > 0.5) == ("␣umbrella", True)
-    assert dict((one.text, one.probability) for one in then.likeliest).get("␣umbrella", 0) < 0.05
+    assert dict((one.text, one.probability) for one in second.likeliest).get("␣umbrella", 0) < 0.05

@@ -35,28 +35,28 @@ def test_the_tokens_of_a_picture_are_tiles_among_the_words_and_every_head_is_rig
     assert prepared.tokens[first + rows * columns - 1] == f" row {rows}, column {columns}"
     assert "".join(prepared.tokens).endswith(TEXT)
     assert not prepared.special & set(range(first, first + rows * columns))
-    found = run(pretrained, prepared)
-    assert found.kind is ModelKind.DECODER
-    together = next(iter(found.groups.values()))
+    result = run(pretrained, prepared)
+    assert result.kind is ModelKind.DECODER
+    together = next(iter(result.groups.values()))
     assert together[0].story.key_axis.labels == prepared.tokens
     model = pretrained.model
     model.set_attn_implementation("eager")
     with torch.inference_mode():
-        wanted = model(**prepared.inputs, output_attentions=True)
+        expected = model(**prepared.inputs, output_attentions=True)
     model.set_attn_implementation("sdpa")
-    assert (found.logits - wanted.logits[0]).abs().max() < 1e-5
-    for trace, weights in zip(together, wanted.attentions, strict=True):
-        own = torch.stack([trace.weights(head) for head in range(trace.n_heads)])
-        assert (own - weights[0]).abs().max() < 1e-5
+    assert (result.logits - expected.logits[0]).abs().max() < 1e-5
+    for trace, weights in zip(together, expected.attentions, strict=True):
+        recorded = torch.stack([trace.weights(head) for head in range(trace.n_heads)])
+        assert (recorded - weights[0]).abs().max() < 1e-5
 
 
 def test_another_picture_moves_what_the_words_become_and_none_is_a_text_alone(reader):
     _, pretrained = reader
     logits = [run(pretrained, picture_text_inputs(pretrained, one, TEXT)).logits for one in (PICTURE, 255 - PICTURE)]
     assert (logits[0] - logits[1]).abs().max() > 1e-4
-    alone = text_inputs(pretrained, TEXT)
-    assert alone.tiles is None
-    assert run(pretrained, alone).logits.shape[0] == len(alone.tokens)
+    without_picture = text_inputs(pretrained, TEXT)
+    assert without_picture.tiles is None
+    assert run(pretrained, without_picture).logits.shape[0] == len(without_picture.tokens)
 
 
 def test_a_head_is_ablated_beside_a_picture_as_it_is_alone(reader):
@@ -68,14 +68,14 @@ def test_a_head_is_ablated_beside_a_picture_as_it_is_alone(reader):
     layers = (projection or pretrained.model.model.text_model).layers
     n = len(values) - len(layers)  # attentions of the picture's tower come first
 
-    def without(module, given):
-        return (torch.cat([given[0][..., :8], torch.zeros_like(given[0][..., 8:16]), given[0][..., 16:]], -1),)
+    def without(module, args):
+        return (torch.cat([args[0][..., :8], torch.zeros_like(args[0][..., 8:16]), args[0][..., 16:]], -1),)
 
     handle = layers[1].self_attn.o_proj.register_forward_pre_hook(without)
     with torch.inference_mode():
-        wanted = pretrained.model(**inputs).logits[0, -1, 5]
+        expected = pretrained.model(**inputs).logits[0, -1, 5]
     handle.remove()
-    assert abs(float(values[n + 1, 1]) - float(wanted)) < 1e-5
+    assert abs(float(values[n + 1, 1]) - float(expected)) < 1e-5
 
 
 def test_states_are_patched_from_another_text_beside_the_same_picture(reader):
@@ -90,8 +90,8 @@ def test_states_are_patched_from_another_text_beside_the_same_picture(reader):
         with pytest.raises(UnsupportedError):
             study.patch(clean, corrupt, metric=metric)
         return
-    found = study.patch(clean, corrupt, metric=metric)
-    assert found.correlation > 0.99
+    effects = study.patch(clean, corrupt, metric=metric)
+    assert effects.correlation > 0.99
     states = study.patch(clean, corrupt, metric=metric, at="residual", gradient=False)
     last = clean["input_ids"].shape[1] - 1  # the tower's layers may have more positions
     assert abs(float(states.values[-1, last]) - states.goal) < 1e-5

@@ -42,15 +42,15 @@ def picture():
     return np.random.default_rng(0).integers(0, 256, (50, 40, 4), dtype=np.uint8)
 
 
-def ran(model, text=TEXT, **more):
-    return run(model, text_inputs(model, text, **more))
+def ran(model, text=TEXT, **options):
+    return run(model, text_inputs(model, text, **options))
 
 
-def refused(said, ask, *given, **more):
+def refused(message, ask, *args, **options):
     """Ask for what is refused in these words, and return the error."""
-    with pytest.raises(ModelError, match=said) as told:
-        ask(*given, **more)
-    return told.value
+    with pytest.raises(ModelError, match=message) as error:
+        ask(*args, **options)
+    return error.value
 
 
 def test_what_a_folder_holds_is_told_from_its_settings(models, minilm):
@@ -98,14 +98,14 @@ def test_each_kind_of_model_runs_with_its_own_axes_and_outputs(models, picture):
 
 def test_an_encoder_decoder_is_given_a_target_or_writes_one(models):
     t5 = models[ModelKind.ENCODER_DECODER]
-    given = ran(t5, target="Das Tier war")
-    assert given.target_tokens[0] == "<pad>"
-    assert "".join(given.target_tokens[1:]).removeprefix("␣") == "Das Tier war"
-    assert given.logits.shape[0] == given.hidden.shape[0] == len(given.target_tokens)
-    sides = {"encoder.0.self": (given.tokens, given.tokens), "decoder.0.self": (given.target_tokens,) * 2}
-    sides["decoder.1.cross"] = (given.target_tokens, given.tokens)
+    result = ran(t5, target="Das Tier war")
+    assert result.target_tokens[0] == "<pad>"
+    assert "".join(result.target_tokens[1:]).removeprefix("␣") == "Das Tier war"
+    assert result.logits.shape[0] == result.hidden.shape[0] == len(result.target_tokens)
+    sides = {"encoder.0.self": (result.tokens, result.tokens), "decoder.0.self": (result.target_tokens,) * 2}
+    sides["decoder.1.cross"] = (result.target_tokens, result.tokens)
     for name, (rows, columns) in sides.items():
-        trace = given.recording[name]
+        trace = result.recording[name]
         assert (tuple(trace.story.query_axis.labels), tuple(trace.story.key_axis.labels)) == (rows, columns)
     written = text_inputs(t5, TEXT)
     assert 1 < len(written.target_tokens) <= 66
@@ -145,7 +145,7 @@ def test_what_does_not_fit_is_cut_quickly_and_told(minilm, models):
     prepared = text_inputs(minilm, "attention is all you need " * 20_000)
     assert time.perf_counter() - start < 2
     assert len(prepared.tokens) == 512
-    assert all(said in prepared.notes[0] for said in ("cut to its first 512 tokens", "knows no more positions"))
+    assert all(phrase in prepared.notes[0] for phrase in ("cut to its first 512 tokens", "knows no more positions"))
     pair = text_inputs(models[ModelKind.ENCODER], "the " * 60, pair="cross " * 60)
     assert len(pair.tokens) == 40
     assert pair.inputs["token_type_ids"].sum() > 10
@@ -169,9 +169,9 @@ def test_texts_and_pictures_go_to_models_that_take_them(models, minilm, picture)
 def test_a_picture_is_shown_as_the_model_sees_it(models, stored, tmp_path):
     halves = np.zeros((32, 32, 3), np.uint8)
     halves[:, 16:] = (250, 100, 50)
-    seen = picture_inputs(models[ModelKind.VISION], halves)
-    assert seen.picture.shape == (16, 16, 3)
-    assert np.abs(seen.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
+    inputs = picture_inputs(models[ModelKind.VISION], halves)
+    assert inputs.picture.shape == (16, 16, 3)
+    assert np.abs(inputs.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
     clear = np.zeros((32, 32, 4), np.uint8)
     assert (picture_inputs(models[ModelKind.VISION], clear).picture == 255).all()
     plain = altered(stored / "vision", tmp_path)
@@ -305,7 +305,7 @@ def test_models_that_cannot_be_shown_are_told_from_their_settings(stored, tmp_pa
 
 
 def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_after_the_run(models, monkeypatch):
-    def fails(*args, **more):
+    def fails(*args, **kwargs):
         raise ValueError("FNetModel shows no attention")
 
     monkeypatch.setattr("attention_core.hub.run.run_model", fails)
@@ -347,9 +347,9 @@ def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):
 def test_the_package_and_complete_folders_are_found(stored, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     (tmp_path / "half").mkdir()
-    found = {model.name: model for model in local_models()}
-    assert {PACKAGE, *FOLDERS} <= found.keys()
-    assert found["decoder"].source == "folder"
+    by_name = {model.name: model for model in local_models()}
+    assert {PACKAGE, *FOLDERS} <= by_name.keys()
+    assert by_name["decoder"].source == "folder"
     monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
     assert find_local("half") is None
 
@@ -369,8 +369,8 @@ def test_what_a_model_cannot_do_with_an_input_is_told_as_such(models, caplog):
     ):
         prepared = text_inputs(decoder, TEXT)
         prepared = replace(prepared, inputs={**prepared.inputs, name: value})
-        told = refused("cannot be run with this input", run, decoder, prepared)
-        assert isinstance(told.__cause__, error)
+        refusal = refused("cannot be run with this input", run, decoder, prepared)
+        assert isinstance(refusal.__cause__, error)
     assert len(logged(caplog)) == 2
 
 
@@ -380,7 +380,7 @@ def test_what_a_model_cannot_do_with_an_input_is_told_as_such(models, caplog):
     ["attention.capture.trace_builder.TraceBuilder.trace", "hub.tracing.ModuleLog.enter", "hub.tracing.name_traces"],
 )
 def test_a_fault_of_our_own_is_not_put_down_to_the_input(models, monkeypatch, caplog, place, error):
-    def fails(*args, **more):
+    def fails(*args, **kwargs):
         raise error("ours")
 
     ours = FunctionType(fails.__code__, {"__name__": "attention_core.attention.recording"}, closure=fails.__closure__)
@@ -394,7 +394,7 @@ def test_a_fault_of_our_own_is_not_put_down_to_the_input(models, monkeypatch, ca
     "error", [torch.OutOfMemoryError("CUDA"), RuntimeError("MPS backend out of memory"), MemoryError()]
 )
 def test_a_lack_of_memory_is_told(models, monkeypatch, error):
-    def fails(*args, **more):
+    def fails(*args, **kwargs):
         raise error
 
     monkeypatch.setattr(models[ModelKind.DECODER].model, "forward", fails)

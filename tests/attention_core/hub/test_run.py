@@ -94,8 +94,8 @@ def test_each_item_of_a_batch_can_lose_heads_of_its_own():
     ablations = [[], [(0, 1)], [(1, 3), (0, 0)]]
     batch = run_items(model, {"input_ids": one.expand(3, -1)}, [*map(drop_heads, ablations)]).logits
     for item, ablated in zip(batch, ablations, strict=True):
-        alone = run_model(model, {"input_ids": one}, edits=drop_heads(ablated))[1].logits[0]
-        assert_close(item, alone, atol=1e-5, rtol=1e-5)
+        logits_alone = run_model(model, {"input_ids": one}, edits=drop_heads(ablated))[1].logits[0]
+        assert_close(item, logits_alone, atol=1e-5, rtol=1e-5)
     assert not torch.allclose(batch[0], batch[1], atol=1e-3)
 
 

@@ -145,5 +145,5 @@ def test_a_pretrained_model_gives_its_own_weights():
         ),
     ],
 )
-def test_what_was_missed_note_is_told_as_one_or_as_several(missed, says):
+def test_what_was_missed_is_named_as_one_or_as_several(missed, says):
     assert _missed_note([kind(1, 1) for kind in missed]) == says

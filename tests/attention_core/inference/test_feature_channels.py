@@ -17,9 +17,9 @@ from attention_core.models.features import Layer
 def model():
     torch.manual_seed(3)
     config = FeatureMaskConfig(side=20, layers=(Layer(7, 2), Layer(11, 2)), d_hidden=13)
-    made = FeatureMask(config).eval().requires_grad_(False)
-    torch.nn.init.normal_(made.query, std=3)
-    return made
+    classifier = FeatureMask(config).eval().requires_grad_(False)
+    torch.nn.init.normal_(classifier.query, std=3)
+    return classifier
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +33,9 @@ def trace(model, picture):
 
 
 def test_weighted_channels_add_up_to_the_scores(trace):
-    whole = trace.scores()[0].reshape(5, 5)
+    scores = trace.scores()[0].reshape(5, 5)
     maps = trace.key[0].T.reshape(11, 5, 5)
-    torch.testing.assert_close((maps * trace.query[0, 0, :, None, None]).sum(0), whole)
+    torch.testing.assert_close((maps * trace.query[0, 0, :, None, None]).sum(0), scores)
     data = step_data(trace, step_of(trace, "key"), shown=find.order_of(trace)[:3])
     assert (data["shape"], data["grid"], data["flat"]) == ([25, 3], [5, 5], False)
     assert data["columns"] == tuple(str(channel + 1) for channel in find.order_of(trace)[:3])
@@ -69,9 +69,9 @@ def test_products_and_their_rest_add_up_to_the_score(trace, region):
     ]
     assert len(products) == 3
     assert products == sorted(products, key=abs, reverse=True)
-    sign, rest, score = re.search(r"([-+]) \\underbrace\{([\d.]+)\}.* = (-?[\d.]+)", formula).groups()
+    sign, remainder, score = re.search(r"([-+]) \\underbrace\{([\d.]+)\}.* = (-?[\d.]+)", formula).groups()
     assert float(score) == pytest.approx(float(trace.scores()[0, region]), rel=0.01)
-    assert sum(products) + float(sign + rest) == pytest.approx(float(score), abs=0.05)
+    assert sum(products) + float(sign + remainder) == pytest.approx(float(score), abs=0.05)
 
 
 def test_the_heaviest_regions_hold_the_share_that_is_told(trace):
@@ -84,8 +84,8 @@ def test_the_heaviest_regions_hold_the_share_that_is_told(trace):
 
 @pytest.mark.parametrize("edit", [(), UNIFORM, (BlockKeys((3, 11, 12)),)])
 def test_answer_after_an_edit_is_the_one_that_the_whole_network_gives(model, picture, trace, edit):
-    whole = step_of(model.trace(picture, edit), "output").value()[0]
-    torch.testing.assert_close(model.answer(trace, edit), whole)
+    answer = step_of(model.trace(picture, edit), "output").value()[0]
+    torch.testing.assert_close(model.answer(trace, edit), answer)
     assert float(model.answer(trace, edit).sum()) == pytest.approx(1, abs=1e-5)
 
 

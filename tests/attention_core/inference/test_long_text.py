@@ -17,11 +17,11 @@ def text():
 
 @pytest.mark.parametrize("layer", range(N_LAYERS))
 def test_first_window_is_read_as_the_model_itself_reads_it(text, layer):
-    wanted = trace_model(load("tatoeba-llama", "cpu"), input_ids=text.ids[None, :WINDOW])[layer]
+    expected = trace_model(load("tatoeba-llama", "cpu"), input_ids=text.ids[None, :WINDOW])[layer]
     trace = read_in_windows(text, layer)
     for head in range(trace.n_heads):
-        found = trace.weights(head, slice(0, WINDOW), slice(0, WINDOW))
-        torch.testing.assert_close(found.cpu(), wanted.weights(head).cpu(), atol=1e-5, rtol=1e-4)
+        weights = trace.weights(head, slice(0, WINDOW), slice(0, WINDOW))
+        torch.testing.assert_close(weights.cpu(), expected.weights(head).cpu(), atol=1e-5, rtol=1e-4)
 
 
 def test_rows_sum_to_one_over_the_last_window(text):

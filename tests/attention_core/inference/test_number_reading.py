@@ -35,15 +35,15 @@ def pieces(n: int) -> list[tuple[int, int]]:
 
 
 def canvas(shade=255):
-    drawn = np.full((48, 192, 4), 255, np.uint8)
-    drawn[..., :3] = shade
-    return drawn
+    pixels = np.full((48, 192, 4), 255, np.uint8)
+    pixels[..., :3] = shade
+    return pixels
 
 
 def test_each_digit_of_a_number_is_a_piece_of_ink(picture):
-    found = read.pieces_of(picture)
-    assert len(found) == 4
-    assert all(height > width for height, width in found)
+    pieces = read.pieces_of(picture)
+    assert len(pieces) == 4
+    assert all(height > width for height, width in pieces)
 
 
 def test_digits_that_touch_are_one_piece_and_specks_are_none():
@@ -61,15 +61,15 @@ def test_digits_that_touch_are_one_piece_and_specks_are_none():
     ("shade", "is_drawn", "remark"), [(255, False, read.NumberRemark.EMPTY), (0, True, read.NumberRemark.SINGLE_COLOUR)]
 )
 def test_canvas_of_one_colour_is_empty_or_painted_over(shade, is_drawn, remark):
-    seen = ink_picture(canvas(shade), READ_SIZE)
-    assert read.remarks_before(seen, is_drawn, float(is_drawn)) == [remark]
+    ink = ink_picture(canvas(shade), READ_SIZE)
+    assert read.remarks_before(ink, is_drawn, float(is_drawn)) == [remark]
 
 
 def test_canvas_that_is_almost_black_is_painted_over():
-    drawn = canvas(0)
-    drawn[:6, :6, :3] = 255
-    seen = ink_picture(drawn, READ_SIZE)
-    assert read.remarks_before(seen, False, 0.9) == [read.NumberRemark.COVERED]
+    pixels = canvas(0)
+    pixels[:6, :6, :3] = 255
+    ink = ink_picture(pixels, READ_SIZE)
+    assert read.remarks_before(ink, False, 0.9) == [read.NumberRemark.COVERED]
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,8 @@ def test_dimensions_that_behave_alike_become_neighbours():
     mixed = torch.tensor([0, 1, 2, 1, 0, 2, 2, 0, 1])
     order = influence.similar_dimensions_first(kinds[:, mixed])
     assert sorted(order) == list(range(9))
-    found = mixed[order].tolist()
-    assert sum(a != b for a, b in zip(found, [*found[1:], found[0]], strict=True)) == 3
+    in_order = mixed[order].tolist()
+    assert sum(a != b for a, b in zip(in_order, [*in_order[1:], in_order[0]], strict=True)) == 3
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_forty_words_are_read_and_differentiated_once_and_not_once_per_number(ce
     model = Translator(TranslatorConfig(scoring, cell)).eval().requires_grad_(False)
     calls, differentiate = [], torch.autograd.grad
 
-    def counted(*given, **named):
+    def counted(*args, **kwargs):
         calls.append("grad")
-        return differentiate(*given, **named)
+        return differentiate(*args, **kwargs)
 
     monkeypatch.setattr(torch.autograd, "grad", counted)
-    model.encoder.register_forward_hook(lambda *given: calls.append("encoder"))
-    model.decoder.register_forward_hook(lambda *given: calls.append("decoder"))
+    model.encoder.register_forward_hook(lambda *args: calls.append("encoder"))
+    model.decoder.register_forward_hook(lambda *args: calls.append("decoder"))
     knows(model, read_source("the red car and " * 10))
     assert calls == ["encoder", *(["decoder"] * (scoring == "dot")), "grad"]
 
@@ -113,10 +113,10 @@ def untrained(name):
 
 
 def test_text_is_cut_into_pieces_and_bounded():
-    given = cut("  Tom ate.  ")
-    assert given.labels[0] == START
-    assert "".join(given.labels[1:]).strip() == "Tom ate."
-    assert given.left_out == 0
+    text = cut("  Tom ate.  ")
+    assert text.labels[0] == START
+    assert "".join(text.labels[1:]).strip() == "Tom ate."
+    assert text.left_out == 0
     long = cut("Tom ate an apple. " * 100)
     assert (len(long.ids), len(long.labels)) == (WINDOW, WINDOW)
     assert long.left_out == len(pieces().encode(("Tom ate an apple. " * 100).strip()).ids) - WINDOW
@@ -125,15 +125,15 @@ def test_text_is_cut_into_pieces_and_bounded():
 
 def test_both_foresee_every_piece_from_those_before_it():
     models = untrained("language-recurrent"), untrained("language-recurrent-alone")
-    given = cut("Tom ate an apple. Tom ate")
-    told = foresee(*models, given)
-    for model, probabilities in zip(models, told.probabilities, strict=True):
-        whole = model(torch.tensor([given.ids])).logits[0].softmax(-1)
-        for place, piece in enumerate(given.ids[1:]):
-            assert_close(float(probabilities[place]), float(whole[place, piece]))
-    weights = told.trace.weights()
+    text = cut("Tom ate an apple. Tom ate")
+    predictions = foresee(*models, text)
+    for model, probabilities in zip(models, predictions.probabilities, strict=True):
+        table = model(torch.tensor([text.ids])).logits[0].softmax(-1)
+        for position, piece in enumerate(text.ids[1:]):
+            assert_close(float(probabilities[position]), float(table[position, piece]))
+    weights = predictions.trace.weights()
     assert_close(weights.triu(), torch.zeros_like(weights))  # no state sees itself or what is to come
-    assert_close(weights[1:].sum(1), torch.ones(len(given.ids) - 1))
+    assert_close(weights[1:].sum(1), torch.ones(len(text.ids) - 1))
 
 
 SENTENCE = "The xylophone player left."
@@ -149,7 +149,10 @@ def test_one_position_per_word_and_the_end(memory):
     assert memory.labels == ["The", "xylophone", "player", "left", ".", "end"]
     assert source.word_of.count(1) > 1
     for part in (memory.states, memory.update):
-        assert {way: values.shape for way, values in part.items()} == {"forward": (7, 6), "backward": (7, 6)}
+        assert {direction: values.shape for direction, values in part.items()} == {
+            "forward": (7, 6),
+            "backward": (7, 6),
+        }
 
 
 def test_word_has_the_state_after_its_last_piece_that_was_read(memory):
@@ -182,9 +185,9 @@ def test_bleu_is_read_from_the_cards_and_what_is_missing_is_left_out(tmp_path):
     card(tmp_path, "translator-mean", note="no figures")
     (tmp_path / "translator-general.json").write_text("{")
     names = tuple(f"translator-{name}" for name in ("none", "dot", "mean", "general", "additive"))
-    found = bleu_by_length(names, tmp_path)
-    assert found.groups == ["1-5", "12-14"]
-    assert found.scores == {"translator-none": [40.0, 20.0], "translator-dot": [41.0, None]}
+    by_length = bleu_by_length(names, tmp_path)
+    assert by_length.groups == ["1-5", "12-14"]
+    assert by_length.scores == {"translator-none": [40.0, 20.0], "translator-dot": [41.0, None]}
 
 
 def test_a_sentence_belongs_to_the_group_of_its_length():
@@ -197,33 +200,33 @@ def tiny(scoring: str, cell: str = "gru") -> Translator:
     return Translator(TranslatorConfig(scoring, cell, d_embedding=6, d_state=8, d_additive=5)).double().eval()
 
 
-def differentiated(model: Translator, source, said: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+def differentiated(model: Translator, source, french_ids: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """The same shares by automatic differentiation, one number of a vector at a time."""
     encoding = model.encode(source.ids[None])
     vectors = encoding.embedded.detach().requires_grad_()
     states, last = model.encoder(vectors)
-    ends = last.transpose(0, 1).flatten(1)
-    target = torch.tensor([[FIRST_PIECE, *said]])
-    _, queries, attended = model.decode(SourceEncoding(vectors, states, ends), target)
-    found = []
-    for whole in (ends[0], attended.context.reshape(queries.shape)[0, -1]):
+    last_states = last.transpose(0, 1).flatten(1)
+    target = torch.tensor([[FIRST_PIECE, *french_ids]])
+    _, queries, attended = model.decode(SourceEncoding(vectors, states, last_states), target)
+    jacobians = []
+    for vector in (last_states[0], attended.context.reshape(queries.shape)[0, -1]):
         squares = torch.zeros(len(source.words) + 1, dtype=torch.double)
-        for number in whole:
+        for number in vector:
             slope = torch.autograd.grad(number, vectors, retain_graph=True)[0][0]
             squares.index_add_(0, torch.tensor(source.word_of), slope.square().sum(1))
-        found.append(squares.sqrt() / squares.sqrt().sum())
-    return found[0], found[1]
+        jacobians.append(squares.sqrt() / squares.sqrt().sum())
+    return jacobians[0], jacobians[1]
 
 
 @pytest.mark.parametrize("scoring", ["additive", "dot", "general", "mean"])
 @pytest.mark.parametrize("cell", ["gru", "rnn"])
 def test_shares_are_those_of_automatic_differentiation(scoring, cell):
     model, source = tiny(scoring, cell), read_source("My chihuahua Zorglub hates the sea.")
-    said = french_prefix("Mon chien")
-    last, context = differentiated(model, source, said)
+    french_ids = french_prefix("Mon chien")
+    last, context = differentiated(model, source, french_ids)
     torch.testing.assert_close(last_state_shares(model, source), last)
-    torch.testing.assert_close(context_shares(model, source, said), context)
-    torch.testing.assert_close(weights_by_word(model, source, said).sum(), torch.ones((), dtype=torch.double))
+    torch.testing.assert_close(context_shares(model, source, french_ids), context)
+    torch.testing.assert_close(weights_by_word(model, source, french_ids).sum(), torch.ones((), dtype=torch.double))
 
 
 def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
@@ -249,18 +252,18 @@ def test_a_context_follows_a_nudged_vector_as_its_gradient_says():
 
 def test_sister_is_forgotten_and_given_back():
     model, source = load("translator-additive", "cpu"), read_source(BOOK)
-    made = translate(model, source, 5)
-    for french, english, kept, back in (("sœur", "sister", 0.0505, 0.3725), ("malade", "ill", 0.0242, 0.311)):
-        said = made.ids[: made.labels.index(french)]
+    translation = translate(model, source, 5)
+    for french, english, retained, back in (("sœur", "sister", 0.0505, 0.3725), ("malade", "ill", 0.0242, 0.311)):
+        french_ids = translation.ids[: translation.labels.index(french)]
         place = source.words.index(english)
-        assert int(weights_by_word(model, source, said).argmax()) == place
-        assert float(context_shares(model, source, said)[place]) == pytest.approx(back, abs=2e-3)
-        assert float(last_state_shares(model, source)[place]) == pytest.approx(kept, abs=2e-3)
+        assert int(weights_by_word(model, source, french_ids).argmax()) == place
+        assert float(context_shares(model, source, french_ids)[place]) == pytest.approx(back, abs=2e-3)
+        assert float(last_state_shares(model, source)[place]) == pytest.approx(retained, abs=2e-3)
 
 
 def test_only_a_reading_both_ways_tells_words_apart_by_what_follows():
     model = small("gru", 6)
-    first, second = (read_source(f"Apple makes very good {what}.") for what in ("pies", "phones"))
+    first, second = (read_source(f"Apple makes very good {noun}.") for noun in ("pies", "phones"))
     apart = state_differences(model, first, second)
     assert apart.words == ["Apple", "makes", "very", "good"]
     assert apart.forwards.abs().max() < 1e-6
@@ -275,9 +278,9 @@ def test_only_a_reading_both_ways_tells_words_apart_by_what_follows():
 def test_sentences_that_begin_otherwise_share_no_word():
     model = small("gru", 6)
     assert state_differences(model, read_source("A pie."), read_source("The pie.")).words == []
-    whole = state_differences(model, read_source("the pie"), read_source("The pie"))
-    assert whole.words == ["the", "pie"]
-    assert whole.bidirectional.max() < 1e-6
+    differences = state_differences(model, read_source("the pie"), read_source("The pie"))
+    assert differences.words == ["the", "pie"]
+    assert differences.bidirectional.max() < 1e-6
 
 
 def test_words_are_kept_where_they_stand_in_the_order_of_the_sentence():

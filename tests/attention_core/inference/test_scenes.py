@@ -34,9 +34,9 @@ def drawing():
 
 def test_counting_tells_the_weight_of_the_empty_key_and_of_bare_paper(drawing):
     model = build("scene-question").eval()
-    seen = drawing[2]
+    scene = drawing[2]
     answers, empty, paper = ask.answer_for_many(
-        model, [seen.picture, torch.zeros_like(seen.picture)], "how many digits are there"
+        model, [scene.picture, torch.zeros_like(scene.picture)], "how many digits are there"
     )
     assert empty.shape == paper.shape == (2, model.config.n_looks)
     assert empty[1] + paper[1] == pytest.approx(1, abs=1e-5)  # there is nothing but paper
@@ -51,9 +51,9 @@ def test_the_trained_model_answers_nearly_all_examples_about_the_scenes(scoring)
         picture = ask.scene_input(canvas_of(scene_strokes(scene, SIDE))).picture
         items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in scene]
         for question in (*ask.EXAMPLES, Question(QuestionKind.COUNT)):
-            said = model.explain(picture, question_words(write(question)), scoring).probabilities
+            probabilities = model.explain(picture, question_words(write(question)), scoring).probabilities
             true = answer(question, items)
-            right += [ANSWERS[int(said.argmax())] == true[0]] if true else []
+            right += [ANSWERS[int(probabilities.argmax())] == true[0]] if true else []
     assert np.mean(right) >= 0.85
 
 
@@ -112,8 +112,8 @@ def test_a_drawing_s_digits_are_read_one_by_one():
     for scene in SCENES.values():
         strokes = scene_strokes(scene, SIDE)
         groups = group_strokes(strokes, SIDE, "#FFFFFF")
-        alone = [ask.scene_input(canvas_of([strokes[at] for at in one.strokes])).picture for one in groups]
-        read = ask.read_digits(model, alone, [(one.colour, one.box) for one in groups])
+        pictures = [ask.scene_input(canvas_of([strokes[at] for at in one.strokes])).picture for one in groups]
+        read = ask.read_digits(model, pictures, [(one.colour, one.box) for one in groups])
         for one, true in zip(read, as_items(scene), strict=True):
             assert one[:2] == true[:2]
             assert one[2:] == pytest.approx(true[2:], abs=0.02)

@@ -77,8 +77,8 @@ def test_files_that_cannot_be_read_are_told(tmp_path, content, words):
 
 def test_which_part_a_sentence_is_in_depends_on_the_sentence_alone(file):
     reviews = read_reviews(file)
-    split, other = split_reviews(reviews), split_reviews(reviews[::-1])
-    assert set(split.train) == set(other.train)
+    split, reversed_split = split_reviews(reviews), split_reviews(reviews[::-1])
+    assert set(split.train) == set(reversed_split.train)
     assert not set(split.train) & set(split.development)
     assert len(split.train) + len(split.development) == len(reviews)
     assert 2 <= len(split.development) <= 30
@@ -123,21 +123,21 @@ def test_a_negation_reaches_six_words_up_to_a_sign_and_turns_their_vectors():
     assert sentence.read_as[3] == "dull + turned round"
     model, plain = untrained("sentence-attention"), read_sentence("dull")
     model.vectors.turn[:] = torch.linspace(-2, 2, 24)
-    turned, alone = model.vectors(sentence.pieces)[3], model.vectors(plain.pieces)[0]
-    assert_close(turned, alone * model.vectors.turn)
+    turned, plain_vector = model.vectors(sentence.pieces)[3], model.vectors(plain.pieces)[0]
+    assert_close(turned, plain_vector * model.vectors.turn)
 
 
 def test_made_up_sentences_take_the_side_of_their_word_unless_they_are_negated():
     telling, rng = [("dull", False), ("warm", True)], random.Random(1)
     rows = read_sentence("dull warm").pieces[:, 0].tolist()
-    seen = set()
+    sides = set()
     for _ in range(60):
         pieces, positive = sentiment.make_up(telling, rng)
         word = next(place for place, one in enumerate(pieces[:, 0].tolist()) if one in rows)
         negated = bool(pieces[word, -1])
         assert positive == ((pieces[word, 0] == rows[1]) != negated)
-        seen.add((positive, negated))
-    assert len(seen) == 4
+        sides.add((positive, negated))
+    assert len(sides) == 4
 
 
 @pytest.mark.parametrize("text", ["", "   \n\t", "\u00a0"])
@@ -164,14 +164,14 @@ def test_trace_reproduces_the_answer_and_padding_changes_nothing(name):
     with torch.inference_mode():
         together = model(pieces, mask).logits
         for place, sentence in enumerate((long, short)):
-            alone = model(sentence.pieces[None]).logits[0]
-            assert_close(alone, together[place])
+            unpadded = model(sentence.pieces[None]).logits[0]
+            assert_close(unpadded, together[place])
             trace = explain(model, sentence)
             weights = trace.weights()
             assert_close(weights.sum(), torch.tensor(1.0))
             assert_close(weights @ trace.value[0], trace.context())
-            assert_close(model.answer(trace.context()).softmax(-1), alone.softmax(-1)[None])
-            assert_close(step_of(trace, "answer").value(), alone.softmax(-1)[None])
+            assert_close(model.answer(trace.context()).softmax(-1), unpadded.softmax(-1)[None])
+            assert_close(step_of(trace, "answer").value(), unpadded.softmax(-1)[None])
 
 
 def test_attention_over_padding_is_exactly_zero():
@@ -241,11 +241,11 @@ def test_blocked_words_get_exactly_nothing_and_all_blocked_leaves_the_bias():
 def test_erasing_equals_judging_the_shorter_sentence():
     model, words = untrained("sentence-attention"), ["a", "warm", "and", "funny", "film"]
     sentence = read_sentence(" ".join(words))
-    now = judge(model, sentence).positive
+    unchanged = judge(model, sentence).positive
     removed = matter.remove_each(model, sentence)
     for place in range(len(words)):
         shorter = read_sentence(" ".join(words[:place] + words[place + 1 :]))
-        expected = judge(model, shorter).positive - now
+        expected = judge(model, shorter).positive - unchanged
         assert removed[place].item() == pytest.approx(expected, abs=1e-6)
 
 
@@ -301,16 +301,16 @@ def test_evaluating_what_cannot_be_evaluated_is_one_clear_line(tmp_path, capsys)
 @pytest.mark.parametrize("name", NAMES)
 def test_committed_model_reaches_the_figure_on_its_card(name, data_folder):
     card, development = read_card(name), split_reviews(read_reviews(data_folder)).development
-    own = figures(load(name, "cpu"), development)
-    assert own["n"] == card["development_sentences"]
-    assert own["accuracy"] == pytest.approx(card["development_accuracy"], abs=0.003)
-    assert own["accuracy"] >= 0.74
+    measured = figures(load(name, "cpu"), development)
+    assert measured["n"] == card["development_sentences"]
+    assert measured["accuracy"] == pytest.approx(card["development_accuracy"], abs=0.003)
+    assert measured["accuracy"] >= 0.74
 
 
 def test_the_guide_of_two_phases_is_the_committed_attention():
-    first, both = read_weights("sentence-attention"), read_weights("sentence-two-phase")
+    first, two_phase = read_weights("sentence-attention"), read_weights("sentence-two-phase")
     for name, tensor in first.items():
-        assert torch.equal(both[f"guide.{name}"], tensor), name
+        assert torch.equal(two_phase[f"guide.{name}"], tensor), name
 
 
 def test_clear_sentences_are_judged_right_and_by_the_telling_words(attention):
@@ -321,9 +321,9 @@ def test_clear_sentences_are_judged_right_and_by_the_telling_words(attention):
 
 
 def test_at_least_forty_of_fifty_sentences_with_a_negation_are_judged_right(attention, root):
-    own = figures(attention, read_reviews(root / "tests" / "data" / "negation.tsv"))
+    measured = figures(attention, read_reviews(root / "tests" / "data" / "negation.tsv"))
     right = read_card("sentence-attention")["right_of_50_with_a_negation"]
-    assert own["accuracy"] == pytest.approx(right / 50)
+    assert measured["accuracy"] == pytest.approx(right / 50)
     assert right >= 40
 
 

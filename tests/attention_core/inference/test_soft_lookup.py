@@ -134,10 +134,10 @@ def test_no_texts_have_no_vectors():
 def test_every_preset_is_usable_and_its_queries_are_answered(name):
     preset = PRESETS[name]
     assert not read_records(preset.text).remarks
-    asked = read_queries("\n".join(preset.queries))
-    assert asked.queries == preset.queries
-    weights = soft_lookup(preset.records, asked.queries, preset.temperature).weights()
-    assert weights.sum(1).tolist() == pytest.approx([1] * len(asked.queries))
+    read = read_queries("\n".join(preset.queries))
+    assert read.queries == preset.queries
+    weights = soft_lookup(preset.records, read.queries, preset.temperature).weights()
+    assert weights.sum(1).tolist() == pytest.approx([1] * len(read.queries))
 
 
 def test_presets_show_what_their_notes_say():
@@ -187,15 +187,15 @@ def test_long_texts_are_cut_and_equal_keys_are_told():
     ],
 )
 def test_queries_are_understood_or_explained(text, queries, words):
-    asked = read_queries(text)
-    assert asked.queries == queries
-    assert (words in " ".join(asked.remarks)) if words else not asked.remarks
+    read = read_queries(text)
+    assert read.queries == queries
+    assert (words in " ".join(read.remarks)) if words else not read.remarks
 
 
 @given(st.text(max_size=40))
 def test_no_text_breaks_the_reader_of_queries(text):
-    asked = read_queries(text)
-    assert asked.queries or asked.remarks
+    read = read_queries(text)
+    assert read.queries or read.remarks
 
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "car", "would", "not", "start", "a", "b", "c"]
@@ -237,26 +237,28 @@ def test_every_line_of_a_look_up_by_meaning_gives_its_step(tiny):
 
 
 def test_an_automobile_is_a_car_by_meaning_and_baked_bread_by_spelling():
-    found = find_local(PACKAGE)
-    if found is None:
+    local = find_local(PACKAGE)
+    if local is None:
         pytest.skip("without the package of the sentence encoder")
     preset = PRESETS["Ask a text"]
     records = preset.records
     best = {
         name: [
             records.keys[place]
-            for place in soft_lookup(records, preset.queries, preset.temperature, way).weights().argmax(1).tolist()
+            for place in soft_lookup(records, preset.queries, preset.temperature, encoder).weights().argmax(1).tolist()
         ]
-        for name, way in (("meaning", meaning(load_pretrained(found.folder))), ("spelling", SPELLING))
+        for name, encoder in (("meaning", meaning(load_pretrained(local.folder))), ("spelling", SPELLING))
     }
-    for sentence, told in zip(best["meaning"], ("old car", "snow had melted", "baked bread"), strict=True):
-        assert told in sentence
+    for sentence, phrase in zip(best["meaning"], ("old car", "snow had melted", "baked bread"), strict=True):
+        assert phrase in sentence
     assert "baked bread" in best["spelling"][0]
-    assert all(one != other for one, other in zip(best["meaning"], best["spelling"], strict=True))
+    assert all(
+        by_meaning != by_spelling for by_meaning, by_spelling in zip(best["meaning"], best["spelling"], strict=True)
+    )
     words = PRESETS["Eight words"]
     records = words.records
-    way = meaning(load_pretrained(found.folder))
-    weights = soft_lookup(records, words.queries, words.temperature, way).weights()
+    encoder = meaning(load_pretrained(local.folder))
+    weights = soft_lookup(records, words.queries, words.temperature, encoder).weights()
     assert [records.keys[place] for place in weights.argmax(1).tolist()] == ["car", "teacher", "car"]
     assert weights[0].max() > 0.9
 

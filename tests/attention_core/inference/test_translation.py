@@ -39,9 +39,9 @@ def additive():
     return build("translator-additive").eval().requires_grad_(False)
 
 
-def viewed(model, made):
-    made = made._replace(probabilities=piece_probabilities(model, SOURCE, made.ids))
-    return word_view(explain(model, SOURCE, made), SOURCE, made)
+def viewed(model, translation):
+    translation = translation._replace(probabilities=piece_probabilities(model, SOURCE, translation.ids))
+    return word_view(explain(model, SOURCE, translation), SOURCE, translation)
 
 
 def test_rows_and_columns_are_words_and_each_row_sums_to_one(additive):
@@ -67,8 +67,8 @@ def test_the_probability_of_a_word_is_the_product_of_its_pieces(additive):
 def test_piece_probabilities_are_those_of_the_model(additive):
     fed = torch.tensor([[START, *FINISHED.ids[:-1]]])
     expected = additive(SOURCE.ids[None], fed).logits[0].softmax(-1)
-    told = piece_probabilities(additive, SOURCE, FINISHED.ids)
-    assert told == pytest.approx([float(expected[place, one]) for place, one in enumerate(FINISHED.ids)])
+    probabilities = piece_probabilities(additive, SOURCE, FINISHED.ids)
+    assert probabilities == pytest.approx([float(expected[place, one]) for place, one in enumerate(FINISHED.ids)])
     assert piece_probabilities(additive, SOURCE, []) == []
 
 
@@ -91,9 +91,9 @@ def test_without_attention_there_is_a_single_key():
 def test_heads_are_averaged():
     model = Transformer(TransformerConfig(n_layers=1, n_heads=2, d_model=8, d_ff=8)).eval().requires_grad_(False)
     ids = [*load_vocabulary().cut(["le"]).ids, END]  # a piece to a word
-    source, made = read_source("The"), translation_of(ids, piece_probabilities(model, read_source("The"), ids))
-    trace = explain_layers(model, source, made)["cross", 0]
-    assert_close(word_view(trace, source, made).weights, (trace.weights(0) + trace.weights(1)) / 2)
+    source, translation = read_source("The"), translation_of(ids, piece_probabilities(model, read_source("The"), ids))
+    trace = explain_layers(model, source, translation)["cross", 0]
+    assert_close(word_view(trace, source, translation).weights, (trace.weights(0) + trace.weights(1)) / 2)
 
 
 def test_probability_per_word_is_the_root_of_a_product():
@@ -104,15 +104,15 @@ def test_probability_per_word_is_the_root_of_a_product():
 
 def snapshots(n_moments=3):
     """Weights from uniform to all on the first piece, as the training command keeps them."""
-    kept = {}
+    cached = {}
     for number in range(n_moments):
-        kept[f"{number}.step"] = torch.tensor(100.0 * number)
+        cached[f"{number}.step"] = torch.tensor(100.0 * number)
         for place, sides in enumerate(pair_words(list(LEARNED))):
             n_source, n_target = (len(load_vocabulary().cut(words).ids) + 1 for words in sides)
             weights = torch.full((n_target, n_source), (1 - number / (n_moments - 1)) / n_source)
             weights[:, 0] += number / (n_moments - 1)
-            kept[f"{number}.weights.{place}"] = weights.half()
-    return kept
+            cached[f"{number}.weights.{place}"] = weights.half()
+    return cached
 
 
 def test_every_sentence_goes_from_uniform_to_sharp():
@@ -146,11 +146,11 @@ TEXT = "The red chihuahua."
 
 @pytest.mark.parametrize("n", [1, 4, MAX_WORDS])
 def test_any_number_of_states_becomes_one_vector(additive, n):
-    made = collapse(additive, TEXT, n)
-    assert made.states.shape == (n, 384)
-    assert made.context.shape == (384,)
-    assert_close(made.weights.sum(), torch.tensor(1.0))
-    assert_close(made.context, (made.weights[:, None] * made.states).sum(0))
+    collapsed = collapse(additive, TEXT, n)
+    assert collapsed.states.shape == (n, 384)
+    assert collapsed.context.shape == (384,)
+    assert_close(collapsed.weights.sum(), torch.tensor(1.0))
+    assert_close(collapsed.context, (collapsed.weights[:, None] * collapsed.states).sum(0))
 
 
 def test_a_short_sentence_begins_again(additive):
@@ -163,32 +163,36 @@ HOUSE = read_source("The red car is in front of the house.")
 def told(name: str, source=HOUSE, ids: list[int] | None = None):
     """A model, what it says or is given to say, and its view by words."""
     model = load(f"translator-{name}", "cpu")
-    made = translation_of(ids, piece_probabilities(model, source, ids)) if ids else translate(model, source, 5)
-    trace = explain_layers(model, source, made)["cross", 1] if name == "transformer" else explain(model, source, made)
-    return model, made, word_view(trace, source, made)
+    translation = translation_of(ids, piece_probabilities(model, source, ids)) if ids else translate(model, source, 5)
+    trace = (
+        explain_layers(model, source, translation)["cross", 1]
+        if name == "transformer"
+        else explain(model, source, translation)
+    )
+    return model, translation, word_view(trace, source, translation)
 
 
 def test_cosines_are_those_of_single_vectors():
     source = read_source("My chihuahua sleeps.")
-    model, made, view = told("additive", source)
-    alike = word_likeness(model, source, made, view)
+    model, translation, view = told("additive", source)
+    alike = word_likeness(model, source, translation, view)
     assert alike.shape == view.weights.shape
 
-    def cosine(one, other):
-        return float(one @ other) / math.sqrt(float(one @ one) * float(other @ other))
+    def cosine(first, second):
+        return float(first @ second) / math.sqrt(float(first @ first) * float(second @ second))
 
     for row, first in enumerate(view.first_piece):
-        last = [*view.first_piece, len(made.ids)][row + 1]
-        french = sum(model.embedding.weight[piece] for piece in made.ids[first:last]) / (last - first)
+        last = [*view.first_piece, len(translation.ids)][row + 1]
+        french = sum(model.embedding.weight[piece] for piece in translation.ids[first:last]) / (last - first)
         for word in range(len(source.words) + 1):
-            own = [piece for piece, of in enumerate(source.word_of) if of == word]
-            english = sum(model.embedding.weight[source.ids[piece]] for piece in own) / len(own)
+            pieces_of_word = [piece for piece, of in enumerate(source.word_of) if of == word]
+            english = sum(model.embedding.weight[source.ids[piece]] for piece in pieces_of_word) / len(pieces_of_word)
             assert float(alike[row, word]) == pytest.approx(cosine(french, english), abs=1e-5)
 
 
 def test_an_unfinished_sentence_has_no_vector_for_what_is_not_said():
-    model, made, view = told("dot", HOUSE, french_prefix("La voiture"))
-    alike = word_likeness(model, HOUSE, made, view)
+    model, translation, view = told("dot", HOUSE, french_prefix("La voiture"))
+    alike = word_likeness(model, HOUSE, translation, view)
     assert alike[-1].isnan().all()
     assert alike[:-1].isfinite().all()
 
@@ -204,40 +208,40 @@ def test_the_classic_figure_aligns_zone_and_economique_and_misses_europeenne():
 
 def test_committed_costs_say_what_order_and_attention_are_worth():
     costs = committed_costs()
-    found = {(one["model"], one["without"]): one["bleu"] for one in costs["rows"]}
+    bleu_by_variant = {(one["model"], one["without"]): one["bleu"] for one in costs["rows"]}
     assert costs["n"] > 400
     for model in ("additive", "transformer"):
-        whole = found[model, ""]
-        assert whole > 35
-        assert all(bleu < whole for (of, without), bleu in found.items() if of == model and without)
+        unchanged = bleu_by_variant[model, ""]
+        assert unchanged > 35
+        assert all(bleu < unchanged for (of, without), bleu in bleu_by_variant.items() if of == model and without)
 
 
 def test_an_article_keeps_its_gender_without_the_noun_and_loses_it_where_words_are_read_alone():
     model, source = load("translator-additive"), read_source("The little girl has a red car.")
-    made = forced_translation(model, source, [*french_prefix("La petite fille a une voiture rouge."), END])
-    view = trace_translation(model, "additive", source, (), made).view
+    translation = forced_translation(model, source, [*french_prefix("La petite fille a une voiture rouge."), END])
+    view = trace_translation(model, "additive", source, (), translation).view
     words = list(gendered_words(view))
     assert [(word.form, word.opposite, view.source[word.noun]) for word in words] == [
         ("la", "le", "girl"),
         ("une", "un", "car"),
     ]
-    likely = gender_probability(model, source, made, view, words[1])
+    likely = gender_probability(model, source, translation, view, words[1])
     assert min(likely[:2]) > 0.9
     assert likely.isolated < likely.learned
 
 
 def test_a_pronoun_has_no_noun():
     model, source = load("translator-additive"), read_source("I know it well.")
-    made = forced_translation(model, source, [*french_prefix("Je le sais bien."), END])
-    assert not list(gendered_words(trace_translation(model, "additive", source, (), made).view))
+    translation = forced_translation(model, source, [*french_prefix("Je le sais bien."), END])
+    assert not list(gendered_words(trace_translation(model, "additive", source, (), translation).view))
 
 
 @pytest.mark.parametrize("score", ["additive", "dot", "general"])
 def test_committed_grammar_says_that_the_states_know_the_gender(score):
-    found = committed_grammar(score)
-    right = found["right"]
-    assert found["n"] > 300
+    committed = committed_grammar(score)
+    right = committed["right"]
+    assert committed["n"] > 300
     assert right["learned"] > 0.85
     assert abs(right["learned"] - right["without_noun"]) < 0.05
-    assert found["masculine"] < right["alone"] < right["without_heaviest"] < right["without_noun"]
-    assert found["turned"] > 0.8 * found["n_turned"]
+    assert committed["masculine"] < right["alone"] < right["without_heaviest"] < right["without_noun"]
+    assert committed["turned"] > 0.8 * committed["n_turned"]

@@ -44,14 +44,14 @@ def test_means_intervals_and_shuffled_means_are_those_of_single_runs(name, bundl
     if name == "minilm":
         loaded = request.getfixturevalue("minilm")
         study = Study(loaded.model, loaded.tokenizer)
-    found = study.heads(TEXTS)
+    result = study.heads(TEXTS)
     rows = by_hand(study, TEXTS)
     for column, metric in enumerate(METRICS):
-        own = rows[..., column].double()
-        assert_close(found.map(metric), own.nanmean(0), atol=1e-5, rtol=0, equal_nan=True)
-        n = (~own.isnan()).sum(0)
-        variance = ((own - own.nanmean(0)) ** 2).nansum(0) / (n - 1)
-        margin = torch.stack([*found.margins[metric]])
+        values = rows[..., column].double()
+        assert_close(result.map(metric), values.nanmean(0), atol=1e-5, rtol=0, equal_nan=True)
+        n = (~values.isnan()).sum(0)
+        variance = ((values - values.nanmean(0)) ** 2).nansum(0) / (n - 1)
+        margin = torch.stack([*result.margins[metric]])
         assert_close(margin, 1.96 * (variance / n).sqrt(), atol=2e-5, rtol=0, equal_nan=True)
     texts = [_shuffled(study._text(number, TEXTS[number])) for number in (0, 2, 4)]
     for text, before in zip(texts, (TEXTS[0], TEXTS[2], TEXTS[4]), strict=True):
@@ -60,12 +60,12 @@ def test_means_intervals_and_shuffled_means_are_those_of_single_runs(name, bundl
         assert (text.inputs["input_ids"] == ids)[text.special].all()
     shuffled = by_hand(study, texts)
     for column, metric in enumerate(METRICS):
-        mean = torch.stack([*found.shuffled[metric]])
+        mean = torch.stack([*result.shuffled[metric]])
         assert_close(mean, shuffled[..., column].double().nanmean(0), atol=1e-5, rtol=0, equal_nan=True)
 
 
 def test_the_strongest_rows_are_the_corpus_s_largest_weights_on_other_words(bundled):
-    found = bundled.heads(TEXTS)
+    result = bundled.heads(TEXTS)
     for layer, head in ((0, 3), (3, 5)):
         best = []
         for text in TEXTS:
@@ -74,10 +74,10 @@ def test_the_strongest_rows_are_the_corpus_s_largest_weights_on_other_words(bund
             weights.fill_diagonal_(0)
             best.append((float(weights.max()), bundled.tokens(text), *divmod(int(weights.argmax()), len(weights))))
         best.sort(key=lambda one: -one[0])
-        for example, (weight, tokens, query, key) in zip(found.examples[layer, head], best, strict=False):
+        for example, (weight, tokens, query, key) in zip(result.examples[layer, head], best, strict=False):
             assert example.weight == pytest.approx(weight, abs=1e-5)
             assert (example.tokens, example.query, example.key) == (tokens, query, key)
-        assert len(found.examples[layer, head]) == 3
+        assert len(result.examples[layer, head]) == 3
 
 
 def test_names_are_given_to_heads_that_do_just_that():
@@ -98,21 +98,21 @@ def test_names_are_given_to_heads_that_do_just_that():
     assert_close(shares[..., :5], torch.eye(6)[:, :5].expand(2, -1, -1))
     assert shares[0, -1, -1] == 1
     means = {name: [shares[0, :, column]] for column, name in enumerate(NAMES)} | {"entropy": [torch.zeros(6)]}
-    found = heads.Heads([""], means, {}, {}, {}, 2)
-    assert [found.name(0, head) for head in range(6)] == [*looks]
-    blurred = heads.Heads([""], {name: [own[0] * 0.3] for name, own in means.items()}, {}, {}, {}, 2)
+    result = heads.Heads([""], means, {}, {}, {}, 2)
+    assert [result.name(0, head) for head in range(6)] == [*looks]
+    blurred = heads.Heads([""], {name: [layers[0] * 0.3] for name, layers in means.items()}, {}, {}, {}, 2)
     assert {blurred.name(0, head) for head in range(6)} == {""}
 
 
 def test_the_bundled_model_s_circuit_is_called_by_its_names_and_the_corpus_comes_along(bundled, monkeypatch):
     monkeypatch.setattr("attention_core.study.study.N_SENTENCES", 50)
     done = []
-    found = bundled.heads(progress=done.append)
-    assert found.n_texts == done[-1] >= 50
-    assert (found.name(3, 5), found.name(2, 0)) == ("induction", "previous token")
-    assert found.map("induction")[3, 5] > 0.5
-    assert found.map("previous").shape == (4, 6)
-    frame = found.to_frame()
+    result = bundled.heads(progress=done.append)
+    assert result.n_texts == done[-1] >= 50
+    assert (result.name(3, 5), result.name(2, 0)) == ("induction", "previous token")
+    assert result.map("induction")[3, 5] > 0.5
+    assert result.map("previous").shape == (4, 6)
+    frame = result.to_frame()
     row = frame[(frame.layer == 3) & (frame["head"] == 5)].iloc[0]
     assert row.source.startswith("Olsson et al. 2022")
     assert row.example_key in row.example
@@ -128,17 +128,17 @@ def test_whatever_can_be_traced_has_heads_over_a_corpus(name):
         model = model_of("vit") if name == "vit" else build(hf.SwinModel, hf.SwinConfig(**size))
         inputs = inputs_of("vit")
     study = Study(model)
-    found = study.heads(inputs)
+    result = study.heads(inputs)
     if name != "swin":
         rows = by_hand(study, [study._text(number, one) for number, one in enumerate(inputs)])
-        assert_close(found.map("entropy"), rows[..., 0].double().mean(0), atol=1e-5, rtol=0)
-        assert_close(found.map("itself"), rows[..., 4].double().mean(0), atol=1e-5, rtol=0)
+        assert_close(result.map("entropy"), rows[..., 0].double().mean(0), atol=1e-5, rtol=0)
+        assert_close(result.map("itself"), rows[..., 4].double().mean(0), atol=1e-5, rtol=0)
     else:
-        own = [run_model(model, one, item="all")[0].traces for one in inputs]
-        entropies = [torch.tensor([summarise(one, 1).entropy for one in traces[:4]]).mean() for traces in own]
-        assert found.map("entropy")[0, 1] == pytest.approx(float(sum(entropies) / 2), abs=1e-5)
-    assert ("induction" in found.means) == (name == "Bloom")
-    assert bool(found.shuffled) == (name == "Bloom")
+        recorded = [run_model(model, one, item="all")[0].traces for one in inputs]
+        entropies = [torch.tensor([summarise(one, 1).entropy for one in traces[:4]]).mean() for traces in recorded]
+        assert result.map("entropy")[0, 1] == pytest.approx(float(sum(entropies) / 2), abs=1e-5)
+    assert ("induction" in result.means) == (name == "Bloom")
+    assert bool(result.shuffled) == (name == "Bloom")
 
 
 def test_a_corpus_streams_by_in_memory_that_does_not_grow(bundled, monkeypatch):
@@ -156,12 +156,12 @@ def test_a_corpus_streams_by_in_memory_that_does_not_grow(bundled, monkeypatch):
         nonlocal done
         done = n
 
-    found = bundled.heads(corpus(), progress=progress)
+    result = bundled.heads(corpus(), progress=progress)
     assert read == done == 40
     assert max(ahead) <= 9
-    assert sum(map(len, found.examples.values())) == 24 * heads.N_EXAMPLES
-    whole = bundled.heads(islice(phrase_book(), 40))
-    assert_close(found.map("previous"), whole.map("previous"), atol=1e-6, rtol=0)
+    assert sum(map(len, result.examples.values())) == 24 * heads.N_EXAMPLES
+    at_once = bundled.heads(islice(phrase_book(), 40))
+    assert_close(result.map("previous"), at_once.map("previous"), atol=1e-6, rtol=0)
     assert bundled.heads(["", *TEXTS, ""]).n_texts == len(TEXTS)
     for empty in ([], ["", ""]):
         with pytest.raises(ValueError, match="the corpus is empty"):
@@ -171,18 +171,22 @@ def test_a_corpus_streams_by_in_memory_that_does_not_grow(bundled, monkeypatch):
 def test_a_table_goes_to_parquet_or_says_what_is_missing(bundled, tmp_path, monkeypatch):
     import pandas as pd
 
-    found = bundled.heads(TEXTS)
-    found.to_parquet(tmp_path / "heads.parquet")
+    result = bundled.heads(TEXTS)
+    result.to_parquet(tmp_path / "heads.parquet")
     again = pd.read_parquet(tmp_path / "heads.parquet")
-    assert_close(torch.tensor(again.previous.to_numpy()), found.map("previous").flatten())
+    assert_close(torch.tensor(again.previous.to_numpy()), result.map("previous").flatten())
     cut = Study(model_of("llama")).ablate(inputs_of("llama")[0], metric=lambda out: out.logit(5), at="residual")
     cut.to_parquet(tmp_path / "cut.parquet")
     assert pd.read_parquet(tmp_path / "cut.parquet").columns.tolist() == ["layer", "position", "value", "change"]
-    assert "<table" in found._repr_html_()
-    assert found.to_xarray().induction.to_numpy() == pytest.approx(found.map("induction").numpy())
+    assert "<table" in result._repr_html_()
+    assert result.to_xarray().induction.to_numpy() == pytest.approx(result.map("induction").numpy())
     assert cut.to_xarray().change.shape == cut.values.shape
     monkeypatch.setattr(output, "find_spec", lambda name: None)
-    calls = {"pandas": found.to_frame, "pyarrow": lambda: found.to_parquet(tmp_path / "x"), "xarray": found.to_xarray}
+    calls = {
+        "pandas": result.to_frame,
+        "pyarrow": lambda: result.to_parquet(tmp_path / "x"),
+        "xarray": result.to_xarray,
+    }
     for package, call in calls.items():
         with pytest.raises(ImportError, match=f"{package} is not installed: pip install .attention-explorer.study"):
             call()
@@ -190,6 +194,6 @@ def test_a_table_goes_to_parquet_or_says_what_is_missing(bundled, tmp_path, monk
 
 def test_all_described_architectures_stream_their_weights():
     for name in MODELS:
-        found = Study(model_of(name)).heads(inputs_of(name))
-        assert found.n_texts == 2
-        assert not math.isnan(float(found.map("entropy")[1, 3]))
+        result = Study(model_of(name)).heads(inputs_of(name))
+        assert result.n_texts == 2
+        assert not math.isnan(float(result.map("entropy")[1, 3]))

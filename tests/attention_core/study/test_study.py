@@ -75,11 +75,11 @@ def test_heads_are_ablated_and_patched_as_by_hooks(name):
     assert_close(put.values, expected, atol=1e-5, rtol=0)
     assert put.goal == pytest.approx(zero.before, abs=1e-5)
     mean = study.ablate(clean, metric=metric, method="mean", reference=[clean, corrupt])
-    both = [
+    batch = [
         torch.cat([seen(model, one, module)[0] for one in (clean, corrupt)]).mean(0) for module in projections(model)
     ]
     expected = by_hand(
-        model, clean, metric, lambda layer, head: with_columns(head, both[layer][8 * head : 8 * head + 8])
+        model, clean, metric, lambda layer, head: with_columns(head, batch[layer][8 * head : 8 * head + 8])
     )
     assert_close(mean.values, expected, atol=1e-5, rtol=0)
 
@@ -136,7 +136,7 @@ def test_other_parts_are_taken_away_as_the_run_s_own_edits_and_hooks_do():
 
     layers = study.ablate(CLEAN, metric=metric, at="layer").values
     positions = study.ablate(CLEAN, metric=metric, at="position").values
-    some = study.ablate(CLEAN, metric=metric, positions=[2, -1]).values
+    at_positions = study.ablate(CLEAN, metric=metric, positions=[2, -1]).values
     for layer, module in enumerate(projections(model)):
         assert layers[layer] == pytest.approx(value_with(module, torch.zeros_like), abs=1e-5)
         at_4 = given[layer].clone()
@@ -144,7 +144,7 @@ def test_other_parts_are_taken_away_as_the_run_s_own_edits_and_hooks_do():
         assert positions[layer, 4] == pytest.approx(value_with(module, lambda _, new=at_4: new), abs=1e-5)
         of_head = given[layer].clone()
         of_head[0, [2, -1], 8:16] = 0
-        assert some[layer, 1] == pytest.approx(value_with(module, lambda _, new=of_head: new), abs=1e-5)
+        assert at_positions[layer, 1] == pytest.approx(value_with(module, lambda _, new=of_head: new), abs=1e-5)
     resampled = study.ablate(CLEAN, metric=metric, method="resample", reference=[CORRUPT]).values
     assert_close(resampled, study.patch(CORRUPT, CLEAN, metric=metric).values, atol=1e-5, rtol=0)
 
@@ -165,21 +165,25 @@ def test_an_edge_is_cut_in_so_many_layers():
     with hooked(projections(model)[0], before=lambda _: new[0]), hooked(projections(model)[1], before=lambda _: new[1]):
         assert cut[0, 6] == pytest.approx(measured(model, CLEAN, metric), abs=1e-5)
     assert_close(cut[0], cut[1])
-    alone = Study(model).ablate(CLEAN, metric=metric, at="edge", heads=[(1, 2)], query=10).values
-    assert alone[0].isnan().all() or (alone[0] - alone[0, 0]).abs().max() < 1e-5  # nothing is cut in layer 0
-    assert (alone[1] - alone[1, 0]).abs().max() > 1e-3
+    in_one_head = Study(model).ablate(CLEAN, metric=metric, at="edge", heads=[(1, 2)], query=10).values
+    assert (
+        in_one_head[0].isnan().all() or (in_one_head[0] - in_one_head[0, 0]).abs().max() < 1e-5
+    )  # nothing is cut in layer 0
+    assert (in_one_head[1] - in_one_head[1, 0]).abs().max() > 1e-3
 
 
 def test_a_pattern_is_patched_and_the_values_stay():
     model, metric = model_of("llama"), metric_of("llama")
     put = Study(model).patch(CLEAN, CORRUPT, metric=metric, at="pattern")
     rows = Study(model).patch(CLEAN, CORRUPT, metric=metric, at="pattern", positions=[5]).values
-    theirs, own = (run_model(model, one)[0].traces for one in (CLEAN, CORRUPT))
+    clean_traces, corrupt_traces = (run_model(model, one)[0].traces for one in (CLEAN, CORRUPT))
     for layer, head in ((0, 1), (1, 3)):
-        context = theirs[layer].weights(head) @ own[layer].value_of(head)
+        context = clean_traces[layer].weights(head) @ corrupt_traces[layer].value_of(head)
         with hooked(projections(model)[layer], before=with_columns(head, context)):
             assert put.values[layer, head] == pytest.approx(measured(model, CORRUPT, metric), abs=1e-5)
-        context = torch.cat([own[layer].context(head)[:5], context[5:6], own[layer].context(head)[6:]])
+        context = torch.cat(
+            [corrupt_traces[layer].context(head)[:5], context[5:6], corrupt_traces[layer].context(head)[6:]]
+        )
         with hooked(projections(model)[layer], before=with_columns(head, context)):
             assert rows[layer, head] == pytest.approx(measured(model, CORRUPT, metric), abs=1e-5)
 
@@ -188,13 +192,13 @@ def test_a_pattern_is_patched_and_the_values_stay():
 def test_parts_add_up_to_the_metric_and_a_head_adds_what_hooks_say(name):
     model, (clean, _), metric = model_of(name), inputs_of(name), metric_of(name)
     family, layers = family_of(model), layers_of(model)
-    found = Study(model).attribute(clean, metric=metric)
-    assert found.value == pytest.approx(sum(found.columns()["value"]), abs=1e-9)
-    assert abs(found.residue) < 1e-5
+    attribution = Study(model).attribute(clean, metric=metric)
+    assert attribution.value == pytest.approx(sum(attribution.columns()["value"]), abs=1e-9)
+    assert abs(attribution.residue) < 1e-5
     if name != "gemma2":  # whose metric is before the softcap
-        assert found.value == pytest.approx(measured(model, clean, metric), abs=1e-5)
-    assert ("softcap" in found.note) == (name == "gemma2")
-    assert found.heads.shape == (2, 4)
+        assert attribution.value == pytest.approx(measured(model, clean, metric), abs=1e-5)
+    assert ("softcap" in attribution.note) == (name == "gemma2")
+    assert attribution.heads.shape == (2, 4)
     for layer, head in ((0, 1), (1, 2)):
         output = submodule(layers[layer], family.output)
         with torch.no_grad():
@@ -217,8 +221,8 @@ def test_parts_add_up_to_the_metric_and_a_head_adds_what_hooks_say(name):
                     added = frozen(module, seen(model, clean, module))(added) if is_norm else added @ module.weight.T
                 plain = ModelOutput(added[0])
             expected = float(metric(plain))
-        assert found[f"{layer}.{head}"] == pytest.approx(expected, abs=1e-5)
-        assert float(found.by_token(layer, head).sum()) == pytest.approx(expected, abs=1e-5)
+        assert attribution[f"{layer}.{head}"] == pytest.approx(expected, abs=1e-5)
+        assert float(attribution.by_token(layer, head).sum()) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "minilm"])
@@ -228,18 +232,18 @@ def test_the_lens_ends_at_the_model_s_own_prediction(name):
     seen_through = Study(model).lens(clean, position=position, n=3)
     with torch.no_grad():
         logits = model(**clean).logits[0]
-    own = logits if name == "vit" else logits[4]
-    assert_close(seen_through.logits[-1], own, atol=1e-5, rtol=0)
-    assert seen_through.logits.shape == (3, len(own))
-    assert seen_through.likeliest[-1][0][1] == pytest.approx(float(own.softmax(-1).max()), abs=1e-5)
+    expected = logits if name == "vit" else logits[4]
+    assert_close(seen_through.logits[-1], expected, atol=1e-5, rtol=0)
+    assert seen_through.logits.shape == (3, len(expected))
+    assert seen_through.likeliest[-1][0][1] == pytest.approx(float(expected.softmax(-1).max()), abs=1e-5)
     rows = seen_through.columns()
     assert rows["layer"] == tuple(layer for layer in range(3) for _ in rows["rank"][: len(rows["rank"]) // 3])
 
 
 def test_half_precision_is_taken_apart_in_float32():
     model = build(hf.LlamaForCausalLM, model_of("llama").config).to(torch.bfloat16)
-    found = Study(model).attribute(CLEAN, metric=metric_of("llama"))
-    assert abs(found.residue) < 1e-5
+    attribution = Study(model).attribute(CLEAN, metric=metric_of("llama"))
+    assert abs(attribution.residue) < 1e-5
     assert model.dtype == torch.bfloat16
 
 
@@ -302,8 +306,8 @@ def test_what_cannot_be_asked_is_told():
             study.ablate(CLEAN, metric=metric, method=how, reference=[])
     with pytest.raises(IndexError, match=r"there is no part \(2, 0\)"):
         study.ablate(CLEAN, metric=metric, heads=[(2, 0)])
-    some = study.ablate(CLEAN, metric=metric, heads=[(1, 2)])
-    assert (some.values.shape, some.columns()["head"]) == ((2, 4), [2])
+    effects = study.ablate(CLEAN, metric=metric, heads=[(1, 2)])
+    assert (effects.values.shape, effects.columns()["head"]) == ((2, 4), [2])
     for call in (
         lambda: study.ablate(CLEAN, metric=metric, at="pattern"),
         lambda: study.ablate(CLEAN, metric=metric, method="half"),
@@ -332,16 +336,16 @@ def test_states_are_carried_between_sentences_of_other_lengths_as_hooks_carry_th
     study = Study(load("tatoeba-llama"), tokenizer())
     clean, corrupt = "A green house. We", "Mary has a red car. Mary has a red"
     states = [(0, 3, 5), (2, -1, 1)]
-    layers, kept = study.model.model.layers, {}
+    layers, states_by_layer = study.model.model.layers, {}
     ids = [study.inputs(text)["input_ids"] for text in (clean, corrupt)]
 
     def keep(layer):
-        return layers[layer].register_forward_hook(lambda module, given, out: kept.update({layer: out}))
+        return layers[layer].register_forward_hook(lambda module, given, out: states_by_layer.update({layer: out}))
 
     def put(layer, place, to):
         def write(module, given, out):
             out = out.clone()
-            out[0, to] = kept[layer][0, place]
+            out[0, to] = states_by_layer[layer][0, place]
             return out
 
         return layers[layer].register_forward_hook(write)
@@ -352,19 +356,19 @@ def test_states_are_carried_between_sentences_of_other_lengths_as_hooks_carry_th
         for hook in hooks:
             hook.remove()
         hooks = [put(*one) for one in states]
-        wanted = study.model(input_ids=ids[1]).logits[0]
+        expected = study.model(input_ids=ids[1]).logits[0]
         for hook in hooks:
             hook.remove()
-    found = study.carry(clean, corrupt, states)
-    assert (found.logits - wanted).abs().max() < 1e-5
+    output = study.carry(clean, corrupt, states)
+    assert (output.logits - expected).abs().max() < 1e-5
     assert study.carry(clean, corrupt, [(0, 3, 5)]).probability(" house") > 0.5
     with pytest.raises(IndexError, match="positions must be from 0 to"):
         study.carry(clean, corrupt, [(0, 99, 5)])
 
 
 def test_maps_tell_how_much_of_them_is_done():
-    study, told = Study(load("tatoeba-llama"), tokenizer()), []
-    study.ablate("Tom bought a green", metric=lambda out: out.logit(" car"), progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1
-    assert len(told) > 1
+    study, shares = Study(load("tatoeba-llama"), tokenizer()), []
+    study.ablate("Tom bought a green", metric=lambda out: out.logit(" car"), progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert len(shares) > 1

@@ -35,9 +35,9 @@ def test_a_table_adds_up_to_the_recorded_score_however_far_it_is_opened(name, la
     study, query, key = Study(model), 6, 5
     scores, allowed = recorded(model, clean, layer, head)
     row = scores[query]
-    others = torch.ones(len(row), dtype=torch.bool) if allowed is None else allowed[query].clone()
-    others[key] = False
-    for against, expected in ((None, row[key]), ("mean", row[key] - row[others].mean()), (4, row[key] - row[4])):
+    other_keys = torch.ones(len(row), dtype=torch.bool) if allowed is None else allowed[query].clone()
+    other_keys[key] = False
+    for against, expected in ((None, row[key]), ("mean", row[key] - row[other_keys].mean()), (4, row[key] - row[4])):
         table = study.why(clean, layer=layer, head=head, query=query, key=key, against=against)
         assert table.score == pytest.approx(float(expected), abs=1e-6)
         largest = float(table.cells.abs().max())
@@ -96,9 +96,9 @@ def test_what_is_unusual_about_a_score_is_said():
     plain = Study(model_of("llama")).why(CLEAN, layer=1, head=0, query=6, key=5)
     assert plain.note == ""
     half = build(hf.LlamaForCausalLM, model_of("llama").config).to(torch.bfloat16)
-    told = Study(half).why(CLEAN, layer=1, head=0, query=6, key=5)
-    assert "bfloat16, which changes this score by" in told.note
-    assert abs(told.residue) < 1e-4 * float(told.cells.abs().max())
+    table = Study(half).why(CLEAN, layer=1, head=0, query=6, key=5)
+    assert "bfloat16, which changes this score by" in table.note
+    assert abs(table.residue) < 1e-4 * float(table.cells.abs().max())
 
 
 def test_what_cannot_be_taken_apart_is_refused():
@@ -107,9 +107,9 @@ def test_what_cannot_be_taken_apart_is_refused():
         study.why(CLEAN, **place | {"key": 7})
     with pytest.raises(ValueError, match="query 6 may not see key 8"):
         study.why(CLEAN, **place, against=8)
-    for what, n in (("layer", 2), ("head", 4), ("query", 11), ("key", 11)):
-        with pytest.raises(IndexError, match=f"{what} must be from 0 to {n - 1}, got 11"):
-            study.why(CLEAN, **place | {what: 11})
+    for argument, n in (("layer", 2), ("head", 4), ("query", 11), ("key", 11)):
+        with pytest.raises(IndexError, match=f"{argument} must be from 0 to {n - 1}, got 11"):
+            study.why(CLEAN, **place | {argument: 11})
     table = study.why(CLEAN, **place)
     with pytest.raises(ValueError, match="mlp 0 is no sum"):
         table.open("key", "mlp 0")
@@ -158,10 +158,10 @@ def test_a_score_is_compared_with_those_keys_that_the_query_sees(bundled, query,
 
 
 def test_what_the_bundled_model_says_is_added_up_from_words(bundled):
-    found = bundled.attribute(TEXT, metric=lambda out: out.logit(" car") - out.logit(" hat"))
-    assert abs(found.residue) < 1e-4
-    assert int(found.heads.argmax()) == 3 * 6 + 5
-    assert int(found.by_token(3, 5).argmax()) == 5
+    attribution = bundled.attribute(TEXT, metric=lambda out: out.logit(" car") - out.logit(" hat"))
+    assert abs(attribution.residue) < 1e-4
+    assert int(attribution.heads.argmax()) == 3 * 6 + 5
+    assert int(attribution.by_token(3, 5).argmax()) == 5
     assert bundled.lens(TEXT).likeliest[-1][0][0] == "␣car"
     cut = bundled.ablate(TEXT, metric=lambda out: out.probability(" car"))
     assert int(cut.values.argmin()) == 2 * 6
@@ -170,14 +170,14 @@ def test_what_the_bundled_model_says_is_added_up_from_words(bundled):
 
 
 def test_results_colour_the_heads_of_a_page_and_stand_beside_them(bundled):
-    other = "John has a red hat. John has a red"
+    corrupt = "John has a red hat. John has a red"
 
     def gap(out):
         return out.logit(" car") - out.logit(" hat")
 
-    put, cut = bundled.patch(TEXT, other, metric=gap), bundled.ablate(TEXT, metric=gap)
-    found = bundled.attribute(TEXT, metric=gap)
-    shown = bundled.show(TEXT, colour=put, beside=[cut, found])
+    put, cut = bundled.patch(TEXT, corrupt, metric=gap), bundled.ablate(TEXT, metric=gap)
+    attribution = bundled.attribute(TEXT, metric=gap)
+    shown = bundled.show(TEXT, colour=put, beside=[cut, attribution])
     assert shown.data["open"] == [[3, 5]]
     assert [one["name"] for one in shown.data["measures"]] == [
         "change by patching",
@@ -185,7 +185,7 @@ def test_results_colour_the_heads_of_a_page_and_stand_beside_them(bundled):
         "direct effect",
     ]
     assert shown.data["measures"][1]["values"][3][5] == pytest.approx(float(cut.change[3, 5]))
-    named = bundled.show(TEXT, beside={"logit": found}, layer=1, head=2)
+    named = bundled.show(TEXT, beside={"logit": attribution}, layer=1, head=2)
     assert (named.data["open"], named.data["measures"][0]["name"]) == ([[1, 2]], "logit")
     assert "measures" in named.page()
     with pytest.raises(ValueError, match="only numbers of every head"):
