@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.trace import AttentionTrace
+from attention_core.deprecated import renamed_attribute
 from attention_core.device import device_of
 from attention_core.hub.tracing import UnsupportedError, hooked, run_model
 from attention_core.study.families import FrozenNorm, family_of, matrix, projection, submodule
@@ -38,6 +39,8 @@ class Source:
     vectors: Tensor  # (n_positions, d) or (d,), what it adds
     # gives the sources that add up to it; None = it is no sum, as of an MLP
     terms: Callable[[], Iterator[Source]] | None = None
+
+    parts = renamed_attribute("terms")
 
     def through(self, linear: Callable[[Tensor], Tensor]) -> Source:
         """Return what a linear map makes of the source and of its parts."""

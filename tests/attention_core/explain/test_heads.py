@@ -349,3 +349,8 @@ def test_short_and_very_long_inputs_have_none():
     near = torch.zeros(1, 8, 8)
     near[:, :4, 0] = near[:, 4:, 4] = 1
     assert far_look([of_weights(near)]) is None, "no weight goes far"
+
+
+def test_the_old_name_of_self_attention_works_and_warns():
+    with pytest.warns(DeprecationWarning, match="is_of_itself is called is_self_attention now"):
+        assert heads.is_of_itself is heads.is_self_attention

@@ -193,6 +193,8 @@ def test_an_assessment_grows_and_says_no_more_than_it_knows():
     assert assessment.agreement(ATTENTION) == pytest.approx(
         kendalltau(assessment.subject.received, assessment.removal).statistic
     )
+    with pytest.warns(DeprecationWarning, match="Assessment.other is called adversarial now"):
+        assert assessment.other is assessment.adversarial
 
 
 def test_given_weights_are_what_is_summed_and_no_trace_holds_them():

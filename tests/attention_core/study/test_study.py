@@ -366,6 +366,19 @@ def test_states_are_carried_between_sentences_of_other_lengths_as_hooks_carry_th
         study.carry(clean, corrupt, [(0, 99, 5)])
 
 
+def test_old_names_of_arguments_and_attributes_work_and_warn():
+    study = Study(load("tatoeba-llama"), tokenizer())
+    metric = lambda out: out.scores().max()  # noqa: E731
+    with pytest.warns(DeprecationWarning, match="how is called method now"):
+        effects = study.ablate("Tom ate.", metric=metric, at="layer", how="zero")
+    assert torch.equal(effects.values, study.ablate("Tom ate.", metric=metric, at="layer").values)
+    with pytest.warns(DeprecationWarning, match="given is called item now"):
+        assert study.tokens(given="Tom ate.") == study.tokens("Tom ate.")
+    source = next(iter(study.attribute("Tom ate.", metric=lambda out: out.logit(5)).sources))
+    with pytest.warns(DeprecationWarning, match="Source.parts is called terms now"):
+        assert source.parts is source.terms
+
+
 def test_maps_tell_how_much_of_them_is_done():
     study, shares = Study(load("tatoeba-llama"), tokenizer()), []
     study.ablate("Tom bought a green", metric=lambda out: out.logit(" car"), progress=shares.append)
