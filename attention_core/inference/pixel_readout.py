@@ -54,7 +54,7 @@ def compute_readouts(model: TracedModel, image: Tensor, training_images: Sequenc
 
 def _vectors(trace: AttentionTrace) -> dict[str, Tensor]:
     vectors = {"X": step_of(trace, "embedding").value(), "Q": trace.query[0], "K": trace.key_of(0)}
-    return {letter: vectors.cpu().double() for letter, vectors in (vectors | {"V": trace.value_of(0)}).items()}
+    return {letter: tensor.cpu().double() for letter, tensor in (vectors | {"V": trace.value_of(0)}).items()}
 
 
 def _ridge(inputs: Tensor, targets: Tensor, new_inputs: Tensor) -> Tensor:
