@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.attention.wording import percent
 from attention_core.data.pieces import END
 from attention_core.data.sentence_presets import CLASSIC, GIVEN, LOST, OPENING, READ_BACK, REMEMBERED, TRANSLATE
-from attention_core.inference.grammar import OTHER, committed_grammar, gendered_words
+from attention_core.inference.grammar import OPPOSITE, committed_grammar, gendered_words
 from attention_core.inference.translation import french_prefix
 from attention_core.weights import read_card
 from pages.translate.forcing import CLASSIC_PAIRS
@@ -491,7 +491,7 @@ def test_lost_words_are_named_only_for_their_sentence(page):
 def test_why_no_article_is_tried_is_true(visit, name, text):
     page = visit("translate", text=text, models=f"none,{name}", tab="alignment")
     traced = models.shown_translation(name, text, tuple(page.session_state["translate_forced"]))
-    has_article = any(word.lower() in OTHER for word in traced.view.target)
+    has_article = any(word.lower() in OPPOSITE for word in traced.view.target)
     is_tried = next(gendered_words(traced.view), None) is not None
     sentences = said(page)
     assert ("This French has no le or la, un or une" in sentences) == (not has_article)
