@@ -20,9 +20,23 @@ FUSED = {
 }  # kernels of fused attention, as scripts and transforms call them
 SOFTMAXES = {_aten._softmax.default, _aten._safe_softmax.default}
 COPIES = (_aten.clone.default, _aten._to_copy.default)
-RESHAPES_OF_OTHERS = {_aten._unsafe_view.default, _aten.detach.default}  # views that do not say that they are
+UNDECLARED_VIEWS = {_aten._unsafe_view.default, _aten.detach.default}  # views that do not say that they are
 PRETENDED = ("torch._subclasses", "torch.fx")  # modules of tensors without numbers, as while a model is exported
 COMPILER = "torch._dynamo"
+
+
+class FusedInputs(TorchDispatchMode):
+    """Notes the arguments of the last fused attention inside the block, which has to be in inference mode.
+
+    Elsewhere torch takes the call apart before a mode sees it.
+    """
+
+    inputs: dict[str, Any]
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is _aten.scaled_dot_product_attention.default:
+            self.inputs = {"query": args[0], "key": args[1], "value": args[2], "attn_mask": (*args, None)[3]}
+        return func(*args, **(kwargs or {}))
 
 
 def is_transformed(value: Any) -> bool:
@@ -30,7 +44,7 @@ def is_transformed(value: Any) -> bool:
     return isinstance(value, Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(value)
 
 
-def has_no_own_kernel(operation: Any) -> bool:
+def is_composite_only(operation: Any) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operation.name(), "CompositeImplicitAutograd"))
 
 
@@ -41,16 +55,16 @@ def argument_names(operation: Any) -> list[str]:
 def takes_tensors(operation: Any) -> list[bool] | None:
     """Return which arguments of an operation are tensors; None where it does not say."""
     schema = getattr(operation, "_schema", None)
-    return None if schema is None else [isinstance(one.type, torch.TensorType) for one in schema.arguments]
+    return None if schema is None else [isinstance(argument.type, torch.TensorType) for argument in schema.arguments]
 
 
-def is_in_place(operation: Any) -> bool | None:
+def overwrites_argument(operation: Any) -> bool | None:
     """Return whether an operation overwrites an argument; None where it does not say."""
     schema = getattr(operation, "_schema", None)
     return None if schema is None else bool(schema.is_mutable)
 
 
-def watches_alone(mode: TorchDispatchMode) -> bool:
+def is_only_mode(mode: TorchDispatchMode) -> bool:
     return torch._C._len_torch_dispatch_stack() == 1 and torch._C._get_dispatch_stack_at(0) is mode
 
 
@@ -71,7 +85,7 @@ def computes_gradients() -> bool:
     return torch._C._current_graph_task_id() >= 0
 
 
-def is_being_traced() -> bool:
+def is_jit_tracing() -> bool:
     return bool(torch._C._get_tracing_state())
 
 
@@ -85,9 +99,9 @@ Module = TypeVar("Module", bound=nn.Module)
 
 def with_buffers(module: Module, **buffers: Tensor) -> Module:
     """Return a module that shares everything with this one but these buffers."""
-    other = copy(module)
-    other._buffers = {**module._buffers, **buffers}
-    return other
+    sharing = copy(module)
+    sharing._buffers = {**module._buffers, **buffers}
+    return sharing
 
 
 def storage_of(tensor: Tensor) -> int:

@@ -17,7 +17,7 @@ LOCK_ORDER = (
     "atlas",
     "survey",
     "trace a model",
-    "exchange functions of torch",
+    "switches of torch",
     "cache",
     "rooms",
 )

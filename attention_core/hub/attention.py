@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.capture.layout import usual_order
-from attention_core.attention.capture.trace_builder import Part, TraceBuilder, from_weights, precision_note
+from attention_core.attention.capture.trace_builder import BatchSlice, TraceBuilder, from_weights, precision_note
 from attention_core.attention.edits import EditError, Edits
 from attention_core.attention.inside_torch import FUSED_ON_CPU
-from attention_core.attention.trace import AttentionTrace, at_least_float32
+from attention_core.attention.trace import AttentionTrace, upcast_half
 from attention_core.attention.types import Rows
 
 HANDLED_KWARGS = {
@@ -153,7 +153,7 @@ def attention(
     else:
         context, normalisers = _fused(run, inputs)
     call = _CallResult(inputs, eager, sinks, context, all_weights)
-    splits = run.builder.parts(usual_order(query.shape[:2]), run.n_items)
+    splits = run.builder.slices(usual_order(query.shape[:2]), run.n_items)
     traces = [call.trace(run.builder, split, normalisers) for split in splits]
     try:
         edits = run.edits_of(number, len(query))
@@ -174,14 +174,14 @@ class _CallResult:
     context: Tensor  # (batch, n_queries, n_heads, d_v)
     all_weights: Tensor | None  # of the model's own attention, where that ran
 
-    def trace(self, builder: TraceBuilder, split: Part, normalisers: Tensor | None = None) -> AttentionTrace:
+    def trace(self, builder: TraceBuilder, split: BatchSlice, normalisers: Tensor | None = None) -> AttentionTrace:
         module, query, key, value, mask, causal, settings = self.inputs
         item = split.number
         trace = builder.trace(
             query,
             key,
             value,
-            part=split,
+            batch_slice=split,
             order=usual_order(query.shape[:2]),
             mask=mask,
             bias=settings.get("position_bias"),
@@ -224,11 +224,11 @@ class _CallResult:
                 raise EditError("a sink scales what its heads hand over, so that no weight can be set")
             index = recorded.index(number) if number in recorded else None
             is_needed = index is None and not only_context
-            unedited = self.trace(TraceBuilder(), Part(number)) if is_needed else traces[index or 0]
+            unedited = self.trace(TraceBuilder(), BatchSlice(number)) if is_needed else traces[index or 0]
             changed = replace(unedited, edits=item_edits, normaliser=unedited.normaliser if only_context else None)
             item_context = context[number]
             for head in range(unedited.n_heads):
-                values = at_least_float32(value[number, head // (unedited.n_heads // value.shape[1])])
+                values = upcast_half(value[number, head // (unedited.n_heads // value.shape[1])])
                 for rows, weights, _ in changed.row_blocks(head, changed.changed_rows(head)):
                     item_context[rows, head] = (weights @ values).to(item_context.dtype)
                 item_context[:, head] = changed.edited_context(head, item_context[:, head])

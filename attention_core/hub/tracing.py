@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from attention_core.attention.capture import watched
 from attention_core.attention.capture.layout import usual_order
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
-from attention_core.attention.capture.trace_builder import Items, Part, TraceBuilder, from_weights
+from attention_core.attention.capture.trace_builder import Items, BatchSlice, TraceBuilder, from_weights
 from attention_core.attention.edits import Edits
-from attention_core.attention.recording import Recording, looks_back, name_traces
+from attention_core.attention.recording import Recording, is_causal_mask, name_traces
 from attention_core.attention.trace import AttentionTrace
 from attention_core.concurrency import Lock
 from attention_core.hub.attention import (
@@ -173,7 +173,7 @@ def trace_second_run(
             continue
         module, time = around or (model, 0)
         path = paths.get(module, "") or ("" if entries else trace.story.name)
-        if result and result[-1][1][1] is module and re.search("[1-9]", Part.named_in(trace.story.name)):
+        if result and result[-1][1][1] is module and re.search("[1-9]", BatchSlice.named_in(trace.story.name)):
             result[-1][1][2].append(trace)
         else:
             result.append((entries.position(module, time) if entries else number, (path, module, [trace])))
@@ -191,7 +191,7 @@ def named(model: nn.Module, calls: Sequence[Call], again: Collection[int] = ()) 
         name = first_trace.story.name
         rotated = not name.endswith("cross") and is_rotated(holders, path, module)
         for trace in traces:
-            split_name = f"{name} {Part.named_in(trace.story.name)}".strip()
+            split_name = f"{name} {BatchSlice.named_in(trace.story.name)}".strip()
             result.append(trace.with_story(name=split_name, are_rotated=rotated or trace.story.are_rotated))
     return result
 
@@ -208,7 +208,7 @@ def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item:
         weights = (weights.transpose(1, 2) if weights.shape[1] == n_heads else weights).flatten(0, 1)
     note = f"{WEIGHTS_ONLY} {SAME_HEADS}" if has_same_heads(weights) else WEIGHTS_ONLY
     traces = []
-    for split in TraceBuilder(item).parts(usual_order(weights.shape[:2]), n_items):
+    for split in TraceBuilder(item).slices(usual_order(weights.shape[:2]), n_items):
         rows, full_note = weights[split.number], note
         if not 0 <= float(rows.min()) <= float(rows.max()) <= 1.01:
             rows, full_note = rows.float().softmax(-1), note.replace(WEIGHTS_ONLY, SCORES_ONLY)
@@ -574,4 +574,4 @@ def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
 def _is_causal(weights: Tensor) -> bool:
     """Return whether no item's queries look ahead, except those that padding leaves with uniform weights."""
     alike = weights.amax(-1) - weights.amin(-1) < 1e-6 * weights.amax(-1)
-    return looks_back(((weights > 0) & ~alike[..., None]).flatten(0, 1).any(0))
+    return is_causal_mask(((weights > 0) & ~alike[..., None]).flatten(0, 1).any(0))

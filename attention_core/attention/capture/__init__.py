@@ -11,8 +11,8 @@ How that works
 **Two places to listen.** torch lets a thread watch the functions that Python calls (a TorchFunctionMode) and, below
 them, the few operations that all of them are made of (a TorchDispatchMode): matmul, @, einsum and bmm are all bmm
 there. `watch.py` listens above. A fused attention comes by with its query, key, value and mask, which are all that a
-trace needs. nn.MultiheadAttention calls its fused attention inside, or, where weights are asked for, is run once more
-without them.
+trace needs. nn.MultiheadAttention calls its fused attention inside, out of sight of the former; so it is run once more
+for the record alone, in inference mode, where the latter sees the call.
 
 **Attention that is written out** has no name to know it by, so `written_out.py` listens below and follows numbers. It
 knows the operations in the list of `operations.py`: products of matrices, softmaxes, and what is done element by
@@ -32,18 +32,17 @@ Only the factors are kept, never a matrix of the scores' size.
 **Heads are what the output says.** Of the axes before the queries some are heads, some items of the batch, some windows
 of a picture, and code may hold several in one, in either order. No size tells them apart. So `outputs.py` follows each
 output until the model puts the heads of a query in one row, for the projection behind the attention, and reads the
-order from there (`order.py`). Outputs that are put together in one tensor were chunks of queries, heads or items of one
-call: they become one trace (`joining.py`). Where the output tells nothing, the trace's note says so.
+order from there. Outputs that are put together in one tensor were chunks of queries, heads or items of one call: they
+become one trace. Where the output tells nothing, the trace's note says so.
 
 **A trace is believed only if it is right.** `weighted_sum.py` builds one from the factors, computes its weights and its
 context, and compares both with what the model had. Where they differ, or where the way back is not known, the trace
 keeps the weights alone, and its note says so. The same is done for flex_attention.
 
 **Names and notes.** `recorder.py` knows from torch's hooks which modules are running, and so what an attention is
-called. It never
-raises: what cannot be kept becomes a note of the recording, as do modules that call themselves attention and in which
-none was seen. `trace_builder.py` builds the traces: copies of one item of the batch, or of all; masks that several
-calls share are copied once.
+called. It never raises: what cannot be recorded becomes a note of the recording, as do modules that call themselves
+attention and in which none was seen. `trace_builder.py` builds the traces:
+copies of one item of the batch, or of all; masks that several calls share are copied once.
 """
 
 from attention_core.attention.capture.watch import capture, watched

@@ -22,11 +22,11 @@ ADDS_BY_INDEX = {
 SUMS = {aten.sum}
 DIVIDES = {aten.div, aten.div_}
 MULTIPLIES = {aten.mul, aten.mul_}
-EXPONENTIAL, PART, SUM, SHARE, WEIGHED = range(5)
+EXPONENTIAL, PARTIAL_SUM, SUM, SHARE, WEIGHED = range(5)
 """What numbers are: exponentials, sums of some, sums by index, shares of these sums, values times their shares."""
 
 
-class _Known(NamedTuple):
+class _EdgeState(NamedTuple):
     stage: int
     modules: tuple[nn.Module, ...] = ()  # that ran when the shares were made
 
@@ -36,46 +36,46 @@ class Edges:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._of: dict[int, tuple[StorageWeakRef, _Known]] = {}
+        self._of: dict[int, tuple[StorageWeakRef, _EdgeState]] = {}
 
     def see(self, func: Any, operands: Sequence[Operand], result: Tensor) -> None:
-        known = [self._of[one.storage][1] if one.storage in self._of else None for one in operands]
-        if not any(known) and func not in EXPONENTIALS:
+        states = [self._of[operand.storage][1] if operand.storage in self._of else None for operand in operands]
+        if not any(states) and func not in EXPONENTIALS:
             return
-        if after := self._after(func, operands, known):
+        if after := self._after(func, operands, states):
             for expired in [number for number, (storage, _) in self._of.items() if storage.expired()]:
                 del self._of[expired]
             self._of[storage_of(result)] = StorageWeakRef(result.untyped_storage()), after
 
-    def _after(self, func: Any, operands: Sequence[Operand], known: Sequence[_Known | None]) -> _Known | None:
-        kind, modules = getattr(func, "overloadpacket", None), self._recorder.stack.modules
-        now = max(filter(None, known), default=_Known(EXPONENTIAL), key=lambda one: one.stage)
-        stages = [one.stage if one else None for one in known]
-        if kind in ADDS_BY_INDEX or kind in SUMS:
-            if now.stage == WEIGHED:
-                return self._found(now.modules)
+    def _after(self, func: Any, operands: Sequence[Operand], states: Sequence[_EdgeState | None]) -> _EdgeState | None:
+        operation, modules = getattr(func, "overloadpacket", None), self._recorder.stack.modules
+        latest = max(filter(None, states), default=_EdgeState(EXPONENTIAL), key=lambda state: state.stage)
+        stages = [state.stage if state else None for state in states]
+        if operation in ADDS_BY_INDEX or operation in SUMS:
+            if latest.stage == WEIGHED:
+                return self._record(latest.modules)
             return (
-                now._replace(stage=SUM if kind in ADDS_BY_INDEX else max(PART, now.stage))
-                if now.stage < SHARE
+                latest._replace(stage=SUM if operation in ADDS_BY_INDEX else max(PARTIAL_SUM, latest.stage))
+                if latest.stage < SHARE
                 else None
             )
         if (
-            kind is aten.copy_ and now.stage == PART and _is_part(operands[0].tensor)
+            operation is aten.copy_ and latest.stage == PARTIAL_SUM and _is_partial_view(operands[0].tensor)
         ):  # one row after another, in a loop
-            return _Known(SUM)
-        if kind in DIVIDES and stages[1:] == [SUM]:
-            return self._found(modules) if stages[0] == SUM else _Known(SHARE, modules)
+            return _EdgeState(SUM)
+        if operation in DIVIDES and stages[1:] == [SUM]:
+            return self._record(modules) if stages[0] == SUM else _EdgeState(SHARE, modules)
         if func in EXPONENTIALS:  # of scores less the logarithms of such sums
-            return _Known(SHARE, modules) if now.stage == SUM else _Known(EXPONENTIAL)
-        if now.stage == SHARE and (kind in MULTIPLIES or func in PRODUCTS) and None in stages:
-            return now._replace(stage=WEIGHED)
-        return now
+            return _EdgeState(SHARE, modules) if latest.stage == SUM else _EdgeState(EXPONENTIAL)
+        if latest.stage == SHARE and (operation in MULTIPLIES or func in PRODUCTS) and None in stages:
+            return latest._replace(stage=WEIGHED)
+        return latest
 
-    def _found(self, modules: tuple[nn.Module, ...]) -> _Known | None:
+    def _record(self, modules: tuple[nn.Module, ...]) -> _EdgeState | None:
         self._recorder.note_edges(modules)
         return None
 
 
-def _is_part(tensor: Tensor) -> bool:
+def _is_partial_view(tensor: Tensor) -> bool:
     """Return whether a tensor is a part of what its storage holds."""
     return tensor.numel() * tensor.element_size() < tensor.untyped_storage().nbytes()

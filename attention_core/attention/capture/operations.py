@@ -21,39 +21,39 @@ EXPONENTIALS = (aten.exp.default, aten.exp_.default)
 
 
 class OperationEffect(NamedTuple):
-    """Kind, operand and detail of a provenance.ElementwiseStep; the kind "bounded" is "same" or "changed"."""
+    """Operation, operand and scalar of a provenance.ElementwiseStep; "bounded" is "same" or "changed"."""
 
-    kind: str
+    operation: str
     operand: Any = None
-    detail: Any = None
+    scalar: Any = None
 
 
-def _times(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
-    return OperationEffect("times", args[1 - place], False)
+def _times(index: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+    return OperationEffect("times", args[1 - index])
 
 
-def _divided(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
-    return OperationEffect("times", args[1], True) if place == 0 else OperationEffect("changed")
+def _divided(index: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+    return OperationEffect("divided", args[1]) if index == 0 else OperationEffect("changed")
 
 
-def _plus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+def _plus(index: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
     alpha = kwargs.get("alpha", args[2] if len(args) > 2 else 1)
-    return OperationEffect("plus", args[1 - place], alpha) if place == 0 or alpha == 1 else OperationEffect("changed")
+    return OperationEffect("plus", args[1 - index], alpha) if index == 0 or alpha == 1 else OperationEffect("changed")
 
 
-def _minus(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+def _minus(index: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
     effect = _plus(0, args, kwargs)
-    return effect._replace(detail=-effect.detail) if place == 0 else OperationEffect("changed")
+    return effect._replace(scalar=-effect.scalar) if index == 0 else OperationEffect("changed")
 
 
-def _fill(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
-    return OperationEffect("fill", args[1], float(args[2])) if place == 0 else OperationEffect("changed")
+def _fill(index: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+    return OperationEffect("fill", args[1], float(args[2])) if index == 0 else OperationEffect("changed")
 
 
-def _where(place: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
-    if not place or (number := _number(args[3 - place])) is None:
+def _choose(index: int, args: Sequence[Any], kwargs: dict[str, Any]) -> OperationEffect:
+    if not index or (number := _number(args[3 - index])) is None:
         return OperationEffect("changed")
-    return OperationEffect("fill", args[0] if place == 2 else ~args[0], number)
+    return OperationEffect("fill", args[0] if index == 2 else ~args[0], number)
 
 
 STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]] = {
@@ -63,10 +63,10 @@ STEPS: dict[Any, Callable[[int, Sequence[Any], dict[str, Any]], OperationEffect]
     **dict.fromkeys((aten.sub.Tensor, aten.sub.Scalar, aten.sub_.Tensor, aten.sub_.Scalar), _minus),
     **dict.fromkeys((aten.masked_fill.Scalar, aten.masked_fill_.Scalar), _fill),
     **dict.fromkeys((aten.masked_fill.Tensor, aten.masked_fill_.Tensor), _fill),
-    **dict.fromkeys((aten.where.self, aten.where.ScalarOther, aten.where.ScalarSelf), _where),
+    **dict.fromkeys((aten.where.self, aten.where.ScalarOther, aten.where.ScalarSelf), _choose),
     **dict.fromkeys((aten.tanh.default, aten.tanh_.default), lambda *_: OperationEffect("tanh")),
     **dict.fromkeys(inside_torch.COPIES, lambda *_: OperationEffect("same")),
-    aten.native_dropout.default: lambda place, args, kwargs: OperationEffect("dropout", None, args[1]),
+    aten.native_dropout.default: lambda index, args, kwargs: OperationEffect("dropout", None, args[1]),
     **dict.fromkeys(
         (aten.nan_to_num.default, aten.clamp.default, aten.clamp_min.default), lambda *_: OperationEffect("bounded")
     ),
@@ -93,34 +93,36 @@ class Operand(NamedTuple):
 
 def operands_of(args: Sequence[Any]) -> list[Operand]:
     """Return the operands of an operation, for all who follow numbers."""
-    flat = chain.from_iterable(one if isinstance(one, list | tuple) else (one,) for one in args)
-    plain = (one for one in flat if is_plain(one) and (one.is_floating_point() or one.is_complex()))
-    return [Operand(one, inside_torch.storage_of(one)) for one in plain]
+    flat = chain.from_iterable(argument if isinstance(argument, list | tuple) else (argument,) for argument in args)
+    plain = (
+        argument for argument in flat if is_plain(argument) and (argument.is_floating_point() or argument.is_complex())
+    )
+    return [Operand(argument, inside_torch.storage_of(argument)) for argument in plain]
 
 
 @cache
 def is_view(func: Any) -> bool:
     """Return whether an operation only looks at the numbers of a tensor in another way."""
-    return bool(getattr(func, "is_view", False)) or func in inside_torch.RESHAPES_OF_OTHERS
+    return bool(getattr(func, "is_view", False)) or func in inside_torch.UNDECLARED_VIEWS
 
 
 @cache
 def is_composite(func: Any) -> bool:
     """Return whether an operation is made of others everywhere, which in inference mode are not seen by themselves."""
-    return hasattr(func, "decompose") and inside_torch.has_no_own_kernel(func)
+    return hasattr(func, "decompose") and inside_torch.is_composite_only(func)
 
 
 def with_numbers_as_tensors(func: Any, args: Sequence[Any]) -> list[Any] | None:
     """Return arguments with tensors where a script passed plain numbers; None where it passed none."""
     types = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
-    wanted = inside_torch.takes_tensors(func)
-    if wanted is None:
+    takes_tensor = inside_torch.takes_tensors(func)
+    if takes_tensor is None:
         return None
-    given = [
-        torch.tensor(one, dtype=types[type(one)]) if of_tensor and type(one) in types else one
-        for one, of_tensor in zip(args, wanted, strict=False)
+    converted = [
+        torch.tensor(argument, dtype=types[type(argument)]) if is_tensor and type(argument) in types else argument
+        for argument, is_tensor in zip(args, takes_tensor, strict=False)
     ]
-    return None if all(map(operator.is_, given, args)) else given
+    return None if all(map(operator.is_, converted, args)) else converted
 
 
 def _number(operand: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""What becomes of the outputs of attention: which of their axes are heads, and which calls are parts of one.
+"""What becomes of the outputs of attention: which of their axes are heads, and which calls together are one.
 
 Code that computes all items and heads in one axis tells what is what only afterwards, when it puts the heads of a query
 in one row for the output projection. So each output is followed until then, through copies and what is done number by
@@ -19,7 +19,7 @@ from attention_core.attention.capture.recorder import Recorded, Recorder
 from attention_core.attention.inside_torch import StorageWeakRef, storage_of
 
 aten = torch.ops.aten
-TOGETHER: dict[Any, Callable[..., Tensor]] = {aten.cat.default: Tensor.narrow, aten.stack.default: Tensor.select}
+CONCATENATIONS: dict[Any, Callable[..., Tensor]] = {aten.cat.default: Tensor.narrow, aten.stack.default: Tensor.select}
 """Operations that put tensors side by side, or in a new dimension."""
 PROJECTIONS = {F.linear, aten.mm.default, aten.addmm.default, aten.convolution.default}
 """What does the same with each row of numbers; what comes of it is not followed."""
@@ -46,17 +46,17 @@ class Outputs:
             return
         for number in [number for number, (storage, _) in self._in.items() if storage.expired()]:
             del self._in[number]
-        places = {output.block.offset for output in outputs}
-        others = [output for output in self._of(tensor) if output.block.offset not in places]
-        self._in[storage_of(tensor)] = (StorageWeakRef(tensor.untyped_storage()), [*others, *outputs])
+        offsets = {output.block.offset for output in outputs}
+        unaffected = [output for output in self._of(tensor) if output.block.offset not in offsets]
+        self._in[storage_of(tensor)] = (StorageWeakRef(tensor.untyped_storage()), [*unaffected, *outputs])
 
     def see(self, func: Any, args: Sequence[Any], operands: Sequence[Operand], result: Any) -> None:
         """Read from an operation what it takes outputs for, and follow them into its result."""
-        known = [one for one in operands if one.storage in self._in]
-        if known and func in TOGETHER:
-            self._put_together(TOGETHER[func], args[0], args[1] if len(args) > 1 else 0, result)
+        followed = [operand for operand in operands if operand.storage in self._in]
+        if followed and func in CONCATENATIONS:
+            self._concatenate(CONCATENATIONS[func], args[0], args[1] if len(args) > 1 else 0, result)
             return
-        for tensor, storage in known:
+        for tensor, storage in followed:
             self._read(tensor, func in PROJECTIONS)
             is_alike = is_plain(result) and result.shape == tensor.shape and storage_of(result) != storage
             if is_alike and func not in PROJECTIONS:
@@ -65,34 +65,36 @@ class Outputs:
     def _of(self, tensor: Tensor) -> list[Output]:
         return self._in[number][1] if (number := storage_of(tensor)) in self._in else []
 
-    def _move(self, given: Tensor, outputs: Sequence[Output], result: Tensor) -> None:
-        layouts = Layout.of(given), Layout.of(result)
+    def _move(self, source: Tensor, outputs: Sequence[Output], result: Tensor) -> None:
+        layouts = Layout.of(source), Layout.of(result)
         blocks = [(output, output.block.relocate(*layouts)) for output in outputs]
         self.follow(result, [replace(output, block=block) for output, block in blocks if block])
 
-    def _put_together(self, place: Callable[..., Tensor], given: Sequence[Tensor], dim: int, result: Tensor) -> None:
+    def _concatenate(
+        self, slice_result: Callable[..., Tensor], tensors: Sequence[Tensor], dim: int, result: Tensor
+    ) -> None:
         start, pairs = 0, []
-        for part in given:
-            if part.shape == (0,):  # as of a cache that is empty still: it may stand beside any shape
+        for tensor in tensors:
+            if tensor.shape == (0,):  # as of a cache that is empty still: it may stand beside any shape
                 continue
-            size = (part.shape[dim],) if place is Tensor.narrow else ()
-            if is_plain(part) and self._of(part):
-                pairs.append((part, place(result, dim, start, *size)))
+            size = (tensor.shape[dim],) if slice_result is Tensor.narrow else ()
+            if is_plain(tensor) and self._of(tensor):
+                pairs.append((tensor, slice_result(result, dim, start, *size)))
             start += sum(size) or 1
-        if len(pairs) > 1 and len({storage_of(part) for part, _ in pairs}) == 1:
-            moved = [(output, _of_pieces(output.block, pairs)) for output in self._of(pairs[0][0])]
+        if len(pairs) > 1 and len({storage_of(tensor) for tensor, _ in pairs}) == 1:
+            moved = [(output, _of_chunks(output.block, pairs)) for output in self._of(pairs[0][0])]
             self.follow(result, [replace(output, block=block) for output, block in moved if block])
         else:
-            for part, there in pairs:
-                self._move(part, self._of(part), there)
+            for tensor, target in pairs:
+                self._move(tensor, self._of(tensor), target)
 
-    def _read(self, given: Tensor, is_projection: bool) -> None:
-        layout, outputs = Layout.of(given), self._of(given)
-        if len(outputs) > 1 and (places := self._places_together(outputs, layout)):
-            how, outputs = places[0], [outputs[place] for place in places[1]]
-            kept = self._recorder.join([output.recorded for output in outputs], how)
-            outputs[:] = [output for output in outputs if output.recorded in kept]
-            self._in[storage_of(given)][1][:] = outputs
+    def _read(self, tensor: Tensor, is_projection: bool) -> None:
+        layout, outputs = Layout.of(tensor), self._of(tensor)
+        if len(outputs) > 1 and (joint := self._joint_axis(outputs, layout)):
+            axis_name, outputs = joint[0], [outputs[number] for number in joint[1]]
+            joined = self._recorder.join([output.recorded for output in outputs], axis_name)
+            outputs[:] = [output for output in outputs if output.recorded in joined]
+            self._in[storage_of(tensor)][1][:] = outputs
         for output in outputs:
             order = order_in(output.block, layout)
             if order is not None:
@@ -100,33 +102,35 @@ class Outputs:
             elif is_projection and output.recorded.is_folded:  # no heads were put in one row
                 self._recorder.settle(output.recorded, all_items(output.recorded.order))
 
-    def _places_together(self, outputs: list[Output], layout: Layout) -> tuple[str, list[int]] | None:
-        """Return what outputs in a tensor are of one call, and how they follow each other; None where they are none."""
-        several = [layout.index_at(output.block.offset) for output in outputs]
-        places = [place for place in several if place is not None]
-        apart = [d for d in range(len(layout.shape)) if len({place[d] for place in places}) > 1]
-        if len(places) < len(outputs) or len(apart) != 1 or len({output.recorded.run for output in outputs}) > 1:
+    def _joint_axis(self, outputs: list[Output], layout: Layout) -> tuple[str, list[int]] | None:
+        """Return along which axis outputs in a tensor are chunks of one call, and in which order; None = of none."""
+        starts = (layout.index_at(output.block.offset) for output in outputs)
+        indices = [index for index in starts if index is not None]
+        differing = [d for d in range(len(layout.shape)) if len({index[d] for index in indices}) > 1]
+        if len(indices) < len(outputs) or len(differing) != 1 or len({output.recorded.run for output in outputs}) > 1:
             return None
-        order = sorted(range(len(outputs)), key=lambda number: places[number][apart[0]])
-        *_, queries, features = ([layout.split(*part) or [] for part in axis] for axis in outputs[0].block.axes)
-        of_queries, row = ({d for parts in axis for n, d, _ in parts if n > 1} for axis in (queries, features))
-        if apart[0] in row:
+        order = sorted(range(len(outputs)), key=lambda number: indices[number][differing[0]])
+        *_, queries, features = (
+            [layout.split(n, stride) or [] for n, stride in axis] for axis in outputs[0].block.axes
+        )
+        of_queries, row = ({d for segments in axis for n, d, _ in segments if n > 1} for axis in (queries, features))
+        if differing[0] in row:
             return "heads", order
-        if apart[0] in of_queries:
+        if differing[0] in of_queries:
             return "queries", order
         return ("items", order) if len(outputs) == self._recorder.stack.n_items else None
 
 
-def _of_pieces(block: Block, pairs: Sequence[tuple[Tensor, Tensor]]) -> Block | None:
+def _of_chunks(block: Block, pairs: Sequence[tuple[Tensor, Tensor]]) -> Block | None:
     """Return where a block lies after it was cut along one of its axes and the pieces went elsewhere, one by one."""
     sources, targets = ([Layout.of(tensor) for tensor in side] for side in zip(*pairs, strict=True))
     for number, axis in enumerate(block.axes[:-2]):
-        (n, stride), *more = axis
-        if more or n % len(pairs) or sources[1].offset - sources[0].offset != stride * n // len(pairs):
+        (n, stride), *inner = axis
+        if inner or n % len(pairs) or sources[1].offset - sources[0].offset != stride * n // len(pairs):
             continue
         axes = [*block.axes[:number], ((n // len(pairs), stride),), *block.axes[number + 1 :]]
         if moved := Block(sources[0].offset, tuple(axes)).relocate(sources[0], targets[0]):
-            apart = (len(pairs), targets[1].offset - targets[0].offset)
-            whole = [*moved.axes[:number], (apart, *moved.axes[number]), *moved.axes[number + 1 :]]
-            return moved._replace(axes=tuple(whole))
+            chunk_axis = (len(pairs), targets[1].offset - targets[0].offset)
+            axes_after = [*moved.axes[:number], (chunk_axis, *moved.axes[number]), *moved.axes[number + 1 :]]
+            return moved._replace(axes=tuple(axes_after))
     return None

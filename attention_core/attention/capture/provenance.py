@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from attention_core.attention.capture.layout import Block, Layout, Order, Piece, places_of, usual_order
+from attention_core.attention.capture.layout import Block, Layout, Order, SubAxis, batch_indices, usual_order
 from attention_core.attention.capture.trace_builder import FORBIDS
 
 
@@ -29,21 +29,25 @@ class Product:
     def factors(self, block: Block) -> tuple[Tensor, Tensor] | None:
         """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key)."""
         index = self.layout.index_at(block.offset)
-        splits = [[self.layout.split(*part) for part in axis] for axis in block.axes]
+        splits = [[self.layout.split(n, stride) for n, stride in axis] for axis in block.axes]
         if index is None or any(split is None for axis in splits for split in axis):
             return None
-        heads, queries, keys = [[part for split in axis for part in split or ()] for axis in splits]
+        heads, queries, keys = [[segment for split in axis for segment in split or ()] for axis in splits]
         # Each factor with the dimension of the product that its rows or columns span.
         row_factor, column_factor = (self.left, 1), (self.right.mT, 2)
         if any(d == 2 for _, d, _ in queries):  # queries are the columns of the product
             row_factor, column_factor = column_factor, row_factor
         factors = []
-        for (factor, own_d), positions in ((row_factor, queries), (column_factor, keys)):
-            if any(d not in (-1, 0, own_d) for _, d, _ in positions):
+        for (factor, factor_dimension), positions in ((row_factor, queries), (column_factor, keys)):
+            if any(d not in (-1, 0, factor_dimension) for _, d, _ in positions):
                 return None
-            strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {own_d: factor.stride(1)}
-            offset = int(factor.storage_offset()) + index[0] * strides[0] + index[own_d] * strides[own_d]
-            axes = [tuple((n, strides[d] * step) for n, d, step in parts) for parts in (heads, positions)]
+            strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {factor_dimension: factor.stride(1)}
+            offset = (
+                int(factor.storage_offset())
+                + index[0] * strides[0]
+                + index[factor_dimension] * strides[factor_dimension]
+            )
+            axes = [tuple((n, strides[d] * step) for n, d, step in segments) for segments in (heads, positions)]
             factors.append(Block(offset, (*axes, ((factor.shape[-1], factor.stride(-1)),))).of(factor))
         return factors[0], factors[1]
 
@@ -52,12 +56,12 @@ class Product:
 class ElementwiseStep:
     """A tensor computed from another one element by element."""
 
-    kind: str  # "same", "times", "plus", "shift" by row, "fill", "tanh", "exp", "dropout" or, of weights, "changed"
+    operation: str  # "same", "times", "divided", "plus", "shift" by row, "fill", "tanh", "exp", "dropout", "changed"
     layout: Layout  # of the tensor
     source: Origin | None  # of the other tensor
     source_layout: Layout  # of the other tensor, expanded to the shape of this one
     operand: Any = None  # the other operand: a number, or a tensor expanded to that shape
-    detail: Any = None  # alpha of "plus" (-1 for a difference), whether "times" divides, the number of "fill"
+    scalar: Any = None  # alpha of "plus" (-1 for a difference), what "fill" writes, probability of "dropout"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +86,8 @@ class LayerOutput:
     def has_inside(self, layout: Layout, dimension: int) -> bool:
         return layout.stride[dimension] * (layout.shape[dimension] - 1) < self.n
 
-    def part(self, layout: Layout) -> LayerOutput:
-        """Return the same of a copy of a tensor that may hold a part of them."""
+    def copied_to(self, layout: Layout) -> LayerOutput:
+        """Return the same of a copy of the tensor, which may hold fewer numbers for each position."""
         inside = [n for dimension, n in enumerate(layout.shape) if self.has_inside(layout, dimension)]
         return LayerOutput(math.prod(inside))
 
@@ -99,19 +103,19 @@ class Unnormalised:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedWeights:
+class WeightMixture:
     """A tensor that mixes weights of several heads or keys, as talking heads do: no number of it is a single weight."""
 
     weights: Tensor  # the weights before they were mixed, in the softmax's shape
     source: Origin  # of these weights
 
     @classmethod
-    def of(cls, tensor: Tensor, origin: Origin) -> MixedWeights | None:
+    def of(cls, tensor: Tensor, origin: Origin) -> WeightMixture | None:
         """Return the weights in a tensor that is about to be mixed; None where it holds none."""
         steps, first = steps_to(origin)
         if not isinstance(first, Softmax):
             return None
-        block: Block | None = Block.whole(first.layout)
+        block: Block | None = Block.covering(first.layout)
         for step in reversed(steps):
             block = block and block.relocate(step.source_layout, step.layout)
         if block is None:
@@ -120,11 +124,11 @@ class MixedWeights:
         layout = Layout.of(weights)
         source: Origin = replace(first, layout=layout)
         for step in reversed(steps):
-            source = ElementwiseStep(step.kind, layout, source, layout, None, step.detail)
+            source = ElementwiseStep(step.operation, layout, source, layout, None, step.scalar)
         return cls(weights, source)
 
 
-Origin = Product | ElementwiseStep | Softmax | MixedWeights | LayerOutput | Unnormalised
+Origin = Product | ElementwiseStep | Softmax | WeightMixture | LayerOutput | Unnormalised
 
 
 def steps_to(origin: Origin | None) -> tuple[list[ElementwiseStep], Origin | None]:
@@ -161,7 +165,7 @@ def score_inputs(origin: Origin | None, block: Block | None) -> ScoreInputs | No
     for step, block_after in zip(reversed(steps), reversed(blocks), strict=True):
         if not replay.apply(step, block_after):  # type: ignore[arg-type]
             return None
-    if replay.zeroed is not None:
+    if replay.zero_scores is not None:
         return None
     return ScoreInputs(*(getattr(replay, name) for name in ScoreInputs._fields))
 
@@ -174,7 +178,7 @@ class _ScoreReplay:
         self.softcap: float | None = None
         self.bias: Tensor | None = None
         self.hidden: Tensor | None = None
-        self.zeroed: Tensor | None = None
+        self.zero_scores: Tensor | None = None
         self.is_minus_infinity = True
         self._has_tanh = self._has_exp = self._is_shifted = False
 
@@ -186,18 +190,21 @@ class _ScoreReplay:
             if operand_block is None:
                 return False
             operand = _drop_repeats(operand_block).of(operand)
-        return bool(getattr(self, f"_{step.kind}", lambda *_: False)(operand, step.detail))
+        return bool(getattr(self, f"_{step.operation}", lambda *_: False)(operand, step.scalar))
 
     def _same(self, *_: Any) -> bool:
         return True
 
-    def _times(self, factor: Any, divides: bool) -> bool:
+    def _divided(self, divisor: Any, *_: Any) -> bool:
+        is_number = isinstance(divisor, Tensor) and divisor.numel() == 1
+        return self._times(1 / (float(divisor) if is_number else divisor))
+
+    def _times(self, factor: Any, *_: Any) -> bool:
         if isinstance(factor, Tensor) and factor.numel() == 1:
             factor = float(factor)
-        factor = 1 / factor if divides else factor
         is_by_row = not isinstance(factor, Tensor) or factor.shape[2] == 1
         if self._has_exp:
-            return is_by_row or (_is_zero_or_one(factor) and self._fill(factor == 0, -math.inf))
+            return is_by_row or (_is_binary(factor) and self._fill(factor == 0, -math.inf))
         if self._is_shifted and not is_by_row:
             return False
         return self._times_scores(factor)
@@ -213,8 +220,8 @@ class _ScoreReplay:
             self.query = self.query * factor
         elif factor.shape[1] == 1:
             self.key = self.key * factor.mT
-        elif _is_zero_or_one(factor):
-            self.zeroed = factor == 0
+        elif _is_binary(factor):
+            self.zero_scores = factor == 0
         else:
             return False
         if self.bias is not None:
@@ -236,8 +243,8 @@ class _ScoreReplay:
         if not isinstance(added, Tensor):
             added = self.query.new_full((1, 1, 1), float(added))
         added = added if alpha == 1 else added * alpha
-        if self.zeroed is not None and not bool((self.zeroed & (added > FORBIDS)).any()):
-            self.zeroed = None  # the bias hides these keys anyway
+        if self.zero_scores is not None and not bool((self.zero_scores & (added > FORBIDS)).any()):
+            self.zero_scores = None  # the bias hides these keys anyway
         self.bias = added if self.bias is None else self.bias + added
         return True
 
@@ -254,7 +261,7 @@ class _ScoreReplay:
         return self.bias is None and self.hidden is None and not self._is_shifted and not self._has_exp
 
 
-def _is_zero_or_one(factor: Tensor) -> bool:
+def _is_binary(factor: Tensor) -> bool:
     return bool(((factor == 0) | (factor == 1)).all())
 
 
@@ -288,15 +295,15 @@ class WeighedLayout(NamedTuple):
     def of(
         cls, steps: Sequence[ElementwiseStep], softmax: Softmax, left: Tensor, right: Tensor, out: Tensor
     ) -> WeighedLayout | None:
-        """Return where all is; None where it is no product of weights and values. Steps: from the softmax to left."""
-        block: Block | None = Block.whole(Layout.of(left))
+        """Return where they lie; None where it is no product of weights and values. Steps: from the softmax to left."""
+        block: Block | None = Block.covering(Layout.of(left))
         for step in steps:
             block = block.relocate(step.layout, step.source_layout) if block else None
         block = block.relocate(softmax.layout, softmax.layout) if block else None
         if block is None:
             return None
-        keys = [softmax.layout.split(*part) for part in block.axes[2] if part[0] > 1]
-        if [[dimension for _, dimension, _ in parts or ()] for parts in keys] not in ([[softmax.dimension]], []):
+        keys = [softmax.layout.split(n, stride) for n, stride in block.axes[2] if n > 1]
+        if [[dimension for _, dimension, _ in segments or ()] for segments in keys] not in ([[softmax.dimension]], []):
             return None
         if not keys and softmax.layout.shape[softmax.dimension] != 1:
             return None
@@ -305,45 +312,52 @@ class WeighedLayout(NamedTuple):
 
     @property
     def sizes(self) -> list[int]:
-        return [part.n for part in self.leading]
+        return [dimension.n for dimension in self.leading]
 
     @property
-    def has_one_head(self) -> bool:
+    def has_single_head_axis(self) -> bool:
         """Whether the softmax has a dimension for heads, and that has length 1."""
         query = self.queries[0].dimension if self.queries else self.softmax.dimension - 1
-        others = [n for d, n in enumerate(self.softmax.layout.shape) if d not in (query, self.softmax.dimension)]
-        return len(others) > 1 and others[-1] == 1
+        leading_sizes = [n for d, n in enumerate(self.softmax.layout.shape) if d not in (query, self.softmax.dimension)]
+        return len(leading_sizes) > 1 and leading_sizes[-1] == 1
 
     def usual_order(self, n_items: int) -> Order:
         n_dimensions = len(self.softmax.layout.shape)
-        if self.has_one_head:
-            return Order(tuple(Piece(axis, part.n, 1) for axis, part in enumerate(self.leading)))
+        if self.has_single_head_axis:
+            return Order(tuple(SubAxis(axis, dimension.n, 1) for axis, dimension in enumerate(self.leading)))
         return usual_order(self.sizes, n_items if n_dimensions < 4 else 0)
 
     def context(self) -> Block:
         """Return the whole product, (*axes before the queries, query, d)."""
         strides = self.out.stride
-        axes = [((part.n, strides[part.axis] * part.step),) for part in self.leading]
-        queries = tuple((part.n, strides[part.axis] * part.step) for part in self.queries) or ((1, 0),)
+        axes = [((dimension.n, strides[dimension.axis] * dimension.step),) for dimension in self.leading]
+        queries = tuple((dimension.n, strides[dimension.axis] * dimension.step) for dimension in self.queries) or (
+            (1, 0),
+        )
         return Block(self.out.offset, (*axes, queries, ((self.out.shape[2], strides[2]),)))
 
     def of_item(self, order: Order, item: int) -> ItemLayout:
         """Return what is where in an item of the batch, or a window of one, by its number among all of them."""
-        heads = [self.leading[piece.axis].part(piece) for piece in order.pieces if piece.is_head]
-        items = [(self.leading[piece.axis].part(piece), index) for piece, index in places_of(order, item)]
+        heads = [self.leading[sub_axis.axis].within(sub_axis) for sub_axis in order.sub_axes if sub_axis.is_head]
+        items = [
+            (self.leading[sub_axis.axis].within(sub_axis), index) for sub_axis, index in batch_indices(order, item)
+        ]
         left, right, out, softmax = self.left, self.right, self.out, self.softmax
 
         def block_at(offset: int, stride: Callable[[_DimensionMap], int], last: tuple[int, int]) -> Block:
-            axes = (tuple((part.n, stride(part)) for part in parts) or ((1, 0),) for parts in (heads, self.queries))
-            return Block(offset + sum(index * stride(part) for part, index in items), (*axes, (last,)))
+            axes = (
+                tuple((dimension.n, stride(dimension)) for dimension in dimensions) or ((1, 0),)
+                for dimensions in (heads, self.queries)
+            )
+            return Block(offset + sum(index * stride(dimension) for dimension, index in items), (*axes, (last,)))
 
         def block_of(layout: Layout, axes: tuple[int, int], last: tuple[int, int]) -> Block:
             """Return the block of a factor or of the product whose dimensions 0 and 1 are these axes (-1: neither)."""
             strides = {axis: layout.stride[d] for d, axis in enumerate(axes) if axis >= 0}
-            return block_at(layout.offset, lambda part: strides.get(part.axis, 0) * part.step, last)
+            return block_at(layout.offset, lambda dimension: strides.get(dimension.axis, 0) * dimension.step, last)
 
         key_axis = left.shape[2], softmax.layout.stride[softmax.dimension]
-        in_softmax = block_at(self.offset, lambda part: part.stride, key_axis)
+        in_softmax = block_at(self.offset, lambda dimension: dimension.stride, key_axis)
         has_all_keys = left.shape[2] == softmax.layout.shape[softmax.dimension]
         value = block_of(right, (0, -1), (right.shape[2], right.stride[2]))
         return ItemLayout(
@@ -363,8 +377,8 @@ class _DimensionMap(NamedTuple):
     axis: int
     step: int
 
-    def part(self, piece: Piece) -> _DimensionMap:
-        return self._replace(n=piece.n, stride=self.stride * piece.step, step=self.step * piece.step)
+    def within(self, sub_axis: SubAxis) -> _DimensionMap:
+        return self._replace(n=sub_axis.n, stride=self.stride * sub_axis.step, step=self.step * sub_axis.step)
 
 
 def _dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:
@@ -376,12 +390,12 @@ def _dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:
             step *= n
 
 
-def _roles(parts: Iterator[_DimensionMap], softmax: Softmax) -> tuple[list[_DimensionMap], list[_DimensionMap]]:
+def _roles(dimensions: Iterator[_DimensionMap], softmax: Softmax) -> tuple[list[_DimensionMap], list[_DimensionMap]]:
     """Return the dimensions of the queries, and the other ones, outermost first."""
-    ordered = sorted(parts, key=lambda part: (part.dimension, -part.stride))
+    ordered = sorted(dimensions, key=lambda mapped: (mapped.dimension, -mapped.stride))
     before = softmax.dimension - 1
     if before >= 0 and softmax.layout.shape[before] == 1:
         return [], ordered
-    candidates = [part for part in ordered if part.axis == 1]
-    chosen = [part for part in candidates if part.dimension == before] or candidates[-1:]
-    return chosen, [part for part in ordered if part not in chosen]
+    candidates = [mapped for mapped in ordered if mapped.axis == 1]
+    chosen = [mapped for mapped in candidates if mapped.dimension == before] or candidates[-1:]
+    return chosen, [mapped for mapped in ordered if mapped not in chosen]

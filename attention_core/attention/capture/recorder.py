@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import CausalBias, CausalVariant
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
-from attention_core.attention.capture.layout import Order, Piece, all_items, joined, sizes_of, usual_order, with_note
+from attention_core.attention.capture.layout import Order, SubAxis, all_items, joined, sizes_of, usual_order, with_note
 from attention_core.attention.capture.operations import is_plain
 from attention_core.attention.capture.sources import Sides
-from attention_core.attention.capture.trace_builder import NO_HEADS, Items, Part, TraceBuilder, precision_note
+from attention_core.attention.capture.trace_builder import NO_HEADS, BatchSlice, Items, TraceBuilder, precision_note
 from attention_core.attention.inside_torch import PRETENDED, computes_gradients, is_transformed, storage_of, unseen
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
@@ -44,44 +44,44 @@ class _ModuleCall:
     module: nn.Module  # the module
     n_items: int  # the first dimension of the tensor that it, or a module inside, was given, if that has more; else 0
     n_before: int  # how many attentions had been met when it was entered
-    by_itself: bool = False  # whether one was met that belongs to no attention module inside it
+    has_attention: bool = False  # whether one was met that belongs to no attention module inside it
 
 
 class ModuleStack:
     """The modules whose forward the thread is in, outermost first, and where the innermost is."""
 
     def __init__(self) -> None:
-        self.unseen: dict[str, str] = {}  # place -> class of attention modules inside which none was recorded
+        self.unseen: dict[str, str] = {}  # path -> class of attention modules inside which none was recorded
         self._n_attentions = 0
         self._stack: list[_ModuleCall] = []
         self._root: nn.Module | None = None
         self._learner: nn.Module | None = None
         self._learned: frozenset[int] = frozenset()
-        self._places: dict[nn.Module, str] = {}
+        self._paths: dict[nn.Module, str] = {}
 
     @property
     def modules(self) -> tuple[nn.Module, ...]:
         return tuple(call.module for call in self._stack)
 
     @property
-    def place(self) -> str:
+    def path(self) -> str:
         """The dotted name of the innermost module that the outermost has; empty where there is none."""
-        return self._place(len(self._stack))
+        return self._path_at(len(self._stack))
 
-    def _place(self, depth: int) -> str:
+    def _path_at(self, depth: int) -> str:
         if self._stack and self._stack[0].module is not self._root:
             self._root = self._stack[0].module
-            self._places = {module: _uncompiled(name) for name, module in self._root.named_modules()}
+            self._paths = {module: _uncompiled(name) for name, module in self._root.named_modules()}
         modules = (call.module for call in reversed(self._stack[:depth]))
-        return next((self._places[module] for module in modules if module in self._places), "")
+        return next((self._paths[module] for module in modules if module in self._paths), "")
 
     def name_among(self, modules: Sequence[nn.Module]) -> str:
-        """Return place and class of the innermost running module that is one of these; empty where none is."""
-        depth = max((place for place, call in enumerate(self._stack, 1) if call.module in modules), default=0)
+        """Return path and class of the innermost running module that is one of these; empty where none is."""
+        depth = max((position for position, call in enumerate(self._stack, 1) if call.module in modules), default=0)
         if not depth:
             return ""
-        place, name = self._place(depth), type(self._stack[depth - 1].module).__name__
-        return f"{place} ({name})" if place else name
+        path, name = self._path_at(depth), type(self._stack[depth - 1].module).__name__
+        return f"{path} ({name})" if path else name
 
     @property
     def n_items(self) -> int:
@@ -105,11 +105,11 @@ class ModuleStack:
         self._n_attentions += 1
         for call in reversed(self._stack):
             if is_attention(call.module):
-                call.by_itself = True
+                call.has_attention = True
                 return
 
-    def enter(self, module: nn.Module, given: Iterable[Any] = ()) -> None:
-        n_items = next((len(one) for one in given if is_plain(one) and one.ndim > 1), 0)
+    def enter(self, module: nn.Module, arguments: Iterable[Any] = ()) -> None:
+        n_items = next((len(argument) for argument in arguments if is_plain(argument) and argument.ndim > 1), 0)
         self._stack.append(_ModuleCall(module, n_items, self._n_attentions))
         for call in self._stack:  # torch's hooks tell no keyword arguments
             call.n_items = call.n_items or n_items
@@ -124,13 +124,13 @@ class ModuleStack:
 
     def _note_if_unseen(self, call: _ModuleCall) -> None:
         """Note an attention module in which none was recorded, unless that is so of a module inside it."""
-        place, name = self._place(len(self._stack)), type(call.module).__name__
-        inner = [other for other in self.unseen if other.startswith(f"{place}.")]
-        if call.by_itself:  # modules inside it are its parts
-            for other in (place, *inner):
-                self.unseen.pop(other, None)
+        path, name = self._path_at(len(self._stack)), type(call.module).__name__
+        inner = [inner_path for inner_path in self.unseen if inner_path.startswith(f"{path}.")]
+        if call.has_attention:  # modules inside it belong to it
+            for inner_path in (path, *inner):
+                self.unseen.pop(inner_path, None)
         elif call.n_before == self._n_attentions and not inner:
-            self.unseen[place] = name
+            self.unseen[path] = name
 
 
 @contextmanager
@@ -139,12 +139,12 @@ def track_modules() -> Iterator[ModuleStack]:
     stack, thread = ModuleStack(), threading.get_ident()
 
     def is_tracked() -> bool:
-        here = not torch.compiler.is_dynamo_compiling() and threading.get_ident() == thread
-        return here and not computes_gradients()
+        is_eager = not torch.compiler.is_dynamo_compiling() and threading.get_ident() == thread
+        return is_eager and not computes_gradients()
 
-    def enter(module: nn.Module, given: tuple[Any, ...]) -> None:
+    def enter(module: nn.Module, arguments: tuple[Any, ...]) -> None:
         if is_tracked():
-            stack.enter(module, given)
+            stack.enter(module, arguments)
 
     def leave(module: nn.Module, *_: Any) -> None:
         if is_tracked():
@@ -166,7 +166,7 @@ class Recorded:
     order: Order  # of the axes before its queries, as far as it is known
     make: Make | None  # None = no more will become known
     traces: list[AttentionTrace]  # as it is made: one, or one of each part of the batch
-    shown: list[AttentionTrace]  # the same as they are in the recording
+    named_traces: list[AttentionTrace]  # the same as they are in the recording
     is_folded: bool  # whether the call had no dimension for heads, or one for heads and items together
 
 
@@ -179,78 +179,83 @@ class Recorder:
         self._faults: dict[str, None] = {}
 
     @contextmanager
-    def unwatched(self, what: str = "") -> Iterator[None]:
+    def unwatched(self, name: str = "") -> Iterator[None]:
         """Run a block for the record alone: no mode and no gradient sees it, and an error becomes a note."""
         try:
             with unseen(), torch.no_grad():
                 yield
         except Exception as error:  # whatever is wrong with a record is no fault of the model
             reason = (str(error).strip().splitlines() or [""])[0][:200]
-            self.note(f"{what or self.stack.place or 'attention'}: not kept, {type(error).__name__}: {reason}")
+            self.note(f"{name or self.stack.path or 'attention'}: not kept, {type(error).__name__}: {reason}")
 
     def add(
         self, make: Make, tensor: Any, order: Order, is_folded: bool = False, sides: Sides = Sides()
     ) -> Recorded | None:
         """Record what make returns, of a call with this tensor; a fault becomes a note."""
         self.stack.note_attention()
-        place = self.stack.place
-        name = place or f"attention.{len(self.recording)}"
-        if missing := _why_not_kept(tensor):
-            self.note(f"{name}: not kept, {missing}.")
+        path = self.stack.path
+        name = path or f"attention.{len(self.recording)}"
+        if reason := reason_to_skip(tensor):
+            self.note(f"{name}: not kept, {reason}.")
             return None
         with self.unwatched(name), torch.autocast(tensor.device.type, enabled=False):
-            make = partial(_changed, sides.told, make)
+            make = partial(_changed, sides.annotate, make)
             traces = make(order)
             self.recording.model = self.recording.model or next(filter(None, map(name_of, self.stack.modules)), "")
-            number = self._n_calls[place] = self._n_calls.get(place, 0) + 1
-            name = name if number == 1 or not place else f"{place} ({number})"
-            shown = [_named(trace, name) for trace in traces]
-            self.recording.traces.extend(shown)
-            return Recorded(name, self.stack.run, order, make, traces, shown, is_folded)
+            number = self._n_calls[path] = self._n_calls.get(path, 0) + 1
+            name = name if number == 1 or not path else f"{path} ({number})"
+            named_traces = [_named(trace, name) for trace in traces]
+            self.recording.traces.extend(named_traces)
+            return Recorded(name, self.stack.run, order, make, traces, named_traces, is_folded)
         return None
 
     def settle(self, recorded: Recorded, order: Order, *, is_last: bool = False) -> None:
         """Make traces anew where the order of the axes before the queries turns out to be another one."""
-        is_known = _sorted(order) == _sorted(recorded.order) and order.is_batch_first and not recorded.is_folded
-        if recorded.make is not None and not is_known:
+        is_settled = _sorted(order) == _sorted(recorded.order) and order.is_batch_first and not recorded.is_folded
+        if recorded.make is not None and not is_settled:
             with self.unwatched(recorded.name), torch.autocast(recorded.traces[0].query.device.type, enabled=False):
                 self._exchange(recorded, recorded.make(order))
                 recorded.order, recorded.is_folded = order, False
         if is_last:
             recorded.make = None
 
-    def join(self, several: Sequence[Recorded], how: str) -> list[Recorded]:
-        """Make one of several that together are the "queries", "heads" or "items" of one call; return what is left.
+    def join(self, calls: Sequence[Recorded], along: str) -> list[Recorded]:
+        """Make one of calls that are chunks of one, along its "queries", "heads" or "items"; return what is left.
 
         Nothing is done where they cannot be that.
         """
-        first, *others = several
+        first, *later = calls
         with self.unwatched(first.name):
-            if how == "items":
-                kept = {part.number: part for part in self.builder.parts(usual_order((len(several), 1)))}
-                for number, one in enumerate(several):
-                    change = partial(_of_part, kept.get(number))
-                    one.name, one.make = first.name, one.make and partial(_changed, change, one.make)
-                    self._exchange(one, change(one.traces))
-                return [several[number] for number in kept]
-            for one in several:
-                if how == "heads" and one.is_folded:
-                    self.settle(one, all_items(one.order))
-            if traces := joined([one.traces for one in several], how):
-                makes = [one.make for one in several if one.make is not None]
-                is_open = len(makes) == len(several)
-                first.make = (lambda order: joined([make(order) for make in makes], how)) if is_open else None
-                for other in others:
-                    self._exchange(other, [])
+            if along == "items":
+                slices = {
+                    batch_slice.number: batch_slice for batch_slice in self.builder.slices(usual_order((len(calls), 1)))
+                }
+                for number, recorded in enumerate(calls):
+                    change = partial(_as_slice, slices.get(number))
+                    recorded.name, recorded.make = (
+                        first.name,
+                        recorded.make and partial(_changed, change, recorded.make),
+                    )
+                    self._exchange(recorded, change(recorded.traces))
+                return [calls[number] for number in slices]
+            for recorded in calls:
+                if along == "heads" and recorded.is_folded:
+                    self.settle(recorded, all_items(recorded.order))
+            if traces := joined([recorded.traces for recorded in calls], along):
+                makes = [recorded.make for recorded in calls if recorded.make is not None]
+                is_open = len(makes) == len(calls)
+                first.make = (lambda order: joined([make(order) for make in makes], along)) if is_open else None
+                for recorded in later:
+                    self._exchange(recorded, [])
                 self._exchange(first, traces)
                 return [first]
-        return list(several)
+        return list(calls)
 
     def _exchange(self, recorded: Recorded, traces: list[AttentionTrace]) -> None:
-        every, place = self.recording.traces, self.recording.traces.index(recorded.shown[0])
-        shown = [_named(trace, recorded.name) for trace in traces]
-        every[place : place + len(recorded.shown)] = shown
-        recorded.traces, recorded.shown = traces, shown
+        all_traces, start = self.recording.traces, self.recording.traces.index(recorded.named_traces[0])
+        named_traces = [_named(trace, recorded.name) for trace in traces]
+        all_traces[start : start + len(recorded.named_traces)] = named_traces
+        recorded.traces, recorded.named_traces = traces, named_traces
 
     def add_fused(
         self,
@@ -266,18 +271,18 @@ class Recorder:
         mechanism: str = "scaled dot product attention",
         sides: Sides = Sides(),
     ) -> Recorded | None:
-        if _why_not_kept(query):  # its sizes, too, may stand for any number
+        if reason_to_skip(query):  # its sizes, too, may stand for any number
             return self.add(lambda _: [], query, Order(()))
         short, n_items = _autocast_type(query), self.stack.n_items
         usual = usual_order(sizes_of(query, key, value), n_items if query.ndim < 4 else 0)
 
         def make(order: Order) -> list[AttentionTrace]:
             notes = [f"Dropout of {dropout_p:g} was on; these are the weights before it."] if dropout_p else []
-            given, mask, causal = [query, key, value], attn_mask, is_causal
+            inputs, mask, causal = [query, key, value], attn_mask, is_causal
             if short is None:
                 notes.append(precision_note(query.dtype))
             else:
-                given = [part.to(short) for part in given]
+                inputs = [tensor.to(short) for tensor in inputs]
                 notes.append(f"Under autocast the model computed in {str(short).removeprefix('torch.')}.")
             if isinstance(mask, CausalBias):
                 causal = mask.variant == CausalVariant.UPPER_LEFT
@@ -286,33 +291,41 @@ class Recorder:
                 mask = None if causal else allowed
             if order is usual and query.ndim == 3 and not order.items and len(query) > 1:
                 notes.append(NO_HEADS)
-            how: dict[str, Any] = {"scale": scale, "is_causal": causal, "dropout": dropout_p, "mechanism": mechanism}
-            how |= {"order": order, "mask": mask, "note": " ".join(filter(None, notes))}
-            return [self.builder.trace(*given, part=part, **how) for part in self.builder.parts(order, n_items)]
+            options: dict[str, Any] = {
+                "scale": scale,
+                "is_causal": causal,
+                "dropout": dropout_p,
+                "mechanism": mechanism,
+            }
+            options |= {"order": order, "mask": mask, "note": " ".join(filter(None, notes))}
+            return [
+                self.builder.trace(*inputs, batch_slice=batch_slice, **options)
+                for batch_slice in self.builder.slices(order, n_items)
+            ]
 
         return self.add(make, query, usual, query.ndim < 4, sides)
 
     def note_choice(self) -> None:
         self.stack.note_attention()
-        what = "a softmax over options that were learned, such as experts or classes, and not over positions"
-        self.note(f"{self.stack.place or 'A product'}: left out, {what}.")
+        reason = "a softmax over options that were learned, such as experts or classes, and not over positions"
+        self.note(f"{self.stack.path or 'A product'}: left out, {reason}.")
 
     def note_edges(self, modules: Sequence[nn.Module]) -> None:
         """Note attention over edges, of the innermost module that runs now and was among these."""
         self.stack.note_attention()
-        what = "a softmax over the edges of a graph, added up by index, cannot be followed"
-        self.note(f"Not seen: {self.stack.name_among(modules) or 'attention'}, {what}.")
+        reason = "a softmax over the edges of a graph, added up by index, cannot be followed"
+        self.note(f"Not seen: {self.stack.name_among(modules) or 'attention'}, {reason}.")
 
     def note(self, text: str) -> None:
         self._faults.setdefault(text)
         self.update_note()
 
-    def update_note(self, *more: str) -> None:
-        missed = [f"{place} ({name})" if place else name for place, name in self.stack.unseen.items()]
-        more_missed = f" and {len(missed) - MAX_LISTED} more" if len(missed) > MAX_LISTED else ""
-        listed = ", ".join(missed[:MAX_LISTED]) + more_missed
+    def update_note(self, *further_notes: str) -> None:
+        missed = [f"{path} ({name})" if path else name for path, name in self.stack.unseen.items()]
+        unlisted = f" and {len(missed) - MAX_LISTED} more" if len(missed) > MAX_LISTED else ""
+        listed = ", ".join(missed[:MAX_LISTED]) + unlisted
         unseen = f"Not seen: {listed}, which ran without any attention that can be followed." if missed else ""
-        self.recording.note = " ".join(filter(None, [*self._faults, unseen, *more]))
+        self.recording.note = " ".join(filter(None, [*self._faults, unseen, *further_notes]))
 
 
 def _named(trace: AttentionTrace, name: str) -> AttentionTrace:
@@ -320,28 +333,30 @@ def _named(trace: AttentionTrace, name: str) -> AttentionTrace:
     return trace.with_story(name=f"{name} {trace.story.name}".strip())
 
 
-def _of_part(part: Part | None, traces: list[AttentionTrace]) -> list[AttentionTrace]:
-    """Return the traces as those of a part of the batch; none where it is not kept."""
-    if part is None:
+def _as_slice(batch_slice: BatchSlice | None, traces: list[AttentionTrace]) -> list[AttentionTrace]:
+    """Return the traces as those of one slice of the batch; none where that is not recorded."""
+    if batch_slice is None:
         return []
-    return [with_note(trace.with_story(name=part.name or trace.story.name), part.note) for trace in traces]
+    return [
+        with_note(trace.with_story(name=batch_slice.name or trace.story.name), batch_slice.note) for trace in traces
+    ]
 
 
 def _changed(change: Callable[[list[AttentionTrace]], list[AttentionTrace]], make: Make, order: Order) -> Any:
     return change(make(order))
 
 
-def _sorted(order: Order) -> list[Piece]:
+def _sorted(order: Order) -> list[SubAxis]:
     """Return heads, then items, those that are more than one."""
-    pieces = [piece for piece in order.pieces if piece.n > 1]
-    return sorted(pieces, key=lambda piece: piece.is_head)
+    sub_axes = [sub_axis for sub_axis in order.sub_axes if sub_axis.n > 1]
+    return sorted(sub_axes, key=lambda sub_axis: sub_axis.is_head)
 
 
 def _uncompiled(name: str) -> str:
-    return ".".join(part for part in name.split(".") if part != "_orig_mod")
+    return ".".join(step for step in name.split(".") if step != "_orig_mod")
 
 
-def _why_not_kept(tensor: Any) -> str:
+def reason_to_skip(tensor: Any) -> str:
     """Return why a tensor cannot be kept; empty if it can."""
     if type(tensor).__module__.startswith(PRETENDED):  # as while a model is exported
         return f"its tensors hold no numbers ({type(tensor).__name__})"

@@ -30,7 +30,7 @@ class Sides(NamedTuple):
     crosses: bool | None = None  # whether they come from two tensors; None = not known
     are_rotated: bool = False  # whether rotary positions were seen to turn both
 
-    def told(self, traces: Sequence[AttentionTrace]) -> list[AttentionTrace]:
+    def annotate(self, traces: Sequence[AttentionTrace]) -> list[AttentionTrace]:
         """Return traces that tell it."""
         return [trace.with_story(crosses=self.crosses, are_rotated=self.are_rotated) for trace in traces]
 
@@ -42,15 +42,15 @@ class _Source:
     is_scaled: bool = False  # whether it was multiplied by numbers that come from elsewhere, such as cosines
     is_rotated: bool = False  # whether two such products were added, which turns pairs of numbers
 
-    def after(self, func: Any, known: Sequence[_Source], n_given: int, is_complex: bool) -> _Source:
+    def after(self, func: Any, sources: Sequence[_Source], n_operands: int, is_complex: bool) -> _Source:
         """Return the source with what an operation on tensors, of which these sources are known, did to it."""
-        alike = all(one.number == self.number for one in known)
-        scaled = alike and all(one.is_scaled for one in known)
-        rotated = alike and any(one.is_rotated for one in known)
-        if func in TIMES and len(known) == 1 and n_given == 2:
+        alike = all(source.number == self.number for source in sources)
+        scaled = alike and all(source.is_scaled for source in sources)
+        rotated = alike and any(source.is_rotated for source in sources)
+        if func in TIMES and len(sources) == 1 and n_operands == 2:
             return replace(self, is_scaled=True, is_rotated=rotated or is_complex)
-        is_sum = scaled if func in SUMS else func in SUMS_OF_PRODUCTS and alike and known[0].is_scaled
-        if is_sum and len(known) > 1:
+        is_sum = scaled if func in SUMS else func in SUMS_OF_PRODUCTS and alike and sources[0].is_scaled
+        if is_sum and len(sources) > 1:
             return replace(self, is_scaled=False, is_rotated=True)
         return replace(self, is_scaled=scaled, is_rotated=rotated)
 
@@ -72,31 +72,36 @@ class Sources:
 
     def see(self, func: Any, operands: Sequence[Operand], result: Tensor) -> None:
         """Follow sources through an operation."""
-        own = [one for one in operands if not self._is_learned(one.tensor)]
-        if len(own) > 1 and (func in PRODUCTS or func in FUSED):
+        activations = [operand for operand in operands if not self._is_learned(operand.tensor)]
+        if len(activations) > 1 and (func in PRODUCTS or func in FUSED):
             self._keep(result, storage_of(result), _Source(next(self._numbers), is_mixed=True))
-        elif known := [self._of[one.storage][1] for one in own if one.storage in self._of]:
-            source = max(known, key=lambda one: one.number).after(func, known, len(own), result.is_complex())
+        elif sources := [self._of[operand.storage][1] for operand in activations if operand.storage in self._of]:
+            source = max(sources, key=lambda operand: operand.number).after(
+                func, sources, len(activations), result.is_complex()
+            )
             self._keep(result, storage_of(result), source)
-        elif len(own) == 1 < len(operands):
-            self.layer(own[0].tensor, result)
+        elif len(activations) == 1 < len(operands):
+            self.layer(activations[0].tensor, result)
 
-    def layer(self, given: Any, result: Any) -> None:
+    def layer(self, tensor: Any, result: Any) -> None:
         """Note that a learned layer was given a tensor and put out another one."""
-        if is_plain(given) and is_plain(result):
-            for expired in [place for place, (storage, _) in self._of.items() if storage.expired()]:
+        if is_plain(tensor) and is_plain(result):
+            for expired in [key for key, (storage, _) in self._of.items() if storage.expired()]:
                 del self._of[expired]
-            self._keep(result, storage_of(result), _Source(self._source(given).number))
+            self._keep(result, storage_of(result), _Source(self._source(tensor).number))
 
     def _source(self, tensor: Tensor) -> _Source:
         """Return the source of a tensor, which is itself where nothing is known of it."""
-        known = self._of.get(storage_of(tensor)) or self._of.get(place := _place(tensor))
-        return known[1] if known else self._keep(tensor, place, _Source(next(self._numbers)))
+        entry = self._of.get(storage_of(tensor)) or self._of.get(location := _location(tensor))
+        return entry[1] if entry else self._keep(tensor, location, _Source(next(self._numbers)))
 
-    def _keep(self, tensor: Tensor, place: Any, source: _Source) -> _Source:
-        self._of[place] = StorageWeakRef(tensor.untyped_storage()), source  # no other storage gets its number meanwhile
+    def _keep(self, tensor: Tensor, location: Any, source: _Source) -> _Source:
+        self._of[location] = (
+            StorageWeakRef(tensor.untyped_storage()),
+            source,
+        )  # no other storage gets its number meanwhile
         return source
 
 
-def _place(tensor: Tensor) -> tuple[int, int, int]:
+def _location(tensor: Tensor) -> tuple[int, int, int]:
     return storage_of(tensor), int(tensor.storage_offset()), tensor.numel()

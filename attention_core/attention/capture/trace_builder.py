@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.capture.layout import Order, part_of, sizes_of, usual_order
+from attention_core.attention.capture.layout import Order, select_slice, sizes_of, usual_order
 from attention_core.attention.inside_torch import storage_of, version_of
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
@@ -30,7 +30,7 @@ NO_HEADS = "The call had no dimension for heads: its first one is shown as heads
 Items = int | Literal["all"]
 
 
-class Part(NamedTuple):
+class BatchSlice(NamedTuple):
     """An item of a call's batch, or a window of one."""
 
     number: int  # among all of the call
@@ -38,29 +38,29 @@ class Part(NamedTuple):
     name: str = ""  # where all are kept, in brackets
 
     @classmethod
-    def of(cls, item: int, n_items: int, window: int = 0, n_windows: int = 1, is_named: bool = False) -> Part:
+    def of(cls, item: int, n_items: int, window: int = 0, n_windows: int = 1, is_named: bool = False) -> BatchSlice:
         number, n = item * n_windows + window, n_items * n_windows
-        what = "items of the batch" if n_windows == 1 else "parts of the batch, such as windows"
-        note = f"The first of {n} {what}." if number == 0 else f"Item {item} of {n_items} of the batch, counted from 0."
+        unit = "items of the batch" if n_windows == 1 else "parts of the batch, such as windows"
+        note = f"The first of {n} {unit}." if number == 0 else f"Item {item} of {n_items} of the batch, counted from 0."
         if n_windows > 1 and number:
-            where = f"window {window} of item {item}, if each has as many"
-            note = f"Part {number} of {n} of the batch: {where}, all counted from 0."
+            window_text = f"window {window} of item {item}, if each has as many"
+            note = f"Part {number} of {n} of the batch: {window_text}, all counted from 0."
         names = [f"item {item}"] * (n_items > 1) + [f"window {window}"] * (n_windows > 1)
         return cls(number, note if n > 1 else "", f"({', '.join(names)})" if is_named and names else "")
 
     @staticmethod
     def named_in(name: str) -> str:
         """Return which part of the batch the name of a trace says it is of; empty where none."""
-        found = re.search(r"\((item|window) [^()]*\)$", name)
-        return found[0] if found else ""
+        match = re.search(r"\((item|window) [^()]*\)$", name)
+        return match[0] if match else ""
 
 
-def precision_note(dtype: torch.dtype, apart: float | None = None) -> str:
+def precision_note(dtype: torch.dtype, distance: float | None = None) -> str:
     """Return what is to be said of weights that a model computed in half precision, and how far these are from them."""
     if dtype not in (torch.float16, torch.bfloat16):
         return ""
-    how_far = f"differ from these by up to {apart:.2g}" if apart else "are rounded, these are not"
-    return f"The model computed in {str(dtype).removeprefix('torch.')}: its own weights {how_far}."
+    difference = f"differ from these by up to {distance:.2g}" if distance else "are rounded, these are not"
+    return f"The model computed in {str(dtype).removeprefix('torch.')}: its own weights {difference}."
 
 
 class TraceBuilder:
@@ -68,9 +68,9 @@ class TraceBuilder:
 
     def __init__(self, item: Items = 0) -> None:
         self.item = item  # of the batch, the last one of a batch that is smaller; or "all", and all windows of each
-        self._mask_parts: dict[tuple[Any, ...], tuple[Tensor, MaskParts]] = {}
+        self._split_masks: dict[tuple[Any, ...], tuple[Tensor, SplitMask]] = {}
 
-    def parts(self, order: Order, n_items: int = 0) -> list[Part]:
+    def slices(self, order: Order, n_items: int = 0) -> list[BatchSlice]:
         """Return what to keep of a call; n_items is the batch of the whole run, 0 where it is not known."""
         sizes = [piece.n for piece in order.items] or [1]
         n = math.prod(sizes)
@@ -79,7 +79,9 @@ class TraceBuilder:
         n_windows = n // n_items
         items = range(n_items) if self.item == "all" else [min(self.item, n_items - 1)]
         windows = range(n_windows if self.item == "all" else 1)
-        return [Part.of(item, n_items, window, n_windows, self.item == "all") for item in items for window in windows]
+        return [
+            BatchSlice.of(item, n_items, window, n_windows, self.item == "all") for item in items for window in windows
+        ]
 
     def trace(
         self,
@@ -87,37 +89,41 @@ class TraceBuilder:
         key: Tensor,
         value: Tensor,
         *,
-        part: Part | None = None,
+        batch_slice: BatchSlice | None = None,
         order: Order | None = None,
         mask: Tensor | None = None,
         bias: Tensor | None = None,
         sinks: Tensor | None = None,
         note: str = "",
-        **more: Any,
+        **options: Any,
     ) -> AttentionTrace:
-        """Return the trace of a part of the batch; arguments are as in AttentionTrace and Story, but batched.
+        """Return the trace of one slice of the batch; arguments are as in AttentionTrace and Story, but batched.
 
         The query is (batch, n_heads, n_queries, d_k) or in another order; key and value may have fewer heads. The mask
         is bool, True = may attend, or float, added to the scores as the bias is. Sinks are (n_heads,) or (batch,
-        n_heads, n_queries, 1). More is as for build.
+        n_heads, n_queries, 1). Other options are as for build.
         """
         sizes = sizes_of(query, key, value)
         order = order or usual_order(sizes)
-        part = part or self.parts(order)[0]
+        batch_slice = batch_slice or self.slices(order)[0]
 
-        def own(tensor: Tensor) -> Tensor:
-            return tensor.unbind()[part.number] if tensor.is_nested else part_of(tensor, sizes, order, part.number)
+        def of_slice(tensor: Tensor) -> Tensor:
+            return (
+                tensor.unbind()[batch_slice.number]
+                if tensor.is_nested
+                else select_slice(tensor, sizes, order, batch_slice.number)
+            )
 
-        both = [self.shared(own(pairs), split_mask) for pairs in (mask, bias) if pairs is not None]
+        split_masks = [self.shared(of_slice(pairs), split_mask) for pairs in (mask, bias) if pairs is not None]
         if sinks is not None:
-            sinks = sinks[:, None] if sinks.ndim == 1 else sinks[min(part.number, len(sinks) - 1), ..., 0]
+            sinks = sinks[:, None] if sinks.ndim == 1 else sinks[min(batch_slice.number, len(sinks) - 1), ..., 0]
         return self.build(
-            *(own(given) for given in (query, key, value)),
-            masks=both,
+            *(of_slice(tensor) for tensor in (query, key, value)),
+            masks=split_masks,
             sinks=sinks,
-            notes=[note, part.note],
-            name=part.name,
-            **more,
+            notes=[note, batch_slice.note],
+            name=batch_slice.name,
+            **options,
         )
 
     def build(
@@ -126,7 +132,7 @@ class TraceBuilder:
         key: Tensor,
         value: Tensor,
         *,
-        masks: Sequence[MaskParts] = (),
+        masks: Sequence[SplitMask] = (),
         scale: float | None = None,
         softcap: float | None = None,
         sinks: Tensor | None = None,
@@ -141,12 +147,12 @@ class TraceBuilder:
 
         Without a scale dot products are divided by sqrt(d_k). Other arguments are as in AttentionTrace and Story.
         """
-        query, key, value = (detached_copy(given) for given in (query, key, value))
+        query, key, value = (detached_copy(tensor) for tensor in (query, key, value))
         n_heads = max(query.shape[0], key.shape[0])
         if query.shape[0] < n_heads:
             query = query.expand(n_heads, -1, -1)
         if key.shape[0] != value.shape[0]:  # one of them is broadcast over heads
-            key, value = (own.expand(max(key.shape[0], value.shape[0]), -1, -1) for own in (key, value))
+            key, value = (tensor.expand(max(key.shape[0], value.shape[0]), -1, -1) for tensor in (key, value))
         all_notes = [*notes, *_not_finite({"query": query, "key": key, "value": value})]
         allowed, bias_sum, uniform = _combine(masks)
         if uniform is not None:
@@ -169,16 +175,16 @@ class TraceBuilder:
             story=story,
         )
 
-    def shared(self, mask: Tensor, split: Callable[[Tensor], MaskParts]) -> MaskParts:
+    def shared(self, mask: Tensor, split: Callable[[Tensor], SplitMask]) -> SplitMask:
         """Return split(mask), computed once for all calls that share its numbers."""
-        where = (storage_of(mask), mask.storage_offset(), mask.shape, mask.stride(), version_of(mask), split)
-        if where not in self._mask_parts:
-            self._mask_parts[where] = (mask, split(mask))  # the mask is kept so that its storage is not reused
-        return self._mask_parts[where][1]
+        key = (storage_of(mask), mask.storage_offset(), mask.shape, mask.stride(), version_of(mask), split)
+        if key not in self._split_masks:
+            self._split_masks[key] = (mask, split(mask))  # the mask is kept so that its storage is not reused
+        return self._split_masks[key][1]
 
 
-class MaskParts(NamedTuple):
-    """A mask or bias in parts, each broadcastable to (n_heads, n_queries, n_keys), or None where it does nothing."""
+class SplitMask(NamedTuple):
+    """A mask or bias taken apart, each broadcastable to (n_heads, n_queries, n_keys); None = it does nothing."""
 
     allowed: Tensor | None  # bool, True = may attend
     bias: Tensor | None = None  # float, added to the scores
@@ -187,11 +193,11 @@ class MaskParts(NamedTuple):
     their scores are lost to rounding: they attend to all keys alike."""
 
 
-def split_mask(mask: Tensor) -> MaskParts:
-    return MaskParts(detached_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
+def split_mask(mask: Tensor) -> SplitMask:
+    return SplitMask(detached_copy(mask)) if mask.dtype == torch.bool else split_bias(mask)
 
 
-def split_bias(bias: Tensor) -> MaskParts:
+def split_bias(bias: Tensor) -> SplitMask:
     """Return which keys a float mask forbids, and what it adds elsewhere.
 
     A row in which every number forbids hides no key: only the differences between its numbers count.
@@ -205,24 +211,24 @@ def split_bias(bias: Tensor) -> MaskParts:
         uniform = low & (top.abs().double() * torch.finfo(torch.float32).eps > 1)
         uniform = uniform if uniform.any() else None
     allowed = bias > FORBIDS
-    rest = torch.where(allowed, bias, 0)
-    return MaskParts(None if allowed.all() else allowed, rest if rest.any() else None, uniform)
+    allowed_bias = torch.where(allowed, bias, 0)
+    return SplitMask(None if allowed.all() else allowed, allowed_bias if allowed_bias.any() else None, uniform)
 
 
-def split_large_negative(hidden: Tensor) -> MaskParts:
-    """Return the parts of a mask that writes a large negative number where hidden, bool, is True."""
+def split_large_negative(hidden: Tensor) -> SplitMask:
+    """Take apart a mask that writes a large negative number where hidden, bool, is True."""
     uniform = hidden.all(-1, keepdim=True)
     if not uniform.any():
-        return MaskParts(~hidden)
-    return MaskParts(~hidden | uniform, None, uniform)
+        return SplitMask(~hidden)
+    return SplitMask(~hidden | uniform, None, uniform)
 
 
-def split_minus_infinity(hidden: Tensor) -> MaskParts:
-    """Return the parts of a mask that writes minus infinity where hidden, bool, is True."""
-    return MaskParts(~hidden)
+def split_minus_infinity(hidden: Tensor) -> SplitMask:
+    """Take apart a mask that writes minus infinity where hidden, bool, is True."""
+    return SplitMask(~hidden)
 
 
-def _combine(masks: Sequence[MaskParts]) -> MaskParts:
+def _combine(masks: Sequence[SplitMask]) -> SplitMask:
     allowed = bias_sum = uniform = None
     for mask in masks:
         if mask.allowed is not None:
@@ -233,7 +239,7 @@ def _combine(masks: Sequence[MaskParts]) -> MaskParts:
             uniform = mask.uniform if uniform is None else uniform | mask.uniform
     if uniform is not None and bias_sum is not None:
         bias_sum = bias_sum.masked_fill(uniform, 0)
-    return MaskParts(allowed, bias_sum, uniform)
+    return SplitMask(allowed, bias_sum, uniform)
 
 
 def detached_copy(tensor: Tensor) -> Tensor:
@@ -283,8 +289,12 @@ def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
         if not all_finite(tensor):
             bad = (~tensor.isfinite()).nonzero()
             head, position, column = bad[0].tolist()
-            what = "NaN" if tensor[head, position, column].isnan() else "infinity"
-            place = f"in head {head} at position {position}, counted from 0"
-            where = f": {len(bad):,} numbers are not finite, the first {place}" if len(bad) > 1 else f" {place}"
-            notes.append(f"The {name} holds {what}{where}.")
+            fault = "NaN" if tensor[head, position, column].isnan() else "infinity"
+            position_text = f"in head {head} at position {position}, counted from 0"
+            details = (
+                f": {len(bad):,} numbers are not finite, the first {position_text}"
+                if len(bad) > 1
+                else f" {position_text}"
+            )
+            notes.append(f"The {name} holds {fault}{details}.")
     return notes

@@ -2,33 +2,31 @@
 
 import inspect
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attention_core.attention.capture.recorder import Recorder, track_modules
+from attention_core.attention.capture.recorder import Recorder, reason_to_skip, track_modules
 from attention_core.attention.capture.trace_builder import Items
 from attention_core.attention.capture.written_out import WrittenOut
-from attention_core.attention.inside_torch import COMPILER, is_being_traced, is_transformed
+from attention_core.attention.inside_torch import COMPILER, FusedInputs, is_jit_tracing, is_transformed
 from attention_core.attention.recording import Recording
 from attention_core.concurrency import Lock
 
 _SDPA = F.scaled_dot_product_attention
 _MULTI_HEAD = F.multi_head_attention_forward
 _MULTI_HEAD_SIGNATURE = inspect.signature(_MULTI_HEAD)
-NOTHING_SEEN = (
+NO_ATTENTION = (
     "No call of scaled_dot_product_attention or of nn.MultiheadAttention was made, and no softmax met values in a "
     "product of matrices; attention that is written out in another way cannot be seen."
 )
 TRACED = "While torch.jit.trace writes down what a model does, nothing is recorded."
-_ONE_AT_A_TIME = Lock("exchange functions of torch", again=True)
-"""Held while a function of torch, or the switch of its fast path, is exchanged."""
+_SWITCH_LOCK = Lock("switches of torch")
+"""Held while switches of torch are set, or set back."""
 
 
 @contextmanager
@@ -62,7 +60,7 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
             yield recording
     finally:
         if not recording.traces and not recording.note:
-            recording.note = NOTHING_SEEN
+            recording.note = NO_ATTENTION
         if tokens:
             recording.label(tokens, target_tokens)
 
@@ -93,7 +91,7 @@ class _Switches:
 
 @contextmanager
 def _switches_off() -> Iterator[None]:
-    with _ONE_AT_A_TIME:
+    with _SWITCH_LOCK:
         if _Switches.n_open == 0:
             _Switches.restore.callback(
                 torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled()
@@ -105,7 +103,7 @@ def _switches_off() -> Iterator[None]:
     try:
         yield
     finally:
-        with _ONE_AT_A_TIME:
+        with _SWITCH_LOCK:
             _Switches.n_open -= 1
             if _Switches.n_open == 0:
                 _Switches.restore.close()
@@ -121,7 +119,7 @@ class _FunctionMode(TorchFunctionMode):
         kwargs = kwargs or {}
         if torch.compiler.is_dynamo_compiling():
             return func(*args, **kwargs)
-        if is_being_traced():
+        if is_jit_tracing():
             self._recorder.note(TRACED)
             with self._written_out.ignore_products(*args, *kwargs.values()):
                 return func(*args, **kwargs)
@@ -138,45 +136,32 @@ class _FunctionMode(TorchFunctionMode):
         if (func is not _SDPA and func is not _MULTI_HEAD) or any(map(is_transformed, (*args, *kwargs.values()))):
             return func(*args, **kwargs)
         with self._written_out.ignore_products(*args, *kwargs.values()):
-            if func is _MULTI_HEAD:
-                return self._multi_head(*args, **kwargs)
             output = func(*args, **kwargs)
+        if func is _MULTI_HEAD:
+            self._record_multi_head(*args, **kwargs)
+        else:
             self._written_out.fused(output, *args, **kwargs)
-            return output
+        return output
 
-    def _multi_head(self, *args: Any, **kwargs: Any) -> Any:
-        """Run nn.MultiheadAttention's function and record the fused attention inside it.
+    def _record_multi_head(self, *args: Any, **kwargs: Any) -> None:
+        """Run the function of nn.MultiheadAttention once more, for the record alone.
 
-        With need_weights it has none inside: then it runs a second time without, for the record alone.
+        The second run drops nothing and returns no weights, so that its attention is fused. It is in inference mode,
+        where torch hands fused attention to a mode as one operation.
         """
         call = _MULTI_HEAD_SIGNATURE.bind(*args, **kwargs)
         call.apply_defaults()
-        wanted = call.arguments
-        known = {"dropout_p": wanted["dropout_p"] if wanted["training"] else 0.0}
-        known["sides"] = self._written_out.sources.sides(wanted["query"], wanted["key"])
-        if not wanted["need_weights"]:
-            with _ONE_AT_A_TIME, self._fused_attention_seen(**known):
-                return _MULTI_HEAD(*args, **kwargs)
-        result = _MULTI_HEAD(*args, **kwargs)
-        with self._recorder.unwatched(), _ONE_AT_A_TIME, self._fused_attention_seen(**known):
-            _MULTI_HEAD(**{**wanted, "need_weights": False, "training": False})
-        return result
-
-    @contextmanager
-    def _fused_attention_seen(self, **known: Any) -> Iterator[None]:
-        thread = threading.get_ident()
-        before = F.scaled_dot_product_attention
-
-        def seen(*args: Any, **kwargs: Any) -> Tensor:
-            result = before(*args, **kwargs)
-            if threading.get_ident() == thread:
-                call = dict(zip(("query", "key", "value", "attn_mask", "dropout_p", "is_causal"), args, strict=False))
-                call |= {**kwargs, **known, "mechanism": "multi-head attention"}
-                self._recorder.add_fused(**call)
-            return result
-
-        F.scaled_dot_product_attention = seen
-        try:
-            yield
-        finally:
-            F.scaled_dot_product_attention = before
+        arguments = call.arguments
+        query, key, value = (arguments[name] for name in ("query", "key", "value"))
+        if reason_to_skip(query):
+            self._recorder.add_fused(query, key, value)
+            return
+        with self._recorder.unwatched():
+            with torch.inference_mode(), FusedInputs() as fused:
+                _MULTI_HEAD(**{**arguments, "need_weights": False, "training": False})
+            self._recorder.add_fused(
+                **fused.inputs,
+                dropout_p=arguments["dropout_p"] if arguments["training"] else 0.0,
+                mechanism="multi-head attention",
+                sides=self._written_out.sources.sides(query, key),
+            )

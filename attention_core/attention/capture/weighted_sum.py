@@ -15,8 +15,8 @@ from attention_core.attention.capture import provenance
 from attention_core.attention.capture.layout import Order, with_note
 from attention_core.attention.capture.trace_builder import (
     NO_HEADS,
-    MaskParts,
-    Part,
+    BatchSlice,
+    SplitMask,
     TraceBuilder,
     from_weights,
     precision_note,
@@ -50,16 +50,16 @@ def agrees(trace: AttentionTrace, weights: Tensor, context: Tensor | None = None
         rows, heads = slice(half, trace.n_queries, max(trace.n_queries - 1 - half, 1)), {0, trace.n_heads - 1}
     allowance = allowance_of(trace.query, trace.key, weights)
     for head in heads:
-        own, real = trace.masked_scores(head, rows).softmax(-1), weights[head, rows].float()
+        computed, recorded = trace.masked_scores(head, rows).softmax(-1), weights[head, rows].float()
         if dropout:
-            own, real = own.where(real != 0, 0), real * (1 - dropout)
-        if not torch.allclose(own, real.to(own), rtol=0, atol=allowance, equal_nan=True):
+            computed, recorded = computed.where(recorded != 0, 0), recorded * (1 - dropout)
+        if not torch.allclose(computed, recorded.to(computed), rtol=0, atol=allowance, equal_nan=True):
             return False
         if context is not None:
             value = trace.value_of(head)
-            sums, theirs = own.to(value) @ value, context[head, rows].to(value)
+            sums, recorded_context = computed.to(value) @ value, context[head, rows].to(value)
             size = float(value.abs().max().nan_to_num(1).clamp_min(1))
-            if not torch.allclose(sums, theirs, rtol=0, atol=10 * allowance * size, equal_nan=True):
+            if not torch.allclose(sums, recorded_context, rtol=0, atol=10 * allowance * size, equal_nan=True):
                 return False
     return True
 
@@ -67,14 +67,14 @@ def agrees(trace: AttentionTrace, weights: Tensor, context: Tensor | None = None
 def _distance(trace: AttentionTrace, weights: Tensor) -> float:
     """Return how far the weights of a trace are from these (n_heads, n_queries, n_keys), by some rows of many."""
     rows = slice(None, None, -(-weights.numel() // (16 * FEW)))
-    return max(float((trace.weights(head, rows) - own[rows]).abs().max()) for head, own in enumerate(weights))
+    return max(float((trace.weights(head, rows) - recorded[rows]).abs().max()) for head, recorded in enumerate(weights))
 
 
 def agrees_in_context(trace: AttentionTrace, context: Tensor) -> bool:
     """Return whether a trace gives this context (n_heads, n_queries, d_v)."""
     allowance = 10 * allowance_of(trace.value) * float(trace.value.abs().max().clamp_min(1))
-    own = torch.stack([trace.context(head) for head in range(trace.n_heads)])
-    return torch.allclose(own, context.to(own), rtol=0, atol=allowance, equal_nan=True)
+    computed = torch.stack([trace.context(head) for head in range(trace.n_heads)])
+    return torch.allclose(computed, context.to(computed), rtol=0, atol=allowance, equal_nan=True)
 
 
 MECHANISM = "written-out attention"
@@ -109,29 +109,41 @@ class WeightedSum:
     def is_folded(self) -> bool:
         return len(self.softmax.layout.shape) < 4
 
-    def traces(self, order: Order, builder: TraceBuilder, n_items: int, is_known: bool) -> list[AttentionTrace]:
-        """Return the traces of the parts of the batch that are kept; n_items is the batch of the whole run."""
+    def traces(
+        self, order: Order, builder: TraceBuilder, n_items: int, has_settled_order: bool
+    ) -> list[AttentionTrace]:
+        """Return the traces of the slices of the batch that are recorded; n_items is the batch of the whole run."""
         assert self.layout is not None
-        parts, note = builder.parts(order, n_items), ""
-        if self.is_folded and not is_known and not order.items and any(piece.n > 1 for piece in order.pieces):
+        slices, note = builder.slices(order, n_items), ""
+        if (
+            self.is_folded
+            and not has_settled_order
+            and not order.items
+            and any(sub_axis.n > 1 for sub_axis in order.sub_axes)
+        ):
             note = NO_HEADS
-        return [self.trace(self.layout.of_item(order, part.number), part, note, builder) for part in parts]
+        return [
+            self.trace(self.layout.of_item(order, batch_slice.number), batch_slice, note, builder)
+            for batch_slice in slices
+        ]
 
-    def trace(self, found: provenance.ItemLayout, part: Part, note: str, builder: TraceBuilder) -> AttentionTrace:
-        """Return the trace of a part, checked against weights and product; a ValueError where it cannot be right."""
-        weights, value, context = found.weights.of(self.left), found.value.of(self.right), found.context.of(self.out)
-        dropout = next((float(step.detail) for step in self.steps if step.kind == "dropout"), 0.0)
+    def trace(
+        self, layout: provenance.ItemLayout, batch_slice: BatchSlice, note: str, builder: TraceBuilder
+    ) -> AttentionTrace:
+        """Return the trace of one slice, checked against weights and product; a ValueError where it cannot be right."""
+        weights, value, context = layout.weights.of(self.left), layout.value.of(self.right), layout.context.of(self.out)
+        dropout = next((float(step.scalar) for step in self.steps if step.operation == "dropout"), 0.0)
         dropped = f"Dropout of {dropout:g} was on; these are the weights before it." if dropout else ""
-        notes, how = [part.note, note, dropped], {"name": part.name, "mechanism": MECHANISM}
-        known = None if self.is_mixed else found.scores
-        plain = provenance.score_inputs(self.softmax.scores, known) if known else None
+        notes, names = [batch_slice.note, note, dropped], {"name": batch_slice.name, "mechanism": MECHANISM}
+        scores_block = None if self.is_mixed else layout.scores
+        plain = provenance.score_inputs(self.softmax.scores, scores_block) if scores_block else None
         if plain is not None:
-            trace = _plain(plain, value, builder, dropout=dropout, notes=notes, **how)
+            trace = _plain(plain, value, builder, dropout=dropout, notes=notes, **names)
             if agrees(trace, weights, None if dropout else context, dropout):
                 blind = bool(weights[..., :1].isnan().any())
                 apart = _distance(trace, weights) if precision_note(weights.dtype) and not dropout else None
                 return with_note(trace, f"{BLIND if blind else ''} {precision_note(weights.dtype, apart)}".strip())
-        changed = any(step.kind == "changed" for step in self.steps)
+        changed = any(step.operation == "changed" for step in self.steps)
         notes.append(MIXED if self.is_mixed else CHANGED if changed else SCORES_UNKNOWN)
         if dropout:
             notes.append("Those that were dropped are 0.")
@@ -142,18 +154,18 @@ class WeightedSum:
             notes.append(OPTIONS)
         if bool((weights < 0).any()):
             notes.append(SIGNED)
-        return from_weights(weights, note=" ".join(filter(None, notes)), value=value, **how)
+        return from_weights(weights, note=" ".join(filter(None, notes)), value=value, **names)
 
 
-def _plain(plain: provenance.ScoreInputs, value: Tensor, builder: TraceBuilder, **how: Any) -> AttentionTrace:
+def _plain(plain: provenance.ScoreInputs, value: Tensor, builder: TraceBuilder, **options: Any) -> AttentionTrace:
     masks = []
     if plain.bias is not None:
         masks.append(builder.shared(plain.bias, split_mask))
     if plain.hidden is not None:
         split = split_minus_infinity if plain.is_minus_infinity else split_large_negative
         masks.append(builder.shared(plain.hidden, split))
-    how |= {"scale": plain.scale, "softcap": plain.softcap}
-    return builder.build(plain.query, plain.key, value, masks=masks, **how)
+    options |= {"scale": plain.scale, "softcap": plain.softcap}
+    return builder.build(plain.query, plain.key, value, masks=masks, **options)
 
 
 FLEX = "flex_attention"
@@ -163,7 +175,7 @@ FLEX_CHANGED = "Its score_mod does more than add to the scores: these are its we
 
 def flex_trace(
     builder: TraceBuilder,
-    part: Part,
+    batch_slice: BatchSlice,
     context: Tensor,
     query: Tensor,
     key: Tensor,
@@ -175,12 +187,12 @@ def flex_trace(
     score_mod_other_buffers: tuple[Any, ...] = (),
     mask_mod_other_buffers: tuple[Any, ...] = (),
 ) -> AttentionTrace:
-    """Return the trace of a part of a call's batch; arguments are those of the operation, which gave this context.
+    """Return the trace of one slice of the batch; arguments are those of the operation, which gave this context.
 
     What score_mod adds becomes the bias. Where it does more, weights and values are kept. A ValueError says that the
     trace would not be what the model did.
     """
-    item, pairs = part.number, (*query.shape[1:3], key.shape[2])
+    item, pairs = batch_slice.number, (*query.shape[1:3], key.shape[2])
     heads, queries, keys = (torch.arange(n, device=query.device) for n in pairs)
     indices = [torch.full_like(heads[:1], item), heads[:, None, None], queries[:, None], keys]
     allowed = _on_all_pairs(block_mask[-1], indices, mask_mod_other_buffers, pairs)
@@ -188,26 +200,28 @@ def flex_trace(
     shared = len(heads) // key.shape[0]
     dots = query @ key.repeat_interleave(shared, 0).mT * scale
     scores = _on_all_pairs(lambda *at: score_mod(dots, *at), indices, score_mod_other_buffers, pairs)
-    masks = [] if allowed.all() else [MaskParts(allowed)]
+    masks = [] if allowed.all() else [SplitMask(allowed)]
     bias = scores - dots
     if bias.abs().max() > 0:
         at_zero = _on_all_pairs(
             lambda *at: score_mod(torch.zeros_like(dots), *at), indices, score_mod_other_buffers, pairs
         )
         barred = at_zero == -torch.inf
-        masks += [MaskParts(~barred)] if barred.any() else []
-        masks.append(MaskParts(None, at_zero.masked_fill(barred, 0)))
-    how: dict[str, Any] = {"name": part.name, "mechanism": FLEX_MECHANISM}
-    trace = builder.build(query, key, value, masks=masks, scale=scale, notes=[part.note], **how)
+        masks += [SplitMask(~barred)] if barred.any() else []
+        masks.append(SplitMask(None, at_zero.masked_fill(barred, 0)))
+    names: dict[str, Any] = {"name": batch_slice.name, "mechanism": FLEX_MECHANISM}
+    trace = builder.build(query, key, value, masks=masks, scale=scale, notes=[batch_slice.note], **names)
     if not agrees_in_context(trace, context[item]):
         weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num()
-        note = f"{part.note} {FLEX_CHANGED}".strip()
-        trace = from_weights(weights, note=note, value=value.repeat_interleave(shared, 0), **how)
+        note = f"{batch_slice.note} {FLEX_CHANGED}".strip()
+        trace = from_weights(weights, note=note, value=value.repeat_interleave(shared, 0), **names)
         if not agrees_in_context(trace, context[item]):
             raise ValueError("what it computes could not be followed")
     return trace
 
 
-def _on_all_pairs(function: Any, indices: list[Tensor], more: tuple[Any, ...], pairs: tuple[int, int, int]) -> Tensor:
-    every = [place.expand(pairs) for place in indices]
-    return torch.as_tensor(function(*every, *more), device=indices[0].device).expand(pairs)
+def _on_all_pairs(
+    function: Any, indices: list[Tensor], buffers: tuple[Any, ...], pairs: tuple[int, int, int]
+) -> Tensor:
+    expanded = [index.expand(pairs) for index in indices]
+    return torch.as_tensor(function(*expanded, *buffers), device=indices[0].device).expand(pairs)

@@ -22,7 +22,7 @@ from attention_core.attention.capture.sources import Sides, Sources
 from attention_core.attention.capture.weighted_sum import FLEX, WeightedSum, flex_trace
 from attention_core.attention.trace import AttentionTrace
 
-MOST_STEPS = 16
+MAX_STEPS = 16
 """Steps that are followed after a product: scores have fewer, and what is remembered of more would take memory."""
 
 
@@ -42,16 +42,16 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         self._dropout: float | None = None
 
     @contextmanager
-    def ignore_products(self, *given: Any) -> Iterator[None]:
+    def ignore_products(self, *arguments: Any) -> Iterator[None]:
         """Ignore products inside the block, which are known to be something else.
 
         Where no other mode watches and the call is given plain tensors, it runs as without a capture.
         """
-        alone = inside_torch.watches_alone(self)
-        plain = all(operations.is_plain(one) for one in given if isinstance(one, Tensor))
+        is_only_mode = inside_torch.is_only_mode(self)
+        plain = all(operations.is_plain(argument) for argument in arguments if isinstance(argument, Tensor))
         self._n_ignoring += 1
         try:
-            with inside_torch.unseen_operations() if alone and plain else nullcontext():
+            with inside_torch.unseen_operations() if is_only_mode and plain else nullcontext():
                 yield
         finally:
             self._n_ignoring -= 1
@@ -77,10 +77,10 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         try:
             result = func(*args, **kwargs)
         except RuntimeError:
-            given = operations.with_numbers_as_tensors(func, args)
-            if given is None:
+            converted = operations.with_numbers_as_tensors(func, args)
+            if converted is None:
                 raise
-            result = func(*given, **kwargs)
+            result = func(*converted, **kwargs)
         if not operations.is_view(func) and not inside_torch.computes_gradients():
             with self._recorder.unwatched():
                 self._follow(func, args, kwargs, result)
@@ -88,11 +88,13 @@ class WrittenOut(inside_torch.TorchDispatchMode):
 
     def fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
         """Record a call of fused attention that gave this context, and follow that."""
-        given = dict(zip(("query", "key"), args, strict=False)) | kwargs
-        recorded = self._recorder.add_fused(*args, **kwargs, sides=self.sources.sides(given["query"], given["key"]))
+        arguments = dict(zip(("query", "key"), args, strict=False)) | kwargs
+        recorded = self._recorder.add_fused(
+            *args, **kwargs, sides=self.sources.sides(arguments["query"], arguments["key"])
+        )
         if recorded is not None and operations.is_plain(context):
             with self._recorder.unwatched():
-                self.outputs.follow(context, [Output(recorded, Block.whole(Layout.of(context)))])
+                self.outputs.follow(context, [Output(recorded, Block.covering(Layout.of(context)))])
 
     def mix(self, weights: Any, result: Tensor) -> None:
         mixed = self._origin_of(weights)
@@ -101,8 +103,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             and operations.is_plain(result)
             and inside_torch.storage_of(weights) != inside_torch.storage_of(result)
         ):
-            if not isinstance(mixed, provenance.MixedWeights):
-                mixed = provenance.MixedWeights.of(weights, mixed)
+            if not isinstance(mixed, provenance.WeightMixture):
+                mixed = provenance.WeightMixture.of(weights, mixed)
             if mixed:
                 self._remember(result, mixed)
 
@@ -113,14 +115,14 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             operations.is_plain(tensor) and inside_torch.storage_of(tensor) in self._recorder.stack.learned
         )
 
-    def remember_linear(self, given: Any, result: Any) -> None:
+    def remember_linear(self, layer_input: Any, result: Any) -> None:
         """Remember that a linear layer put something out; follow attention into it."""
         if operations.is_plain(result):
             self._forget_expired()
             self._remember(result, provenance.LayerOutput(result.shape[-1]))
-            self.mix(given, result)
-            self.sources.layer(given, result)
-            self.outputs.see(F.linear, [given], operations.operands_of([given]), result)
+            self.mix(layer_input, result)
+            self.sources.layer(layer_input, result)
+            self.outputs.see(F.linear, [layer_input], operations.operands_of([layer_input]), result)
 
     def _origin_of(self, tensor: Any) -> provenance.Origin | None:
         if not self._origins or not operations.is_plain(tensor):
@@ -161,9 +163,11 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             self._step(func, args, kwargs, result)
         elif func in inside_torch.FUSED:
             if not self._n_ignoring:
-                given = dict(zip(inside_torch.argument_names(func), args, strict=False)) | kwargs
-                given["attn_mask"] = given.get("attn_mask", given.get("attn_bias"))
-                self.fused(result[0], **{name: one for name, one in given.items() if name in operations.OF_FUSED})
+                arguments = dict(zip(inside_torch.argument_names(func), args, strict=False)) | kwargs
+                arguments["attn_mask"] = arguments.get("attn_mask", arguments.get("attn_bias"))
+                self.fused(
+                    result[0], **{name: argument for name, argument in arguments.items() if name in operations.OF_FUSED}
+                )
         elif getattr(func, "_name", "") == FLEX:
             self._flex(args, kwargs, result[0])
         elif self._origins:
@@ -173,56 +177,59 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         builder, n_items = self._recorder.builder, self._recorder.stack.n_items
 
         def make(order: Order) -> list[AttentionTrace]:
-            return [flex_trace(builder, part, context, *args, **kwargs) for part in builder.parts(order, n_items)]
+            return [
+                flex_trace(builder, batch_slice, context, *args, **kwargs)
+                for batch_slice in builder.slices(order, n_items)
+            ]
 
         self._recorder.add(make, args[0], usual_order(context.shape[:2]), sides=self.sources.sides(*args[:2]))
 
     def _step(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Remember the operation if the origin of an argument is known; the first such argument counts."""
         result = result[0] if isinstance(result, tuple) else result
-        place, source = next(((n, origin) for n, arg in enumerate(args) if (origin := self._origin_of(arg))), (0, None))
+        index, source = next(((n, origin) for n, arg in enumerate(args) if (origin := self._origin_of(arg))), (0, None))
         if source is None and func not in operations.EXPONENTIALS:
             return
-        before = Layout.of(args[place].detach().expand(result.shape))
-        if isinstance(source, provenance.MixedWeights | provenance.LayerOutput):
-            self._remember(result, source if isinstance(source, provenance.MixedWeights) else source.part(before))
+        before = Layout.of(args[index].detach().expand(result.shape))
+        if isinstance(source, provenance.WeightMixture | provenance.LayerOutput):
+            self._remember(result, source if isinstance(source, provenance.WeightMixture) else source.copied_to(before))
             return
-        kind, operand, detail = operations.STEPS[func](place, args, kwargs)
-        if kind == "bounded":
-            kind = "same" if torch.equal(result, args[place]) else "changed"
+        operation, operand, scalar = operations.STEPS[func](index, args, kwargs)
+        if operation == "bounded":
+            operation = "same" if torch.equal(result, args[index]) else "changed"
         if isinstance(source, provenance.Unnormalised):
             self._forget(result)
-            if kind == "times" and detail and isinstance(operand, Tensor):
-                self._normalised(source, args[place], result)
+            if operation == "divided" and isinstance(operand, Tensor):
+                self._normalised(source, args[index], result)
             return
         steps, first = provenance.steps_to(source)
         is_weights = isinstance(first, provenance.Softmax)
-        if is_weights and kind not in ("same", "dropout"):
-            kind, detail = ("changed", None) if self._dropout is None else ("dropout", self._dropout)
-        partly = result.untyped_storage().nbytes() != result.numel() * result.element_size()
-        if partly or (kind == "changed" and not is_weights) or len(steps) > MOST_STEPS:
+        if is_weights and operation not in ("same", "dropout"):
+            operation, scalar = ("changed", None) if self._dropout is None else ("dropout", self._dropout)
+        is_partial = result.untyped_storage().nbytes() != result.numel() * result.element_size()
+        if is_partial or (operation == "changed" and not is_weights) or len(steps) > MAX_STEPS:
             self._forget(result)
             return
         if isinstance(operand, Tensor):
             operand = operand.detach().expand(result.shape)
         after = Layout.of(result)
-        step: provenance.Origin = provenance.ElementwiseStep(kind, after, source, before, operand, detail)
-        if not is_weights and (kind == "exp" or any(one.kind == "exp" for one in steps)):
-            dimension = _dimension_of_sums(result, operand if kind == "times" and detail else None)
+        step: provenance.Origin = provenance.ElementwiseStep(operation, after, source, before, operand, scalar)
+        if not is_weights and (operation == "exp" or any(step.operation == "exp" for step in steps)):
+            dimension = _dimension_of_sums(result, operand if operation == "divided" else None)
             step = step if dimension is None else provenance.Softmax(after, dimension, step, after)
         self._remember(result, step)
 
-    def _normalised(self, source: provenance.Unnormalised, given: Tensor, result: Tensor) -> None:
+    def _normalised(self, source: provenance.Unnormalised, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
-        block = Block.whole(source.layout).relocate(Layout.of(given), Layout.of(result))
+        block = Block.covering(source.layout).relocate(Layout.of(product), Layout.of(result))
         sums = source.left.sum(-1, keepdim=True).expand(source.left.shape)
         weights = source.left / sums
         out = None if block is None else block.of(result)
         if out is not None and torch.allclose(weights @ source.right, out, rtol=1e-3, atol=1e-5, equal_nan=True):
-            parts = Layout.of(given).split(source.layout.shape[0], source.layout.stride[0]) or []
-            layout = Layout.of(weights.unflatten(0, [n for n, *_ in parts] or [-1]))
+            segments = Layout.of(product).split(source.layout.shape[0], source.layout.stride[0]) or []
+            layout = Layout.of(weights.unflatten(0, [n for n, *_ in segments] or [-1]))
             step = provenance.ElementwiseStep(
-                "times", Layout.of(weights), source.source, Layout.of(source.left), sums, True
+                "divided", Layout.of(weights), source.source, Layout.of(source.left), sums
             )
             self._remember(weights, provenance.Softmax(layout, len(layout.shape) - 1, step, layout))
             self._record_attention(weights, source.right, out, False)
@@ -231,7 +238,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
         """Forget the origin of what is overwritten; note which results mix weights."""
         result = result[0] if isinstance(result, tuple) and result else result
-        overwrites = inside_torch.is_in_place(func)
+        overwrites = inside_torch.overwrites_argument(func)
         if overwrites is None or not operations.is_plain(result):
             return
         if overwrites:
@@ -244,7 +251,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def _product(self, args: Any, kwargs: Any, result: Tensor, start: int) -> None:
         left, right, out = (t if t.ndim == 3 else t[None] for t in (*args[start : start + 2], result))
         left, right = left.detach(), right.detach()
-        is_parameter = [self.is_learned(factor) for factor in args[start : start + 2]]
+        is_parameter = [self.is_learned(weights) for weights in args[start : start + 2]]
         sides = ((left, right, out, is_parameter[1]), (right.mT, left.mT, out.mT, is_parameter[0]))
         if not start and any(self._record_attention(*side) for side in sides):
             return
@@ -259,10 +266,10 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             origin = provenance.ElementwiseStep(
                 "plus", Layout.of(out), origin, Layout.of(out), args[0].detach().expand(out.shape), beta
             )
-        for factor, other in ((left, right), (right.mT, left.mT)):
-            scores = self._origin_of(factor)
-            if scores and not start and any(step.kind == "exp" for step in provenance.steps_to(scores)[0]):
-                origin = provenance.Unnormalised(factor, other, scores, Layout.of(out if factor is left else out.mT))
+        for weights, values in ((left, right), (right.mT, left.mT)):
+            scores = self._origin_of(weights)
+            if scores and not start and any(step.operation == "exp" for step in provenance.steps_to(scores)[0]):
+                origin = provenance.Unnormalised(weights, values, scores, Layout.of(out if weights is left else out.mT))
         self._remember(result, origin)
         self.mix(args[start], result)
         self.mix(args[start + 1], result)
@@ -270,19 +277,19 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def _record_attention(self, left: Tensor, right: Tensor, out: Tensor, is_parameter: bool) -> bool:
         """Record a product of weights and values; False if it is another product."""
         steps, first = provenance.steps_to(self._origin_of(left))
-        mixed = isinstance(first, provenance.MixedWeights)
-        if isinstance(first, provenance.MixedWeights):
-            own = first.weights.flatten(0, -3) if first.weights.ndim > 2 else first.weights[None]
+        is_mixed = isinstance(first, provenance.WeightMixture)
+        if isinstance(first, provenance.WeightMixture):
+            base_weights = first.weights.flatten(0, -3) if first.weights.ndim > 2 else first.weights[None]
             steps, first = provenance.steps_to(first.source)
-            if own.shape != left.shape:
+            if base_weights.shape != left.shape:
                 return False
-            left = own
+            left = base_weights
         if not isinstance(first, provenance.Softmax):
             return False
         if first.is_over_options and (is_parameter or left.shape[1] == 1):
             self._recorder.note_choice()
             return False
-        weighted_sum, n_items = WeightedSum(steps, first, left, right, out, mixed), self._recorder.stack.n_items
+        weighted_sum, n_items = WeightedSum(steps, first, left, right, out, is_mixed), self._recorder.stack.n_items
         if (first.scores is None and is_parameter) or (layout := weighted_sum.layout) is None:
             return False
         usual = layout.usual_order(n_items)
@@ -303,7 +310,7 @@ def _dimension_of_sums(weights: Tensor, divisor: Tensor | None) -> int | None:
         if weights.shape[dimension] == 1 or (divisor is not None and divisor.stride(dimension)):
             continue
         sums = weights.sum(dimension).float().nan_to_num()
-        is_one = bool(((sums - 1).abs() < 0.01).any())
-        if bool((sums < 1.01).all()) and (is_one if divisor is None else bool((sums > 0).any())):
+        has_full_sum = bool(((sums - 1).abs() < 0.01).any())
+        if bool((sums < 1.01).all()) and (has_full_sum if divisor is None else bool((sums > 0).any())):
             return dimension
     return None

@@ -19,11 +19,11 @@ def inside():
     ("name", "given", "answer"),
     [
         ("is_transformed", [torch.ones(2)], False),
-        ("has_no_own_kernel", [torch.ops.aten.matmul.default], True),
-        ("has_no_own_kernel", [torch.ops.aten.mm.default], False),
-        ("watches_alone", [None], False),
+        ("is_composite_only", [torch.ops.aten.matmul.default], True),
+        ("is_composite_only", [torch.ops.aten.mm.default], False),
+        ("is_only_mode", [None], False),
         ("computes_gradients", [], False),
-        ("is_being_traced", [], False),
+        ("is_jit_tracing", [], False),
     ],
 )
 def test_what_it_says_of_plain_things(inside, name, given, answer):
@@ -41,7 +41,7 @@ def test_what_it_says_inside(inside):
     x = torch.ones(2, requires_grad=True)
     x.register_hook(lambda grad: said.append(inside.computes_gradients()))
     x.sum().backward()
-    torch.jit.trace(lambda one: said.append(inside.is_being_traced()) or one, torch.ones(2), check_trace=False)
+    torch.jit.trace(lambda one: said.append(inside.is_jit_tracing()) or one, torch.ones(2), check_trace=False)
 
     class Mode(inside.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -50,7 +50,7 @@ def test_what_it_says_inside(inside):
 
     seen = []
     with Mode() as mode:
-        said.append(inside.watches_alone(mode))
+        said.append(inside.is_only_mode(mode))
         for block in (inside.unseen, inside.unseen_operations):
             with block():
                 torch.ones(2) + 1
