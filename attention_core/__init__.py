@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from attention_core.attention.edits import DropHead as DropHead
     from attention_core.attention.edits import Edit as Edit
     from attention_core.attention.edits import HeadEdit as HeadEdit
+    from attention_core.attention.edits import HeadRef as HeadRef
     from attention_core.attention.edits import NoScale as NoScale
     from attention_core.attention.edits import OutputFrom as OutputFrom
     from attention_core.attention.edits import PatternFrom as PatternFrom
     from attention_core.attention.edits import PermuteKeys as PermuteKeys
     from attention_core.attention.edits import QueryEdit as QueryEdit
-    from attention_core.attention.edits import RunHead as RunHead
     from attention_core.attention.edits import SetScore as SetScore
     from attention_core.attention.edits import SetWeights as SetWeights
     from attention_core.attention.edits import Temperature as Temperature
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "attention.attend": "AttentionOutput, attend, merge_heads, split_heads",
     "attention.capture": "capture",
-    "attention.edits": "UNIFORM, BlockEdge, BlockKeys, CellEdit, DropHead, Edit, HeadEdit, NoScale, OutputFrom, "
-    "PatternFrom, PermuteKeys, QueryEdit, RunHead, SetScore, SetWeights, Temperature, Uniform, with_runs",
+    "attention.edits": "UNIFORM, BlockEdge, BlockKeys, CellEdit, DropHead, Edit, HeadEdit, HeadRef, NoScale, "
+    "OutputFrom, PatternFrom, PermuteKeys, QueryEdit, SetScore, SetWeights, Temperature, Uniform, with_runs",
     "attention.export": "trace_to_code, trace_to_frame, trace_to_notebook, trace_to_npz",
     "attention.recording": "Recording, load_recording",
     "attention.steps": "step_of, steps_of",
@@ -75,7 +75,16 @@ _HOMES = {
 __all__ = [name for names in _HOMES.values() for name in names.split(", ")]
 
 
+_RENAMED = {"RunHead": "HeadRef"}
+"""The public names of the version before, by their old names."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        from attention_core.deprecated import warn_renamed
+
+        warn_renamed(f"{__name__}.{name}", _RENAMED[name])
+        name = _RENAMED[name]
     for home, names in _HOMES.items():
         if name in names.split(", "):
             return getattr(import_module(f"{__name__}.{home}"), name)

@@ -8,30 +8,34 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention_core.deprecated import renamed_arguments
+
 NO_MEMORY = ("out of memory", "can't allocate memory")
 """What torch says of devices whose lack of memory has no class of its own, MPS and the CPU."""
 _LOST: set[str] = set()
 
 
-def choose_device(wanted: str = "auto") -> str:
+@renamed_arguments(wanted="device")
+def choose_device(device: str = "auto") -> str:
     """Return "cuda", "mps" or "cpu", always spelled alike so that caches see one key; "auto" = the first there is.
 
     ValueError for a device that this machine does not have, or a name that is none.
     """
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     available |= dict.fromkeys(_LOST, False)
-    if wanted == "auto":
-        return next(name for name, there in available.items() if there)
-    if wanted not in available:
-        raise ValueError(f"device must be auto, cuda, mps or cpu, got {wanted!r}")
-    if not available[wanted]:
-        raise ValueError(f"No {wanted} device on this machine. Use --device cpu, or auto to take the best there is.")
-    return wanted
+    if device == "auto":
+        return next(name for name, is_available in available.items() if is_available)
+    if device not in available:
+        raise ValueError(f"device must be auto, cuda, mps or cpu, got {device!r}")
+    if not available[device]:
+        raise ValueError(f"No {device} device on this machine. Use --device cpu, or auto to take the best there is.")
+    return device
 
 
 def lacks_memory(error: BaseException) -> bool:
     """Return whether an error says that a device, or the machine, has no memory left."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in NO_MEMORY)
+    says_so = any(sentence in str(error) for sentence in NO_MEMORY)
+    return says_so or isinstance(error, MemoryError | torch.OutOfMemoryError)
 
 
 def computes(device: str) -> bool:
@@ -57,7 +61,7 @@ def describe_device(device: str) -> str:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def single_thread() -> Iterator[None]:
     """Let torch compute on the calling thread alone inside the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -12,7 +12,7 @@ import streamlit as st
 from PIL.ImageColor import getrgb
 from streamlit_drawable_canvas import st_canvas
 
-from attention_core.attention.edits import RunHead
+from attention_core.attention.edits import HeadRef
 from attention_core.data.colours import PEN
 from attention_core.data.drawing import Stroke, draw_strokes, inked_strokes, strokes_of
 from attention_core.data.presets import preset_paths
@@ -82,7 +82,7 @@ class Pad:
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
 
-    def runs(self, read: Callable[[np.ndarray], Any]) -> Callable[[RunHead], Any]:
+    def runs(self, read: Callable[[np.ndarray], Any]) -> Callable[[HeadRef], Any]:
         """Return a function that reads the preset that an edit names, on light paper."""
         return lambda run: read(render_strokes(self.presets[run.input](), self.size, "light"))
 

@@ -95,7 +95,7 @@ class EditList:
         attention: AttentionTrace,  # without edits
         where: str = "",  # its name, where the page has several
         of: str | Sequence[str] = "",  # its input, see ListedEdit; or several things of which an edit may be
-        runs: Callable[[core.RunHead], Any] | None = None,  # finds what an edit takes from another run, see with_runs
+        runs: Callable[[core.HeadRef], Any] | None = None,  # finds what an edit takes from another run, see with_runs
         grows: bool = False,  # whether queries may come that it has not; their edits are returned too
     ) -> core.Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot."""
@@ -108,7 +108,7 @@ class EditList:
                     raise core.EditError("it was made for another input" + " or model" * (not isinstance(of, str)))
                 edit = core.with_runs((change.edit,), runs) if runs else (change.edit,)
                 tried = (*fit, *edit)
-                attention.replace(core.for_queries(tried, 0, attention.n_queries) if grows else tried)
+                attention.replace(core.restrict_queries(tried, 0, attention.n_queries) if grows else tried)
                 fit = tried
                 self._reasons.value[change] = ""
             except core.EditError as error:
@@ -262,7 +262,7 @@ class WeightsRow(NamedTuple):
     @property
     def seen(self) -> list[int]:
         """The keys that the query may look at, were nothing changed."""
-        return self.trace.seen_keys(self.head or 0, self.asks[0])
+        return self.trace.visible_keys(self.head or 0, self.asks[0])
 
     @property
     def heads(self) -> Sequence[int]:

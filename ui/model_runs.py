@@ -390,7 +390,7 @@ def _read_recording(path: str, name: str, changed: float, _upload: Any = None) -
         if _upload is not None:
             file = Path(folder) / "run.npz"
             file.write_bytes(_upload.getvalue())  # getbuffer would copy it
-        recording = load_recording(file, most_bytes=RECORDING_BYTES.most)
+        recording = load_recording(file, max_bytes=RECORDING_BYTES.most)
     if not recording.traces:
         raise ValueError(f"{name} holds no attention: nothing was recorded")
     return recording_run(recording, name)

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention_core import AttentionTrace, BlockKeys, Edit, PatternFrom, PermuteKeys, RunHead, Uniform
-from attention_core.attention.wording import counted
+from attention_core import AttentionTrace, BlockKeys, Edit, HeadRef, PatternFrom, PermuteKeys, Uniform
+from attention_core.attention.wording import format_count
 from attention_core.charts import picture
 from attention_core.charts.heatmap import matrix_png
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
@@ -95,7 +95,7 @@ class Region:
         self._edits.draw(*now, hint=hint)
 
     def _actions(self, n_keys: int, has_softmax: bool) -> None:
-        cells, n = tuple(sorted(self._cells.value)), counted(len(self._cells.value), self._what)
+        cells, n = tuple(sorted(self._cells.value)), format_count(len(self._cells.value), self._what)
         rest = tuple(key for key in range(n_keys) if key not in {*cells})
         seed = 1 + sum(isinstance(change.edit, PermuteKeys) for change in self._edits.changes)
         with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_region_actions"):
@@ -111,7 +111,7 @@ class Region:
         def take() -> None:
             if drawing := widget_value(key):
                 says = f"it looks as it does in the ready drawing {drawing}"
-                self._edits.add(PatternFrom(0, RunHead(self._page, drawing)), says=says)
+                self._edits.add(PatternFrom(0, HeadRef(self._page, drawing)), says=says)
                 set_widget(key, None)  # it can be pressed again
                 run_parts(BODY)
 

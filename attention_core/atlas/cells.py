@@ -10,7 +10,7 @@ from functools import cache, cached_property
 import torch
 from torch import Tensor
 
-from attention_core.attention.trace import AttentionTrace, at_least_float32, spans, zero_where_masked
+from attention_core.attention.trace import AttentionTrace, finite_normaliser, spans, upcast_half
 from attention_core.attention.types import Rows
 
 BAND = 256  # rows whose normalisers are computed together; a tile has as many rows and columns
@@ -59,7 +59,7 @@ class Cells:
         Without a dtype they are computed in that of the query, at least float32.
         """
         scores = self._masked_scores(rows, cols, dtype)
-        logs = scores.sub_(zero_where_masked(self.normaliser(rows)).to(scores.dtype)[:, None])
+        logs = scores.sub_(finite_normaliser(self.normaliser(rows)).to(scores.dtype)[:, None])
         if self._changed:
             logs = self.trace.with_set_weights(logs.exp_(), self.head, rows, cols).log_()
         return logs
@@ -79,7 +79,7 @@ class Cells:
         if dtype is None and self._factor is not None:
             last, query = self._last_query
             if last != rows:
-                query = at_least_float32(self.trace.query[self.head, rows]).T * (self._factor / NATS_PER_BIT)
+                query = upcast_half(self.trace.query[self.head, rows]).T * (self._factor / NATS_PER_BIT)
                 self._last_query = rows, query
             key = self._key[cols].to(query.dtype)
             out = buffer[: len(key) * query.shape[1]].view(len(key), query.shape[1])
@@ -100,7 +100,7 @@ class Cells:
         if self.trace.normaliser is None and not self.is_known(rows):
             self._normaliser[rows] = self.trace.with_sinks(sums.log(), self.head, rows)
             self._known[rows.start // BAND] = True
-        return zero_where_masked(self.normaliser(rows)).neg().exp()
+        return finite_normaliser(self.normaliser(rows)).neg().exp()
 
     def visible_keys(self, rows: slice) -> slice:
         """Return the shortest range of keys outside which a band may attend to nothing; perhaps empty.
@@ -175,7 +175,7 @@ class Cells:
         has_large_sinks = trace.sinks is not None and _size(trace.sinks) > MAX_FLOAT32_SCORE
         if bound is None or isinstance(self._changed, slice) or has_large_sinks:
             return [False] * bands
-        scale = abs(trace.factor(self.head))
+        scale = abs(trace.score_multiplier(self.head))
         bias = None if trace.bias is None else trace.bias.expand(trace.n_heads, *trace.bias.shape[-2:])[self.head]
         more = 0.0 if bias is None else _size(bias)
         lengths, longest = _lengths(trace.query[self.head]), _lengths(self._key).amax() * (bound * scale)
@@ -195,7 +195,7 @@ class Cells:
         factor = self.trace.edited_score.dot_factor(self._key.shape[-1])
         if factor is None or self.trace.bias is not None or isinstance(self._changed, slice):
             return None
-        return factor * self.trace.factor(self.head)
+        return factor * self.trace.score_multiplier(self.head)
 
 
 def _lengths(vectors: Tensor) -> Tensor:

@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_core.attention.edits import Edit, Edits, GivenWeights, HeadEdit
+from attention_core.attention.edits import BatchWeights, Edit, Edits, HeadEdit
 from attention_core.attention.inside_torch import FUSED_ON_CPU
 from attention_core.attention.scores import ScaledDot, Score, same_width
-from attention_core.attention.trace import AttentionScores, at_least_float32, masked
+from attention_core.attention.trace import AttentionScores, masked, upcast_half
 from attention_core.attention.types import AttentionOutput
 
 
@@ -49,8 +49,8 @@ def attend(
     Source: Vaswani et al. 2017, eq. 1; fused kernels: Dao 2023, "FlashAttention-2".
     """
     _check(query, key, value)
-    if given := next((edit for edit in edits if isinstance(edit, GivenWeights)), None):
-        return AttentionOutput(given.weights @ value, weights=given.weights if with_weights else None)
+    if batch_weights := next((edit for edit in edits if isinstance(edit, BatchWeights)), None):
+        return AttentionOutput(batch_weights.weights @ value, weights=batch_weights.weights if with_weights else None)
     if not edits and has_softmax:
         return _attend_unedited(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
     edits_rows = not has_softmax or any(not _is_for_kernels(edit) and edit.target != "context" for edit in edits)
@@ -104,7 +104,7 @@ def _attend_by_kernel(
     with_weights: bool,
 ) -> AttentionOutput:
     """Attend with those edits that kernels can compute: a factor for the scores of a head, keys hidden from all."""
-    by_head = [attention.factor(head) for head in range(query.shape[1])]
+    by_head = [attention.score_multiplier(head) for head in range(query.shape[1])]
     factors = query.new_tensor(by_head)[:, None, None] if any(factor != 1 for factor in by_head) else None
     blocked = {key for edit in attention.edits if _is_for_kernels(edit) for key in edit.blocked()}
     if blocked:
@@ -121,8 +121,8 @@ def _attend_by_kernel(
 
 def _is_for_kernels(edit: Edit) -> bool:
     """Return whether fused kernels can do it: they can multiply the scores of one head, but not hide keys from one."""
-    is_of_one_head = isinstance(edit, HeadEdit) and edit.head is not None
-    return edit.is_fusable and not (edit.blocked() and is_of_one_head)
+    is_head_bound = isinstance(edit, HeadEdit) and edit.head is not None
+    return edit.is_fusable and not (edit.blocked() and is_head_bound)
 
 
 def _recompute_rows(output: AttentionOutput, number: int, attention: AttentionScores, value: Tensor) -> None:
@@ -130,7 +130,7 @@ def _recompute_rows(output: AttentionOutput, number: int, attention: AttentionSc
     edits = [edit for edit in attention.ordered_edits if not _is_for_kernels(edit)]
     for head in range(attention.n_heads):
         for rows, weights, normaliser in attention.row_blocks(head, attention.changed_rows(head, edits)):
-            output.context[number, head, rows] = (weights @ at_least_float32(value[head])).to(value.dtype)
+            output.context[number, head, rows] = (weights @ upcast_half(value[head])).to(value.dtype)
             if output.log_normaliser is not None:
                 output.log_normaliser[number, head, rows] = normaliser.to(output.log_normaliser)
             if output.weights is not None:

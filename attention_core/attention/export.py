@@ -47,12 +47,13 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
 
 
 def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> pd.DataFrame:
-    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight; labels are whole."""
+    """Return one table row per cell of a tile: query, key, query_label, key_label, score, weight; labels in full."""
     import pandas as pd
 
+    story = trace.story
     queries = to_array(torch.arange(trace.n_queries, device=trace.query.device)[rows])
     keys = to_array(torch.arange(trace.n_keys, device=trace.query.device)[cols])
-    query_texts, key_texts = (axis.whole or axis.labels for axis in (trace.story.query_axis, trace.story.key_axis))
+    query_texts, key_texts = (axis.full_labels or axis.labels for axis in (story.query_axis, story.key_axis))
     query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
     return pd.DataFrame(
         {
@@ -68,7 +69,7 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
 
 MAX_NUMBERS = 1_000_000  # a step whose line names more numbers than this is not computed: its result is in the file
 NOT_COMPUTED = "computed by the app: what it takes is not in here"
-BEGIN = """import base64
+HEADER = """import base64
 import io
 import zlib
 
@@ -93,7 +94,7 @@ def network(name, made):
 
 
 head = {head}  # counted from 0"""
-END = """row = {row}  # counted from 0
+FOOTER = """row = {row}  # counted from 0
 print({title!r}, list({name}.shape), "of which row", row + 1, {label!r})
 print({name}[row])
 print("same as in the app:", torch.allclose({name}[row], given["shown"], atol=1e-4))"""
@@ -107,53 +108,53 @@ class Cell(NamedTuple):
 
 def trace_to_code(trace: AttentionTrace, step: str = "context", head: int = 0, query: int = 0) -> str:
     """Return a stand-alone script that computes a step of one head and prints the row of one query; see cells()."""
-    title, *others = cells(trace, step, head, query)
-    comments = [fill(one.plain, 100, initial_indent="# ", subsequent_indent="# ") for one in others]
-    parts = [f'"""{title.plain}"""', *(f"{said}\n{one.code}" for said, one in zip(comments, others, strict=True))]
-    return "\n\n".join(parts) + "\n"
+    title, *sections = cells(trace, step, head, query)
+    comments = [fill(section.plain, 100, initial_indent="# ", subsequent_indent="# ") for section in sections]
+    blocks = [f"{comment}\n{section.code}" for comment, section in zip(comments, sections, strict=True)]
+    return "\n\n".join([f'"""{title.plain}"""', *blocks]) + "\n"
 
 
 def trace_to_notebook(trace: AttentionTrace, step: str = "context", head: int = 0, query: int = 0) -> str:
     """Return the script as a Jupyter notebook, nbformat 4, that shows each step's formula above its line."""
     entries: list[dict[str, Any]] = []
-    for place, cell in enumerate(cells(trace, step, head, query)):
-        entries.append({"cell_type": "markdown", "id": f"text-{place}", "metadata": {}, "source": cell.text})
+    for number, cell in enumerate(cells(trace, step, head, query)):
+        entries.append({"cell_type": "markdown", "id": f"text-{number}", "metadata": {}, "source": cell.text})
         if cell.code:
-            run = {"cell_type": "code", "id": f"code-{place}", "metadata": {}, "source": cell.code}
+            run = {"cell_type": "code", "id": f"code-{number}", "metadata": {}, "source": cell.code}
             entries.append(run | {"execution_count": None, "outputs": []})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    about = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    return json.dumps({"cells": entries, "metadata": about, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return json.dumps({"cells": entries, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
 def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]:
     """Return what a script says and runs: its inputs, every step up to the chosen one, the numbers on screen.
 
-    Networks whose parts PyTorch knows are built and get their parameters; the result of any other one is an input. The
+    Networks made of PyTorch's own modules are built and get their parameters; of others the result is an input. The
     row of the query is printed; of a step that has no row for each query, the first. A KeyError where there is no such
     step.
     """
     chosen, inputs, of_steps = step_of(trace, step), _Inputs(), []
-    for one in steps_of(trace):
-        text = f"## {one.title}\n$${one.formula}$$\n\n{one.explanation}"
-        of_steps.append(Cell(text, f"{one.title}: {one.explanation}", inputs.lines(one, head)))
-        if one.name == step:
+    for each_step in steps_of(trace):
+        text = f"## {each_step.title}\n$${each_step.formula}$$\n\n{each_step.explanation}"
+        of_steps.append(Cell(text, f"{each_step.title}: {each_step.explanation}", inputs.lines(each_step, head)))
+        if each_step.name == step:
             break
     row = query if chosen.row_axis is trace.story.query_axis else 0
     inputs.arrays["shown"] = chosen.value(head, [row])[0]
-    whose = f"{trace.story.mechanism[:1].upper()}{trace.story.mechanism[1:]}: {chosen.title.lower()}"
+    subject = f"{trace.story.mechanism[:1].upper()}{trace.story.mechanism[1:]}: {chosen.title.lower()}"
     of_head = f", head {head + 1} of {trace.n_heads}" if trace.n_heads > 1 else ""
-    title = f"{whose}{of_head}. Needs numpy and torch; all else is in here."
-    begin = BEGIN.format(inputs=inputs.packed(), head=head)
+    title = f"{subject}{of_head}. Needs numpy and torch; all else is in here."
+    header = HEADER.format(inputs=inputs.packed(), head=head)
     line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"  # what is in the lines of the steps
     changed = Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")
-    end = END.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
+    footer = FOOTER.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [
         Cell(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
-        Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", begin),
+        Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", header),
         *([changed] if trace.edits else []),
         *of_steps,
-        Cell("## The numbers on screen", "The numbers on screen.", end),
+        Cell("## The numbers on screen", "The numbers on screen.", footer),
     ]
 
 
@@ -162,7 +163,7 @@ class _Inputs:
 
     def __init__(self) -> None:
         self.arrays: dict[str, Tensor] = {}
-        self._given: dict[str, str] = {}
+        self._code_of: dict[str, str] = {}
         self._assigned = {"head"}
         self._lost: set[str] = set()
 
@@ -179,12 +180,12 @@ class _Inputs:
             self._lost |= stored - targets
             last = f'{" = ".join(sorted(targets))} = given["{step.assigns}"]  # {NOT_COMPUTED}'
             return "\n".join([*(f"# {line}" for line in lines), last])
-        fresh = {name: str(text) for name, text in texts.items() if self._given.get(name) != text}
+        fresh = {name: str(text) for name, text in texts.items() if self._code_of.get(name) != text}
         lines = []
         for name, text in fresh.items():
-            self.arrays |= {f"{name}{part}": one for part, one in _tensors(named[name]).items()}
+            self.arrays |= {f"{name}{suffix}": tensor for suffix, tensor in _tensors(named[name]).items()}
             lines.append(f"\n{text}\n\n" if inspect.isfunction(named[name]) else f"{name} = {text}")
-        self._given |= fresh
+        self._code_of |= fresh
         self._assigned |= stored
         self._lost -= stored
         return "\n".join([*lines, step.code])
@@ -192,7 +193,7 @@ class _Inputs:
     def packed(self) -> str:
         """Return the tensors as the text of a compressed .npz file."""
         buffer = io.BytesIO()
-        plain: dict[str, Any] = {name: to_array(one) for name, one in self.arrays.items()}
+        plain: dict[str, Any] = {name: to_array(tensor) for name, tensor in self.arrays.items()}
         np.savez(buffer, **plain)
         small = zlib.compress(buffer.getvalue(), 1)  # ten times as fast as savez_compressed, 6 % larger
         return base64.encodebytes(small).decode().strip()
@@ -202,11 +203,11 @@ def _as_code(name: str, value: Any) -> str | None:
     if isinstance(value, Tensor):
         short = "" if value.dtype != torch.bfloat16 else ".bfloat16()"
         return f'given["{name}"]{short}'
-    if isinstance(value, list) and any(isinstance(one, Tensor) for one in value):
-        return f"[{', '.join(str(_as_code(f'{name}.{place}', one)) for place, one in enumerate(value))}]"
+    if isinstance(value, list) and any(isinstance(item, Tensor) for item in value):
+        return f"[{', '.join(str(_as_code(f'{name}.{index}', item)) for index, item in enumerate(value))}]"
     if inspect.isfunction(value):
-        alone = not {*value.__code__.co_names} & {*value.__globals__} - {"torch", "Tensor"}
-        return inspect.getsource(value) if alone else None
+        is_self_contained = not {*value.__code__.co_names} & {*value.__globals__} - {"torch", "Tensor"}
+        return inspect.getsource(value) if is_self_contained else None
     if isinstance(value, nn.Module):
         constructor = _constructor(value)
         return constructor and f'network("{name}", {constructor})'
@@ -215,9 +216,9 @@ def _as_code(name: str, value: Any) -> str | None:
 
 def _tensors(value: Any) -> dict[str, Tensor]:
     if isinstance(value, nn.Module):
-        return {f".{part}": one for part, one in value.state_dict().items()}
+        return {f".{name}": tensor for name, tensor in value.state_dict().items()}
     if isinstance(value, list):
-        return {f".{place}": one for place, one in enumerate(value) if isinstance(one, Tensor)}
+        return {f".{index}": tensor for index, tensor in enumerate(value) if isinstance(tensor, Tensor)}
     return {"": value} if isinstance(value, Tensor) else {}
 
 
@@ -227,11 +228,11 @@ def _names(code: str, use: type[ast.expr_context]) -> set[str]:
 
 
 def _constructor(module: nn.Module) -> str | None:
-    """Return the code that makes such a network, without its parameters; None = it is not one of PyTorch's own."""
-    if sum(one.numel() for one in module.parameters()) > MAX_NUMBERS:
+    """Return the code that makes a network, without its parameters; None where it is not one of PyTorch's own."""
+    if sum(parameter.numel() for parameter in module.parameters()) > MAX_NUMBERS:
         return None
     if isinstance(module, nn.Sequential) and type(module).forward is nn.Sequential.forward:
-        parts = [_constructor(part) for part in module]
-        return None if None in parts else f"torch.nn.Sequential({', '.join(map(str, parts))})"
-    known = type(module).__module__.startswith("torch.nn.modules") and not list(module.children())
-    return f"torch.nn.{module}" if known else None
+        children = [_constructor(child) for child in module]
+        return None if None in children else f"torch.nn.Sequential({', '.join(map(str, children))})"
+    is_of_torch = type(module).__module__.startswith("torch.nn.modules") and not list(module.children())
+    return f"torch.nn.{module}" if is_of_torch else None

@@ -54,18 +54,18 @@ def _square(trace: AttentionTrace, row: Tensor) -> Tensor:
     return row.view(trace.story.key_axis.grid)
 
 
-def others(n: int, n_more: int = 0) -> Tensor:
+def not_self_mask(n: int, n_extra_keys: int = 0) -> Tensor:
     """Return the mask of queries that look at everyone but themselves, (n, n + n_more); n_more keys have no query."""
-    return ~torch.eye(n, n + n_more, dtype=torch.bool)
+    return ~torch.eye(n, n + n_extra_keys, dtype=torch.bool)
 
 
-def pairs_of_others(n: int, with_nobody: bool = False) -> Tensor:
+def distinct_pairs_mask(n: int, with_nobody: bool = False) -> Tensor:
     """Return the mask of a query that looks at pairs of two different others, bool (n, m, m) with m = n.
 
     With nobody, a further position at the end, m = n + 1, may be chosen only as the pair of itself with itself.
     """
     m = n + with_nobody
-    single = others(n, int(with_nobody))
+    single = not_self_mask(n, int(with_nobody))
     pairs = single[:, :, None] & single[:, None, :] & ~torch.eye(m, dtype=torch.bool)
     if with_nobody:
         pairs[:, n, :] = pairs[:, :, n] = False

@@ -27,9 +27,10 @@ from attention_core.attention.scores import Dot, score_from_plain
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
 from attention_core.attention.view.page import Opening, View, head_places, view_of
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import format_count
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.bounds.limits import JSON_BYTES
+from attention_core.deprecated import renamed_arguments
 from attention_core.files import atomic_write, read_json
 
 if TYPE_CHECKING:
@@ -45,90 +46,90 @@ def name_traces(
 ) -> list[AttentionTrace]:
     """Return the traces with names, each as short as it can be while all differ.
 
-    Calls are (dotted place in the model, module, trace), in the order of execution. Calls whose numbers are in `again`
+    Calls are (dotted path in the model, module, trace), in the order of execution. Calls whose numbers are in `again`
     belong to the layer of the call before, and get its name with a number.
     """
-    own = iter(_names([call for number, call in enumerate(calls) if number not in again]))
+    layer_names = iter(_names([call for number, call in enumerate(calls) if number not in again]))
     result: list[str] = []
     for number in range(len(calls)):
-        result.append(result[-1] if number in again else next(own))
-    counts = [result[: place + 1].count(name) for place, name in enumerate(result)]
+        result.append(result[-1] if number in again else next(layer_names))
+    counts = [result[: number + 1].count(name) for number, name in enumerate(result)]
     names = [name if count == 1 else f"{name} ({count})" for name, count in zip(result, counts, strict=True)]
     return [trace.with_story(name=name) for (_, _, trace), name in zip(calls, names, strict=True)]
 
 
 def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
-    places = [place for place, _, _ in calls]
-    kinds = [_kind(place, module) for place, module, _ in calls]
-    stacks = [_stack(place, module, trace, kind) for (place, module, trace), kind in zip(calls, kinds, strict=True)]
-    if len(set(places)) < len(places):  # layers that share one module: they are numbered as they run
+    paths = [path for path, _, _ in calls]
+    kinds = [_self_or_cross(path, module) for path, module, _ in calls]
+    stacks = [_stack(path, module, trace, kind) for (path, module, trace), kind in zip(calls, kinds, strict=True)]
+    if len(set(paths)) < len(paths):  # layers that share one module: they are numbered as they run
         layers = list(zip(stacks, kinds, strict=True))
-        numbers = [[str(layers[:place].count(layer))] for place, layer in enumerate(layers)]
+        numbers = [[str(layers[:path].count(layer))] for path, layer in enumerate(layers)]
     else:
-        numbers = [[part for part in place.split(".") if part.isdigit()] or ["0"] for place in places]
+        numbers = [[segment for segment in path.split(".") if segment.isdigit()] or ["0"] for path in paths]
     rows = list(zip(stacks, numbers, kinds, strict=True))
     short = [f"{stack}.{number[0]}.{kind}" for stack, number, kind in rows]
     longer = [f"{stack}.{'.'.join(number)}.{kind}" for stack, number, kind in rows]
     choices = []
     for stops_at_stack in (True, False):
-        towers = _towers(places, stops_at_stack)
+        towers = _towers(paths, stops_at_stack)
         if len(set(towers)) > 1 or stops_at_stack:
             choices += [list(map("".join, zip(towers, names, strict=True))) for names in (short, longer)]
-    return next((names for names in (*choices, places) if len(set(names)) == len(names)), choices[-1])
+    return next((names for names in (*choices, paths) if len(set(names)) == len(names)), choices[-1])
 
 
-def _kind(place: str, module: nn.Module) -> str:
+def _self_or_cross(path: str, module: nn.Module) -> str:
     is_cross = getattr(module, "is_cross_attention", None)
     if isinstance(is_cross, bool):
         return "cross" if is_cross else "self"
-    text = f"{place} {type(module).__name__}".lower()
-    return "cross" if any(word in text for word in CROSS) else "self"
+    text = f"{path} {type(module).__name__}".lower()
+    return "cross" if any(sign in text for sign in CROSS) else "self"
 
 
-def _stack(place: str, module: nn.Module, trace: AttentionTrace, kind: str) -> str:
-    """Return "encoder" or "decoder": what crosses or is set up as a decoder, else as the place says, else if causal."""
+def _stack(path: str, module: nn.Module, trace: AttentionTrace, kind: str) -> str:
+    """Return "encoder" or "decoder": what crosses or is set up as a decoder, else as the path says, else if causal."""
     if kind == "cross" or getattr(getattr(module, "config", None), "is_decoder", False) is True:
         return "decoder"
-    for part in place.lower().split("."):
-        if "decoder" in part:
+    for segment in path.lower().split("."):
+        if "decoder" in segment:
             return "decoder"
-        if "encoder" in part:
+        if "encoder" in segment:
             return "encoder"
-    return "decoder" if getattr(module, "is_causal", False) is True or _looks_back(trace) else "encoder"
+    return "decoder" if getattr(module, "is_causal", False) is True or _is_causal(trace) else "encoder"
 
 
-def _looks_back(trace: AttentionTrace) -> bool:
+def _is_causal(trace: AttentionTrace) -> bool:
     """Return whether no query may attend to a later key; queries that see no key, or all keys, are ignored."""
     if trace.is_causal or trace.mask is None:
         return trace.is_causal
     mask = trace.mask[0].expand(trace.n_queries, trace.n_keys)
-    return looks_back(mask & ~mask.all(-1, keepdim=True)) or looks_back(mask)
+    return is_causal_mask(mask & ~mask.all(-1, keepdim=True)) or is_causal_mask(mask)
 
 
-def looks_back(allowed: Tensor) -> bool:
+def is_causal_mask(allowed: Tensor) -> bool:
     """Return whether no query of (n_queries, n_keys) attends to a later key, and some attend to one at all."""
     return allowed.shape[0] == allowed.shape[1] > 1 and not bool(allowed.triu(1).any()) and bool(allowed.any())
 
 
-def _towers(places: Sequence[str], stops_at_stack: bool) -> list[str]:
-    """Return what stands before the layers in dotted places, such as "vision_model.", as far as they differ in it.
+def _towers(paths: Sequence[str], stops_at_stack: bool) -> list[str]:
+    """Return what stands before the layers in dotted paths, such as "vision_model.", as far as they differ in it.
 
-    A part such as "text_encoder" is no tower where the name has its stack anyway, and so stops_at_stack.
+    A segment such as "text_encoder" is no tower where the name has its stack anyway, and so stops_at_stack.
     """
-    towers = [_tower(place, stops_at_stack) for place in places]
+    towers = [_tower(path, stops_at_stack) for path in paths]
     while all(towers) and len({tower[0] for tower in towers}) == 1:
         towers = [tower[1:] for tower in towers]
-    return ["".join(f"{part}." for part in tower) for tower in towers]
+    return ["".join(f"{segment}." for segment in tower) for tower in towers]
 
 
-def _tower(place: str, stops_at_stack: bool) -> list[str]:
+def _tower(path: str, stops_at_stack: bool) -> list[str]:
     before = []
-    for part in place.split(".")[:-1]:
-        is_stack = stops_at_stack and ("encoder" in part or "decoder" in part)
-        if is_stack or part.isdigit() or part in ("encoder", "decoder", "layers", "layer", "blocks", "h"):
+    for segment in path.split(".")[:-1]:
+        is_stack = stops_at_stack and ("encoder" in segment or "decoder" in segment)
+        if is_stack or segment.isdigit() or segment in ("encoder", "decoder", "layers", "layer", "blocks", "h"):
             break
-        if part != "model":
-            before.append(part)
+        if segment != "model":
+            before.append(segment)
     return before
 
 
@@ -189,10 +190,10 @@ class Recording:
     def __repr__(self) -> str:
         if not self.traces:
             return f"<Recording of no attention{': ' if self.note else ''}{self.note}>"
-        names, some = self.names, self.traces[0]
+        names, first = self.names, self.traces[0]
         several = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
         alike = {(trace.n_heads, trace.n_queries, trace.n_keys) for trace in self.traces}
-        size = f"{counted(some.n_heads, 'heads')}, {_size(some)}"
+        size = f"{format_count(first.n_heads, 'heads')}, {_size(first)}"
         noted = "; see note" if self.note else ""
         return f"<Recording of {len(names)}: {several}; {size}{' and others' if len(alike) > 1 else ''}{noted}>"
 
@@ -236,10 +237,10 @@ class Recording:
         ]
         lengths = {n for trace in self.traces for n in (trace.n_queries, trace.n_keys)}
         if lengths and not lengths & {len(source), len(target)}:
-            *others, last = sorted(lengths)
-            positions = ", ".join([*map(str, others), counted(last, "positions")])
-            given = " and ".join(counted(len(axis), axis.name) for axis in (source, target) if len(axis))
-            self.note = f"{self.note} Not labelled: {given} for {positions}.".strip()
+            *shorter, last = sorted(lengths)
+            positions = ", ".join([*map(str, shorter), format_count(last, "positions")])
+            labels_text = " and ".join(format_count(len(axis), axis.name) for axis in (source, target) if len(axis))
+            self.note = f"{self.note} Not labelled: {labels_text} for {positions}.".strip()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table with one row per head: what its queries do on average, in numbers.
@@ -252,6 +253,7 @@ class Recording:
 
         return pd.DataFrame([_row(head) for head in self.heads])
 
+    @renamed_arguments(most_bytes="max_bytes")
     def show(
         self,
         layer: int | None = None,
@@ -263,13 +265,13 @@ class Recording:
         picture: np.ndarray | None = None,
         grid: tuple[int, int] | None = None,
         steps: Sequence[Step] = (),
-        most_bytes: int | None = None,
+        max_bytes: int | None = None,
         measures: Mapping[str, Sequence[Sequence[float]]] = {},
         beside: Recording | None = None,
     ) -> View:
         """Return every layer and head as a page, for a notebook's cell or a file: View.save("run.html").
 
-        Weights are computed in the browser, within 0.002 of those here unless most_bytes asks for less.
+        Weights are computed in the browser, within 0.002 of those here unless max_bytes asks for less.
 
         Args:
             layer: number of the trace on which it opens, as in L3H1.
@@ -280,7 +282,7 @@ class Recording:
             picture: uint8 (height, width, 3), what a vision model was shown.
             grid: rows and columns of its patches, the last positions of an axis; None = as the axes say.
             steps: of the first head, to be walked through, such as steps_of(trace).
-            most_bytes: of the file; weights of heads that are not open become as coarse as that needs.
+            max_bytes: of the file; weights of heads that are not open become as coarse as that needs.
             measures: numbers of every head by name, one row for each trace; the first colours the small pictures, the
                 others stand beside it.
             beside: another recording, drawn at its side; each follows the head and the query chosen in the other.
@@ -288,15 +290,15 @@ class Recording:
         Raises:
             ValueError: there is no attention or no such head, or more weights than a page can take.
         """
-        shown = Recording(list(self.traces), self.note)
+        labelled = Recording(list(self.traces), self.note)
         if tokens:
-            shown.label(tokens, target_tokens)
-        places = head_places(layer, head)
-        if beside is not None and most_bytes is not None:
-            most_bytes //= 2
-        others = [] if beside is None else [beside.show(layer, head, most_bytes=most_bytes)]
-        opening = Opening(places, query, picture, grid, steps, most_bytes, measures, others)
-        return view_of(shown.traces, repr(shown)[1:-1], shown.note, opening)
+            labelled.label(tokens, target_tokens)
+        opened = head_places(layer, head)
+        if beside is not None and max_bytes is not None:
+            max_bytes //= 2
+        second = [] if beside is None else [beside.show(layer, head, max_bytes=max_bytes)]
+        opening = Opening(opened, query, picture, grid, steps, max_bytes, measures, second)
+        return view_of(labelled.traces, repr(labelled)[1:-1], labelled.note, opening)
 
     def to_html(self, path: str | Path, **options: Any) -> None:
         """Write all heads to one file that opens without a network; for the options see show()."""
@@ -315,12 +317,12 @@ class Recording:
         version = sys.modules["attention_core"].__version__
         digest = hashlib.sha256()
         for trace in self.traces:
-            for part in (trace.query, trace.key, trace.value):
-                digest.update(_bits(part).tobytes())
+            for tensor in (trace.query, trace.key, trace.value):
+                digest.update(_bits(tensor).tobytes())
         text = " ".join((self.text or "".join(self.traces[-1].story.key_axis.labels)).split())
         title = f"Attention of {self.model or 'a model'} on: {text if len(text) < 200 else text[:199] + '…'}"
         n_heads = sum(trace.n_heads for trace in self.traces)
-        size = f"{counted(len(self), 'attentions')}, {counted(n_heads, 'heads')}"
+        size = f"{format_count(len(self), 'attentions')}, {format_count(n_heads, 'heads')}"
         fields = {
             "title": re.sub(r"[\\{}$&#^_%~]", lambda sign: LATEX.get(sign[0], "\\" + sign[0]), title),
             "author": "{Attention Explorer}",
@@ -347,23 +349,24 @@ class Recording:
         entries = []
         for trace in self.traces:
             entry = _entry(trace)
-            for part in PARTS:
-                tensor = getattr(trace, part)
+            for name in TENSOR_NAMES:
+                tensor = getattr(trace, name)
                 if tensor is not None:
-                    place = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
-                    if place not in stored or tensor.numel() == 0:
-                        stored[place] = f"{part}.{len(arrays)}"
-                        arrays[stored[place]] = _bits(tensor)
-                    entry["arrays"][part] = {"name": stored[place], "type": str(tensor.dtype)}
+                    location = (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+                    if location not in stored or tensor.numel() == 0:
+                        stored[location] = f"{name}.{len(arrays)}"
+                        arrays[stored[location]] = _bits(tensor)
+                    entry["arrays"][name] = {"name": stored[location], "type": str(tensor.dtype)}
             entries.append(entry)
-        about = {name: getattr(self, name) for name in METADATA}
-        arrays["about"] = np.array(json.dumps({"format": FORMAT, **about, "traces": entries}))
+        metadata = {name: getattr(self, name) for name in METADATA}
+        arrays["about"] = np.array(json.dumps({"format": FORMAT, **metadata, "traces": entries}))
         with atomic_write(Path(path)) as unfinished, unfinished.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Recording:
-    """Read what Recording.save wrote, unless it takes more than most_bytes in memory.
+@renamed_arguments(most_bytes="max_bytes")
+def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recording:
+    """Read what Recording.save wrote, unless it takes more than max_bytes in memory.
 
     Raises:
         FileNotFoundError: no such file.
@@ -371,22 +374,22 @@ def load_recording(path: str | Path, *, most_bytes: int | None = None) -> Record
     """
     path = Path(path)
     with readable_errors(f"{path.name} is damaged or no recording"), open_npz(path) as file:
-        file.check_size(most_bytes, path.name)
-        if most_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
+        file.check_size(max_bytes, path.name)
+        if max_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
             raise ValueError("its description is too long")
-        about = read_json(str(file["about"]), sys.maxsize)
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
+        description = read_json(str(file["about"]), sys.maxsize)
+        if not isinstance(description, dict) or description.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT!r}")
         tensors: dict[tuple[str, str], Tensor] = {}
-        traces = [_trace(entry, file, tensors) for entry in about["traces"]]
-        return Recording(traces, **{name: str(about.get(name, "")) for name in METADATA})
+        traces = [_trace(entry, file, tensors) for entry in description["traces"]]
+        return Recording(traces, **{name: str(description.get(name, "")) for name in METADATA})
 
 
 def _size(trace: AttentionTrace) -> str:
-    return f"{counted(trace.n_queries, 'queries')} x {counted(trace.n_keys, 'keys')}"
+    return f"{format_count(trace.n_queries, 'queries')} x {format_count(trace.n_keys, 'keys')}"
 
 
-def _place(trace: AttentionTrace) -> str:
+def _module_path(trace: AttentionTrace) -> str:
     return trace.story.name.partition(" ")[0]
 
 
@@ -394,25 +397,25 @@ def _crosses(trace: AttentionTrace, names: Collection[str]) -> bool:
     """Return whether queries and keys come from two tensors, by the names of the traces where that is not known."""
     if trace.story.crosses is not None:
         return trace.story.crosses
-    beside, found, _ = _place(trace).rpartition("multihead_attn")  # of torch's decoder
-    return any(word in trace.story.name for word in CROSS) or (bool(found) and f"{beside}self_attn" in names)
+    beside, is_decoder_layer, _ = _module_path(trace).rpartition("multihead_attn")  # of torch's decoder
+    return any(sign in trace.story.name for sign in CROSS) or (bool(is_decoder_layer) and f"{beside}self_attn" in names)
 
 
 def _layers(trace: AttentionTrace) -> str | None:
     """Return what stands before the layer's number in a name, such as "decoder.layers."; None where it has none."""
-    found = re.match(r"(.*?)\b\d+\.", _place(trace))
-    return found and found[1]
+    match = re.match(r"(.*?)\b\d+\.", _module_path(trace))
+    return match and match[1]
 
 
 def _with_labels(
     trace: AttentionTrace, source: Axis, target: Axis, crosses: bool, decoders: Collection[str | None]
 ) -> AttentionTrace:
-    is_of_decoder = crosses or "decoder" in _place(trace).split(".") or _layers(trace) in decoders
+    is_of_decoder = crosses or "decoder" in _module_path(trace).split(".") or _layers(trace) in decoders
     of_queries = target if is_of_decoder else source
     of_keys = source if crosses else of_queries
 
     def fitting(axis: Axis, n: int, old: Axis) -> Axis:
-        return next((one for one in (axis, source, target) if len(one) == n), old)
+        return next((candidate for candidate in (axis, source, target) if len(candidate) == n), old)
 
     return trace.with_story(
         query_axis=fitting(of_queries, trace.n_queries, trace.story.query_axis),
@@ -422,22 +425,22 @@ def _with_labels(
 
 def _row(head: HeadRecord) -> dict[str, Any]:
     summary, trace = head.trace.summary(head.head), head.trace
-    most, sees, chooses = int(summary.received.argmax()), summary.n_visible > 0, summary.n_visible > 1
+    top_key, has_keys, has_choice = int(summary.received.argmax()), summary.n_visible > 0, summary.n_visible > 1
     return {
         "head": head.name,
         "name": trace.story.name,
         "layer": int(head.name[1 : head.name.index("H")]),
         "number": head.head,
-        "entropy": float(summary.entropy[sees].mean()),
-        "largest": float(summary.largest[chooses].mean()),
-        "score": float(summary.score_row_mean[sees].mean()),
-        "most_received": trace.story.key_axis.labels[most],
-        "received": float(summary.received[most]),
+        "entropy": float(summary.entropy[has_keys].mean()),
+        "largest": float(summary.largest[has_choice].mean()),
+        "score": float(summary.score_row_mean[has_keys].mean()),
+        "most_received": trace.story.key_axis.labels[top_key],
+        "received": float(summary.received[top_key]),
     }
 
 
 FORMAT = "attention-recording 1"
-PARTS = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
+TENSOR_NAMES = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
 NEEDED = ("query", "key", "value")
 METADATA = ("note", "model", "text")  # of all traces together; older files lack some
 TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
@@ -488,36 +491,37 @@ def _tensor(array: np.ndarray, dtype: str) -> Tensor:
 
 
 def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
-    parts: dict[str, Any] = {}
-    for part in PARTS:
-        if part in entry["arrays"] or part in NEEDED:
-            name, dtype = str(entry["arrays"][part]["name"]), str(entry["arrays"][part]["type"])
+    fields: dict[str, Any] = {}
+    for tensor_name in TENSOR_NAMES:
+        if tensor_name in entry["arrays"] or tensor_name in NEEDED:
+            name, dtype = str(entry["arrays"][tensor_name]["name"]), str(entry["arrays"][tensor_name]["type"])
             if (name, dtype) not in tensors:
                 tensors[name, dtype] = _tensor(file[name], dtype)
-            parts[part] = tensors[name, dtype]
-            if (part == "mask") != (parts[part].dtype == torch.bool):
-                raise ValueError(f"{part} of {entry['name']!r} must be {'bool' if part == 'mask' else 'float'}")
-    said: dict[str, Any] = {name: escape_hidden(str(entry[name])) for name in ("name", "mechanism", "note")}
+            fields[tensor_name] = tensors[name, dtype]
+            expected = "bool" if tensor_name == "mask" else "float"
+            if (expected == "bool") != (tensors[name, dtype].dtype == torch.bool):
+                raise ValueError(f"{tensor_name} of {entry['name']!r} must be {expected}")
+    texts: dict[str, Any] = {name: escape_hidden(str(entry[name])) for name in ("name", "mechanism", "note")}
     trace = AttentionTrace(
         score=score_from_plain({"score": Dot.name, "scale": entry["scale"], "softcap": entry["softcap"]}),
         is_causal=bool(entry["is_causal"]),
         window=None if entry.get("window") is None else int(entry["window"]),
         dropout=float(entry["dropout"]),
         has_softmax=bool(entry.get("has_softmax", True)),
-        **parts,
+        **fields,
         story=Story(
-            **said,
-            query_axis=_axis(entry["query_axis"], parts["query"].shape[-2]),
-            key_axis=_axis(entry["key_axis"], parts["key"].shape[-2]),
-            shows_vectors=parts["key"].shape[-1] > 0,
+            **texts,
+            query_axis=_axis(entry["query_axis"], fields["query"].shape[-2]),
+            key_axis=_axis(entry["key_axis"], fields["key"].shape[-2]),
+            shows_vectors=fields["key"].shape[-1] > 0,
             crosses=None if entry.get("crosses") is None else bool(entry["crosses"]),
             are_rotated=bool(entry.get("are_rotated")),
         ),
     )
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
-    for part, wanted in (("mask", pairs), ("bias", pairs), ("sinks", pairs[:2]), ("normaliser", pairs[:2])):
-        if part in parts:
-            parts[part].expand(wanted)  # raises where the shapes do not fit
+    for tensor_name, shape in (("mask", pairs), ("bias", pairs), ("sinks", pairs[:2]), ("normaliser", pairs[:2])):
+        if tensor_name in fields:
+            fields[tensor_name].expand(shape)  # raises where the shapes do not fit
     if trace.query.shape[-1] != trace.key.shape[-1]:
         raise ValueError(f"query and key need the same d_k, got {trace.query.shape[-1]} and {trace.key.shape[-1]}")
     return trace

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention_core.attention.types import Matrix, Origin, Role, Rows, Text
 
-MANY = 4  # products written out before the dots
+MAX_TERMS = 4  # products written out before the dots
 
 
 def number(value: float) -> str:
@@ -37,8 +37,8 @@ def products(left: Tensor, right: Tensor) -> str:
 
 
 def terms(written: Iterable[str]) -> str:
-    shown = list(written)
-    return " + ".join(shown[:MANY]) + (r" + \dots" if len(shown) > MANY else "")
+    texts = list(written)
+    return " + ".join(texts[:MAX_TERMS]) + (r" + \dots" if len(texts) > MAX_TERMS else "")
 
 
 def _signed(value: float) -> str:
@@ -196,7 +196,7 @@ class Scaled(Score):
         above = [number(raw)] + [number(self.scale or 0)] * has_scale
         below = [rf"\sqrt{{{d_k}}}"] * (self.scale is None)
         below += [] if self.temperature is None else [number(self.temperature)]
-        formula, divisor = (r" \cdot ".join(part) for part in (above, below))
+        formula, divisor = (r" \cdot ".join(factors_of) for factors_of in (above, below))
         formula = rf"\frac{{{formula}}}{{{divisor}}}" if divisor else formula
         return ScoreDerivation(raw * self.factor(d_k), formula)
 
@@ -241,10 +241,10 @@ class Scaled(Score):
             symbol, code = f"{symbol}÷T", f"{code} / {temperature!r}"
             root = (r"\sqrt{d_k}\,", d_k**0.5) if self.scale is None else ("", 1)
             divisors = [f"{root[0]}T", f"{root[1] * temperature:.3g}"]
-            shown = f"{temperature:.3g}"
-            shown = f"{temperature:.12g}" if shown == "1" else shown
+            temperature_text = f"{temperature:.3g}"
+            temperature_text = f"{temperature:.12g}" if temperature_text == "1" else temperature_text
             effect = "evens the weights out" if temperature > 1 else "chooses more sharply"
-            effect = f"With the temperature {shown} the softmax {effect}."
+            effect = f"With the temperature {temperature_text} the softmax {effect}."
             why += "The temperature 1 leaves the scores as they are." if temperature == 1 else effect
         fractions = [rf"\frac{{{top}S}}{{{divisor}}}" for divisor in divisors] or [f"{top}S"]
         return symbol, " = ".join(["S'", *fractions]), f"scores = scores{code}", why.strip()
@@ -252,12 +252,12 @@ class Scaled(Score):
 
 SCORES: dict[str, type[Score]] = {}  # all scoring functions by name; scaling is a matter of its own, see Scaled
 
-Kind = TypeVar("Kind", bound=type[Score])
+ScoreClass = TypeVar("ScoreClass", bound=type[Score])
 
 
-def register(kind: Kind) -> Kind:
-    SCORES[kind.name] = kind
-    return kind
+def register(cls: ScoreClass) -> ScoreClass:
+    SCORES[cls.name] = cls
+    return cls
 
 
 def same_width(query: Tensor, key: Tensor) -> None:
@@ -376,9 +376,9 @@ class Additive(Score):
         _check_rows(f"{self.name}.W_k", self.W_k, self.v)
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        wanted, given = (self.W_q.shape[-1], self.W_k.shape[-1]), (query.shape[-1], key.shape[-1])
-        if wanted != given:
-            raise ValueError(f"W_q and W_k know queries and keys of {wanted} numbers, got {given}")
+        expected, widths = (self.W_q.shape[-1], self.W_k.shape[-1]), (query.shape[-1], key.shape[-1])
+        if expected != widths:
+            raise ValueError(f"W_q and W_k know queries and keys of {expected} numbers, got {widths}")
         return self._hidden(query, key) @ self.v
 
     def _hidden(self, query: Tensor, key: Tensor) -> Tensor:
@@ -491,8 +491,8 @@ class L2(Score):
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
         halves = 0 - 0.5 * (pair.query - pair.key).square()
-        both = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
-        squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in both)
+        pairs = zip(pair.query.tolist(), pair.key.tolist(), strict=True)
+        squares = terms(f"({q:.4g} - {k:.4g})^2".replace("- -", "+ ") for q, k in pairs)
         formula = rf"-\tfrac{{1}}{{2}} {squares if len(halves) == 1 else rf'({squares})'}"
         return ScoreDerivation(float(halves.sum()), formula)
 
@@ -508,7 +508,7 @@ def _check_rows(name: str, matrix: Tensor, vector: Tensor) -> None:
 
 def parameter_names() -> tuple[str, ...]:
     """Return the names of all parameters of all scoring functions, such as "general.W"."""
-    return tuple(name for kind in SCORES.values() for name in kind.parameter_names())
+    return tuple(name for score_class in SCORES.values() for name in score_class.parameter_names())
 
 
 def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
@@ -520,9 +520,9 @@ def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
     if missing:
         raise ValueError(f"parameters need {', '.join(parameter_names())}; missing: {', '.join(missing)}")
     scores: dict[str, Score] = {"dot": Dot(), "scaled dot": ScaledDot()}
-    return scores | {
-        name: kind(*(parameters[parameter] for parameter in kind.parameter_names())) for name, kind in SCORES.items()
-    }
+    for name, score_class in SCORES.items():
+        scores[name] = score_class(*(parameters[parameter] for parameter in score_class.parameter_names()))
+    return scores
 
 
 def score_from_plain(plain: Mapping[str, Any]) -> Score:
@@ -530,12 +530,12 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
 
     A KeyError where the score is not in SCORES, or lacks a parameter.
     """
-    kind = SCORES[plain["score"]]
-    base = kind(*(torch.tensor(plain[field.name], dtype=torch.float64) for field in fields(kind)))
+    score_class = SCORES[plain["score"]]
+    base = score_class(*(torch.tensor(plain[field.name], dtype=torch.float64) for field in fields(score_class)))
     if "scale" not in plain:
         return base
-    more = (plain["scale"], plain.get("temperature"), plain["softcap"])
-    return Scaled(base, *(None if factor is None else float(factor) for factor in more))
+    settings = (plain["scale"], plain.get("temperature"), plain["softcap"])
+    return Scaled(base, *(None if factor is None else float(factor) for factor in settings))
 
 
 def printed_concat(vector: Tensor) -> Concat:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.scores import Pair, ScaledDot, Score, Stage, number
-from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, at_least_float32, zero_where_masked
+from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, finite_normaliser, upcast_half
 from attention_core.attention.types import (
     ALL,
     UNKNOWN,
@@ -106,16 +106,16 @@ CONTEXT = Text(
 CONTEXT_WITHOUT_SOFTMAX = replace(
     CONTEXT, explanation="Every query receives the sum of all values, each times its weight; a negative one takes away."
 )
-WHOLE = r"C = A V = \operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V, \qquad c_i = \sum_j A_{ij}\, v_j"
-"""Formula of a context where nothing but this has happened."""
+FORMULA = r"C = A V = \operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V, \qquad c_i = \sum_j A_{ij}\, v_j"
+"""Of a context where nothing but this has happened."""
 BLIND = ".nan_to_num()  # a query that sees no key gives nothing"
-WEIGHTS_ALONE = replace(
+RECORDED_WEIGHTS = replace(
     WEIGHTS,
     formula=r"A_{ij} = e^{S_{ij}}",
     code="weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known",
     explanation="How one query divides its attention among all keys. What these weights were made of is not known.",
 )
-SIGNED_WEIGHTS_ALONE = replace(
+RECORDED_SIGNED_WEIGHTS = replace(
     WEIGHTS_WITHOUT_SOFTMAX,
     formula="A = S",
     code='weights = scores.masked_fill(scores == float("-inf"), 0)',
@@ -157,11 +157,11 @@ def projections(
     explanation may have $letter, $name and $meaning, such as "is looking for", and the further blanks in them.
     """
     steps = []
-    for place, (name, title, letter, role, meaning) in enumerate(VECTORS):
-        own = {blank: texts[place] for blank, texts in blanks.items()}
+    for index, (name, title, letter, role, meaning) in enumerate(VECTORS):
+        own_blanks = {blank: texts[index] for blank, texts in blanks.items()}
         text = Text(name, title, letter, formula, code, explanation, role)
-        text = text.filled(name=name, letter=letter, meaning=meaning, **own)
-        steps.append(text.step(matrices[place], rows[place], columns[place], inputs).with_origin(origins[place]))
+        text = text.filled(name=name, letter=letter, meaning=meaning, **own_blanks)
+        steps.append(text.step(matrices[index], rows[index], columns[index], inputs).with_origin(origins[index]))
     return tuple(steps)
 
 
@@ -186,11 +186,11 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     n_sharing = trace.n_heads // trace.key.shape[0]
     shared = f" {n_sharing} heads share these." if n_sharing > 1 else ""
     its = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
-    single = "" if at_least_float32(trace.query) is trace.query else ".float()"
+    single = "" if upcast_half(trace.query) is trace.query else ".float()"
     turned = " Rotary positions are already in it." if trace.story.are_rotated else ""
 
     def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
-        return at_least_float32(vectors(head)[rows][:, cols])
+        return upcast_half(vectors(head)[rows][:, cols])
 
     return projections(
         [partial(tile, vectors) for vectors in (trace.query.__getitem__, trace.key_of, trace.value_of)],
@@ -215,7 +215,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     pairs = story.query_axis, story.key_axis
     columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
     if trace.key.shape[-1] == 0:
-        text = WEIGHTS_ALONE if trace.has_softmax else SIGNED_WEIGHTS_ALONE
+        text = RECORDED_WEIGHTS if trace.has_softmax else RECORDED_SIGNED_WEIGHTS
         return (text.step(trace.weights, *pairs, partial(_logarithms, trace)),)
     steps = _score_steps(trace, names)
     weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
@@ -229,12 +229,12 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         weights = replace(weights, code=weights.code + BLIND, explanation=explanation)
     elif not trace.edits and trace.sinks is None and len(steps) == 2:
         is_plain = trace.score.to_plain() == ScaledDot().to_plain()
-        context = replace(context, formula=WHOLE) if is_plain else context
+        context = replace(context, formula=FORMULA) if is_plain else context
     if "weights" in _targets(trace):
         code = f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)"
         weights = replace(weights, code=code, explanation=f"{weights.explanation} {SET_WEIGHTS}")
-    kind: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
-    steps.append(weights.step(trace.weights, *pairs, names).with_origin(partial(steps[-1].changed, kind)))
+    operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
+    steps.append(weights.step(trace.weights, *pairs, names).with_origin(partial(steps[-1].changed, operation)))
     if story.shows_masked:
         steps.append(
             MASKED.step(
@@ -278,22 +278,22 @@ def _score_steps(trace: AttentionTrace, names: Inputs) -> list[Step]:
 
 
 def _score_origin(trace: AttentionTrace, score: Score, head: int) -> Origin:
-    return score.origin(at_least_float32(trace.query[head]), at_least_float32(trace.key_of(head)))
+    return score.origin(upcast_half(trace.query[head]), upcast_half(trace.key_of(head)))
 
 
 def _context_origin(trace: AttentionTrace, role: Role, head: int) -> Origin:
-    value = at_least_float32(trace.value_of(head))
+    value = upcast_half(trace.value_of(head))
     return Origin("product", (Matrix(trace.weights(head), role, "A"), Matrix(value, Role.VALUE, "V")))
 
 
 def _without_softmax(text: Text) -> Text:
     """Return the text without its sentences about what a softmax makes of the scores."""
-    kept = [sentence for sentence in re.split(r"(?<=\.) ", text.explanation) if "softmax" not in sentence]
-    return replace(text, explanation=" ".join(kept) or "Every score is multiplied by the same number.")
+    sentences = [sentence for sentence in re.split(r"(?<=\.) ", text.explanation) if "softmax" not in sentence]
+    return replace(text, explanation=" ".join(sentences) or "Every score is multiplied by the same number.")
 
 
 def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols: Rows) -> Tensor:
-    return stage.compute.tile(at_least_float32(trace.query[head, rows]), trace.key_of(head), cols)
+    return stage.compute.tile(upcast_half(trace.query[head, rows]), trace.key_of(head), cols)
 
 
 def _edits(trace: AttentionTrace) -> str:
@@ -311,9 +311,9 @@ def _targets(trace: AttentionTrace) -> set[str]:
 def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
     return trace.edited_score.parameters() | {
-        "query": at_least_float32(trace.query[head]),
-        "key": at_least_float32(trace.key_of(head)),
-        "value": at_least_float32(trace.value_of(head)),
+        "query": upcast_half(trace.query[head]),
+        "key": upcast_half(trace.key_of(head)),
+        "value": upcast_half(trace.value_of(head)),
         "d_k": trace.key.shape[-1],
         "n_keys": trace.n_keys,
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
@@ -329,7 +329,7 @@ def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
     order = torch.arange(trace.n_keys, device=trace.query.device)
     for moved in (edit.key_order(trace, head) for edit in edits):
         order = order if moved is None else order[moved]
-    named: dict[str, Any] = {"order": order, "factor": trace.factor(head)}
+    named: dict[str, Any] = {"order": order, "factor": trace.score_multiplier(head)}
     by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _targets(trace)}
     if "scores" in by_target:
         queries = _positions(trace, trace.changed_rows(head, by_target["scores"]))
@@ -358,7 +358,7 @@ def _changed(names: tuple[str, str, str], queries: Tensor, before: Tensor, after
 
 
 def _logarithms(trace: AttentionTrace, head: int) -> dict[str, Any]:
-    return {"scores": trace.masked_scores(head), "normaliser": zero_where_masked(trace.log_normaliser[head])[:, None]}
+    return {"scores": trace.masked_scores(head), "normaliser": finite_normaliser(trace.log_normaliser[head])[:, None]}
 
 
 def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: int) -> str | None:
@@ -366,34 +366,34 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
 
     The arguments count from 0, the formula from 1.
     """
-    for place, stage in enumerate(trace.edited_score.stages(trace.key.shape[-1])):
+    for index, stage in enumerate(trace.edited_score.stages(trace.key.shape[-1])):
         if stage.text.name == step.name:
-            vectors = at_least_float32(trace.query[head, query]), at_least_float32(trace.key_of(head)[key])
+            vectors = upcast_half(trace.query[head, query]), upcast_half(trace.key_of(head)[key])
             numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
-            found, primes = float(step.value(head, [query], [key])), "'" * place
+            actual, primes = float(step.value(head, [query], [key])), "'" * index
             name, formula = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.formula
-            if trace.edits and not math.isclose(found, numbers.value, rel_tol=1e-3, abs_tol=1e-6):
-                return f"{name} = {number(found)}"  # an edit made it, not the formula
-            return f"{name} = {formula} = {number(found)}" if formula else None
+            if trace.edits and not math.isclose(actual, numbers.value, rel_tol=1e-3, abs_tol=1e-6):
+                return f"{name} = {number(actual)}"  # an edit made it, not the formula
+            return f"{name} = {formula} = {number(actual)}" if formula else None
     if step.name == "weights":
         weight, score = float(trace.weights(head, [query], [key])), trace.scores(head, [query], [key])
-        alone = rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"
+        weight_only = rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"
         if not trace.has_softmax:
-            return alone
+            return weight_only
         total = trace.log_normaliser[head, query]
-        whole = float(total.exp())
+        row_sum = float(total.exp())
         by_formula = float((score - total).exp())
-        if not math.isfinite(whole) or not math.isclose(weight, by_formula, rel_tol=1e-3, abs_tol=1e-6):
-            return alone  # masked, hidden, set beside the softmax, or too large to be written out
-        formula = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(whole)}}}"
+        if not math.isfinite(row_sum) or not math.isclose(weight, by_formula, rel_tol=1e-3, abs_tol=1e-6):
+            return weight_only  # masked, hidden, set beside the softmax, or too large to be written out
+        formula = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(row_sum)}}}"
         return rf"A_{{{query + 1},{key + 1}}} = {formula} = {number(weight)}"
     if step.name == "context":
-        weights, value = trace.weights(head, [query])[0], at_least_float32(trace.value_of(head))
+        weights, value = trace.weights(head, [query])[0], upcast_half(trace.value_of(head))
         if trace.edits and not torch.allclose(weights @ value, trace.context(head)[query], rtol=1e-2, atol=1e-5):
             return None  # an edit made it, not the sum
         top = weights.topk(min(3, trace.n_keys)).indices.tolist()
-        parts = " + ".join(rf"{number(float(weights[place]))}\, v_{{{place + 1}}}" for place in top)
-        return rf"c_{{{query + 1}}} = {parts}" + (r" + \dots" if trace.n_keys > len(top) else "")
+        summands = " + ".join(rf"{number(float(weights[index]))}\, v_{{{index + 1}}}" for index in top)
+        return rf"c_{{{query + 1}}} = {summands}" + (r" + \dots" if trace.n_keys > len(top) else "")
     return None
 
 
@@ -405,22 +405,22 @@ def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.Da
     import pandas as pd
 
     scores, weights = trace.scores(head, [query])[0], trace.weights(head, [query])[0]
-    value = at_least_float32(trace.value_of(head))
+    value = upcast_half(trace.value_of(head))
     numbers = {"score": scores, "exponential": scores.exp(), "weight": weights}
     numbers["contribution"] = weights * value.norm(dim=-1)
     allowed = trace.allowed(head, [query])
-    rest = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
-    top = weights.masked_fill(~rest, -1).topk(min(n, int(rest.sum()))).indices
-    rest[top] = False
-    names = [trace.story.key_axis.labels[place] for place in top.tolist()]
-    shown = pd.DataFrame({"key": names} | {name: to_array(column[top]) for name, column in numbers.items()})
-    if not rest.any():
-        return shown
-    others = {
-        "key": f"the other {int(rest.sum())}" if rest.sum() > 1 else "the other one",
+    remaining = torch.ones_like(weights, dtype=torch.bool) if allowed is None else allowed[0].clone()
+    top = weights.masked_fill(~remaining, -1).topk(min(n, int(remaining.sum()))).indices
+    remaining[top] = False
+    names = [trace.story.key_axis.labels[key] for key in top.tolist()]
+    table = pd.DataFrame({"key": names} | {name: to_array(column[top]) for name, column in numbers.items()})
+    if not remaining.any():
+        return table
+    remainder = {
+        "key": f"the other {int(remaining.sum())}" if remaining.sum() > 1 else "the other one",
         "score": float("nan"),
-        "exponential": float(numbers["exponential"][rest].sum()),
-        "weight": float(weights[rest].sum()),
-        "contribution": float((weights[rest] @ value[rest]).norm()),
+        "exponential": float(numbers["exponential"][remaining].sum()),
+        "weight": float(weights[remaining].sum()),
+        "contribution": float((weights[remaining] @ value[remaining]).norm()),
     }
-    return pd.concat([shown, pd.DataFrame([others])], ignore_index=True)
+    return pd.concat([table, pd.DataFrame([remainder])], ignore_index=True)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.scores import ScaledDot, Score
 from attention_core.attention.types import ALL, AttentionOutput, Rows, Story
+from attention_core.deprecated import renamed_attribute
 from attention_core.device import device_of
 
 Edits = Sequence[Any]  # of attention_core.attention.edits.Edit, whose file imports this one
@@ -73,8 +74,8 @@ class AttentionScores:
     def ordered_edits(self) -> Edits:
         """The edits in the order in which they are applied; those of one kind may be merged, see Edit.merge."""
         ordered = sorted(self.edits, key=lambda edit: (edit.apply_order, edit.name))
-        by_kind = [list(same_kind) for _, same_kind in groupby(ordered, key=type)]
-        return tuple(edit for edits in by_kind for edit in edits[0].merge(edits, self.n_heads))
+        by_class = [list(group) for _, group in groupby(ordered, key=type)]
+        return tuple(edit for edits in by_class for edit in edits[0].merge(edits, self.n_heads))
 
     @cached_property
     def edited_score(self) -> Score:
@@ -84,9 +85,11 @@ class AttentionScores:
             score = edit.edit_score(score, self.key.shape[-1])
         return score
 
-    def factor(self, head: int) -> float:
+    def score_multiplier(self, head: int) -> float:
         """Return what the edits multiply all scores of a head by."""
-        return math.prod(edit.factor() for edit in self.edits if edit.applies_to(head))
+        return math.prod(edit.score_multiplier() for edit in self.edits if edit.applies_to(head))
+
+    factor = renamed_attribute("score_multiplier")
 
     @property
     def has_mask(self) -> bool:
@@ -119,7 +122,7 @@ class AttentionScores:
         function unless there is a score.
         """
         edits = [edit for edit in self.ordered_edits if edit.applies_to(head)]
-        query = at_least_float32(self.query[head, rows])
+        query = upcast_half(self.query[head, rows])
         permuted_cols = cols
         for edit in edits:
             order = edit.key_order(self, head)
@@ -131,7 +134,7 @@ class AttentionScores:
             tile = tile + bias[head][rows][:, permuted_cols].to(tile.dtype)
         if not edits:
             return tile
-        if (factor := self.factor(head)) != 1:
+        if (factor := self.score_multiplier(head)) != 1:
             tile = tile * factor
         queries, keys = self._positions(rows, cols)
         for edit in edits:
@@ -189,10 +192,12 @@ class AttentionScores:
             past &= keys > queries[:, None] - self.window
         return past if tile is None else tile & past
 
-    def seen_keys(self, head: int, query: int) -> list[int]:
+    def visible_keys(self, head: int, query: int) -> list[int]:
         """Return the keys that a query may look at, were nothing edited."""
         allowed = self.mask_before_edits(head, [query])
         return list(range(self.n_keys)) if allowed is None else allowed[0].nonzero().flatten().tolist()
+
+    seen_keys = renamed_attribute("visible_keys")
 
     def mask_of_head(self, head: int) -> Tensor:
         """Return the attribute `mask`, which must not be None, for one head, (n_queries, n_keys)."""
@@ -219,7 +224,7 @@ class AttentionScores:
                 if self.sinks is None:
                     weights = scores.softmax(-1)
                 else:
-                    weights = (scores - zero_where_masked(log_normaliser)[:, None]).exp()
+                    weights = (scores - finite_normaliser(log_normaliser)[:, None]).exp()
             else:
                 log_normaliser, weights = scores[:, 0], scores
             weights = weights.masked_fill(scores == -math.inf, 0)
@@ -237,7 +242,7 @@ class AttentionScores:
         """Return what weights_of() does without the edits that set weights after the softmax."""
         allowed = self.allowed(head, rows, cols)
         if log_normaliser is not None:
-            scores = (scores - zero_where_masked(log_normaliser)[:, None]).exp_()  # in place: half the memory
+            scores = (scores - finite_normaliser(log_normaliser)[:, None]).exp_()  # in place: half the memory
         return scores if allowed is None else scores.masked_fill(~allowed, 0)
 
     def with_set_weights(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
@@ -272,12 +277,12 @@ def masked(scores: Tensor, allowed: Tensor | None) -> Tensor:
     return scores if allowed is None else scores.masked_fill(~allowed, -math.inf)
 
 
-def at_least_float32(tensor: Tensor) -> Tensor:
+def upcast_half(tensor: Tensor) -> Tensor:
     """Return float16 and bfloat16 numbers as float32, in which scores are computed; others as they are."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
-def zero_where_masked(log_normaliser: Tensor) -> Tensor:
+def finite_normaliser(log_normaliser: Tensor) -> Tensor:
     """Return a log-normaliser with 0 instead of -inf, for queries that see no key, so that it can be subtracted."""
     return log_normaliser.masked_fill(log_normaliser == -math.inf, 0)
 
@@ -336,7 +341,7 @@ class AttentionTrace(AttentionScores):
         """(n_heads, n_queries) log-sum-exp of each row's masked scores; -inf for a query that sees no key."""
         if self.normaliser is not None:
             return self.normaliser
-        log_normaliser = at_least_float32(self.query).new_empty(self.query.shape[:2])
+        log_normaliser = upcast_half(self.query).new_empty(self.query.shape[:2])
         for head in range(self.n_heads):
             for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
                 log_normaliser[head, rows] = self.with_sinks(self.masked_scores(head, rows).logsumexp(-1), head, rows)
@@ -361,15 +366,15 @@ class AttentionTrace(AttentionScores):
     def _context(self) -> Tensor:
         if self.fused_context is not None:
             return self.fused_context
-        context = at_least_float32(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
+        context = upcast_half(self.query).new_empty(self.n_heads, self.n_queries, self.value.shape[-1])
         for head in range(self.n_heads):
             context[head] = self.edited_context(head, self.weighted_sum(head))
         return context
 
     def weighted_sum(self, head: int) -> Tensor:
         """Return the context before the edits that replace it, (n_queries, d_v)."""
-        value = at_least_float32(self.value_of(head))
-        context = at_least_float32(self.query).new_empty(self.n_queries, value.shape[-1])
+        value = upcast_half(self.value_of(head))
+        context = upcast_half(self.query).new_empty(self.n_queries, value.shape[-1])
         for rows, _, weights in self.blocks(head):
             context[rows] = weights @ value
         return context
@@ -388,7 +393,7 @@ class AttentionTrace(AttentionScores):
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
         """Average a head in one pass over its blocks; `received` over these queries, bool (n_queries,), or all."""
         averaged = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
-        received = at_least_float32(self.query).new_zeros(self.n_keys)
+        received = upcast_half(self.query).new_zeros(self.n_keys)
         # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
         means, entropies, largest, n_visible = received.new_empty(4, self.n_queries)
         for rows, scores, weights in self.blocks(head):

@@ -12,11 +12,15 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from torch import Tensor
 
+from attention_core.deprecated import renamed_arguments, renamed_attribute
+
 Rows = slice | Sequence[int] | Tensor
-ALL = slice(None)
+ALL: Rows = slice(None)
+NONE: Rows = ()
 T = TypeVar("T")
 
 
+@renamed_arguments(whole="full_labels")
 @dataclass(frozen=True, eq=False)
 class Axis:
     """What the rows or columns of a matrix stand for.
@@ -26,13 +30,15 @@ class Axis:
         labels: one text per position.
         grid: (rows, columns) when the positions came from a picture, so that charts can draw one; one more position may
             follow, which lies in no picture.
-        whole: the texts in full where the labels are shortened, for tables that leave the app; None = they are not.
+        full_labels: what the labels are where those are shortened, for tables that leave the app; None = the same.
     """
 
     name: str
     labels: Sequence[str]
     grid: tuple[int, int] | None = None
-    whole: Sequence[str] | None = None
+    full_labels: Sequence[str] | None = None
+
+    whole = renamed_attribute("full_labels")
 
     def __post_init__(self) -> None:
         if self.grid and len(self.labels) - self.grid[0] * self.grid[1] not in (0, 1):
@@ -194,8 +200,8 @@ class Step(Text):
 
     def names(self, head: int = 0) -> dict[str, Any]:
         """Return what the code names, for a head; what the code of earlier steps assigns comes before it."""
-        known = {"head": head, **self.inputs(head)}
-        return {name: value for name, value in known.items() if re.search(rf"\b{name}\b", self.code)}
+        values = {"head": head, **self.inputs(head)}
+        return {name: value for name, value in values.items() if re.search(rf"\b{name}\b", self.code)}
 
     def with_origin(self, origin: Origins) -> Step:
         return replace(self, origin=origin)

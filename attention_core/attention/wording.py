@@ -3,10 +3,10 @@
 from decimal import Decimal
 
 
-def counted(n: int, name: str) -> str:
+def format_count(n: int, name: str) -> str:
     """Return a number with what it counts, "1 query" or "225 regions"."""
-    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("es" if name.endswith("ches") else "s")
-    return f"{n:,} {one if n == 1 else name}"
+    singular = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("es" if name.endswith("ches") else "s")
+    return f"{n:,} {singular if n == 1 else name}"
 
 
 def percent(share: float) -> str:

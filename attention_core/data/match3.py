@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention_core.arrays import read_npz
-from attention_core.attention.key_pairs import pairs_of_others
+from attention_core.attention.key_pairs import distinct_pairs_mask
 from attention_core.data.mnist import DataError
 
 MODULUS = 31
@@ -46,7 +46,7 @@ def fresh_sequences(n: int, seed: int) -> Sequences:
 def labels_of(numbers: Tensor) -> Tensor:
     """Return per number whether some pair of others sums with it to 0 modulo MODULUS, bool (batch, n)."""
     sums = numbers[:, :, None, None] + numbers[:, None, :, None] + numbers[:, None, None, :]
-    allowed = pairs_of_others(numbers.shape[1]).to(numbers.device)
+    allowed = distinct_pairs_mask(numbers.shape[1]).to(numbers.device)
     return ((sums % MODULUS == 0) & allowed).flatten(2).any(2)
 
 

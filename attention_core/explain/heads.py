@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import AttentionTrace, at_least_float32, masked
+from attention_core.attention.trace import AttentionTrace, upcast_half, masked
 from attention_core.attention.types import ALL, Rows
 from attention_core.attention.wording import percent
 from attention_core.deprecated import renamed_names
@@ -123,7 +123,7 @@ def norm_based_weights(trace: AttentionTrace, head: int = 0) -> Tensor:
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", here before the output projection, which a trace
     does not know.
     """
-    return trace.weights(head) * at_least_float32(trace.value_of(head)).norm(dim=-1)
+    return trace.weights(head) * upcast_half(trace.value_of(head)).norm(dim=-1)
 
 
 def without_keys(weights: Tensor, keys: Collection[int]) -> Tensor:

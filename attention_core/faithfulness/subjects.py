@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, GivenWeights
+from attention_core.attention.edits import Edits, BatchWeights
 from attention_core.attention.key_pairs import pair_products
 from attention_core.attention.scores import Dot, Score
 from attention_core.attention.types import AttentionOutput
@@ -98,7 +98,7 @@ def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
 
     def reweigh(weights: Mapping[str, Tensor]) -> Tensor:
         pictures = image.expand(len(weights[ATTENTION]), *image.shape)
-        return softmax(model(pictures, edits=(GivenWeights(weights[ATTENTION]),)).logits)
+        return softmax(model(pictures, edits=(BatchWeights(weights[ATTENTION]),)).logits)
 
     baseline = torch.zeros_like(inputs)
     erase = erasing(predict, inputs, baseline, unit_of)
@@ -135,7 +135,7 @@ def _subject_of_keys(
 
 
 def _as_edits(weights: Tensor | None) -> Edits:
-    return () if weights is None else (GivenWeights(weights),)
+    return () if weights is None else (BatchWeights(weights),)
 
 
 @_with_plain_tensors
@@ -362,7 +362,7 @@ def translation_subject(
 
     def decode(vectors: Tensor, fixed_weights: Mapping[str, Tensor] | None = None) -> Tensor:
         targets = decoder_input.expand(len(vectors), -1)
-        edits = {name: (GivenWeights(weights),) for name, weights in (fixed_weights or {}).items()}
+        edits = {name: (BatchWeights(weights),) for name, weights in (fixed_weights or {}).items()}
         if isinstance(model, Transformer):
             edits_by_layer = {_attention_of(name): edit for name, edit in edits.items()}
             encoding = model.encode_vectors(vectors, edits_by_layer)

@@ -14,7 +14,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import format_count
 from attention_core.bounds.limits import GENERATED_TOKENS, TOKENIZER_GROWTH, TOKENS
 from attention_core.explain.heads import PatchGrid, groups, is_self_attention, kind_of
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, as_model_errors, no_panic, readable
@@ -73,7 +73,7 @@ def text_inputs(
     if not text.strip():
         raise ModelError("The text is empty. Write a sentence: its tokens are what looks at each other.")
     notes: list[str] = []
-    max_tokens = max(1, min(TOKENS.most, (pretrained.max_tokens or n_beside + TOKENS.most) - n_beside))
+    max_tokens = max(1, min(TOKENS.maximum, (pretrained.max_tokens or n_beside + TOKENS.maximum) - n_beside))
     pair = pair if pretrained.kind is ModelKind.ENCODER and pair.strip() else ""
     ids, types = _tokenised(pretrained, text, pair, max_tokens, notes)
     if not ids:
@@ -111,7 +111,7 @@ def _tokenised(
     if n_tokens > max_tokens or was_cut:
         qualifier = "at least " if was_cut else ""
         notes.append(
-            f"The text was cut to its first {counted(len(encoded['input_ids']), 'tokens')} of {qualifier}{n_tokens:,}"
+            f"The text was cut to its first {format_count(len(encoded['input_ids']), 'tokens')} of {qualifier}{n_tokens:,}"
             + (f": {pretrained.name} knows no more positions." if max_tokens == pretrained.max_tokens else ".")
         )
     return encoded["input_ids"], encoded.get("token_type_ids")
@@ -129,7 +129,7 @@ def _refuse_growth(tokenizer: Any, texts: Sequence[str]) -> None:
     normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
     if normalizer is None:
         return
-    if any(len(normalizer.normalize_str(sign)) > TOKENIZER_GROWTH.most for sign in set().union(*texts)):
+    if any(len(normalizer.normalize_str(sign)) > TOKENIZER_GROWTH.maximum for sign in set().union(*texts)):
         raise ModelError(f"The tokenizer makes more than {TOKENIZER_GROWTH} letters of one, so no text is given to it.")
 
 
@@ -152,7 +152,7 @@ def _target(
         _refuse_growth(tokenizer, [cut])
         ids = tokenizer(text_target=cut, verbose=False, truncation=True, max_length=max_tokens)["input_ids"]
     if len(ids) >= max_tokens:
-        notes.append(f"The target text was cut to its first {counted(max_tokens, 'tokens')}.")
+        notes.append(f"The target text was cut to its first {format_count(max_tokens, 'tokens')}.")
     if shifted := getattr(model, "prepare_decoder_input_ids_from_labels", None):
         return shifted(torch.tensor([ids], device=model.device))[0].tolist()
     return [_start(pretrained), *(ids[:-1] if ids and ids[-1] == eos_id else ids)]
@@ -171,7 +171,7 @@ def _written(pretrained: Pretrained, inputs: dict[str, Tensor]) -> list[int]:
     if not model.can_generate():
         raise ModelError(f"{pretrained.name} has no head that writes text: give it a target text of your own.")
     on_device = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}
-    n_new = min(GENERATED_TOKENS.most, (pretrained.max_tokens or TOKENS.most) - 1)  # the start takes a position
+    n_new = min(GENERATED_TOKENS.maximum, (pretrained.max_tokens or TOKENS.maximum) - 1)  # the start takes a position
     result = model.generate(**on_device, do_sample=False, num_beams=1, max_new_tokens=n_new, max_length=None)
     return result[0].tolist()
 

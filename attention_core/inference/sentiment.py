@@ -137,7 +137,7 @@ def judge(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> Verdict:
 def explain(model: nn.Module, sentence: Sentence, edits: Edits = ()) -> AttentionTrace:
     """Return the attention trace of a sentence."""
     trace = model.trace(sentence.pieces.to(device_of(model)), sentence.labels, edits)  # type: ignore[operator]
-    return trace.with_story(key_axis=Axis("words", sentence.labels, whole=sentence.words))
+    return trace.with_story(key_axis=Axis("words", sentence.labels, full_labels=sentence.words))
 
 
 def remove_each(model: nn.Module, sentence: Sentence) -> Tensor:

@@ -224,4 +224,4 @@ def value_labels(records: Records) -> list[str]:
 
 def _axis(name: str, texts: Sequence[str]) -> Axis:
     labels = [text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…" for text in texts]
-    return Axis(name, labels, whole=list(texts))
+    return Axis(name, labels, full_labels=list(texts))

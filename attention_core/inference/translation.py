@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from attention_core.attention.edits import Edits, for_queries
+from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.trace import AttentionTrace
 from attention_core.data import pieces as subwords
 from attention_core.device import device_of
@@ -307,7 +307,7 @@ def trace_translation(
     edits: Edits = (),
 ) -> TracedTranslation:
     """Return a translation with its attention by piece and by word; edits of queries beyond its end are left out."""
-    edits = for_queries(edits, 0, len(translation.ids) + (not translation.finished))
+    edits = restrict_queries(edits, 0, len(translation.ids) + (not translation.finished))
     if isinstance(model, Transformer):
         cross = last_cross(model)
         trace = explain_layers(model, source, translation, {cross: edits})[cross]

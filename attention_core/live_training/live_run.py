@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from attention_core.attention.wording import counted, percent
+from attention_core.attention.wording import format_count, percent
 from attention_core.bounds.limits import CHECKPOINT_BYTES
 from attention_core.data.mnist import DataError
 from attention_core.device import choose_device
@@ -154,7 +154,7 @@ class LiveRun:
     @classmethod
     def from_checkpoint(cls, content: bytes) -> LiveRun:
         """Return the training that a file holds, whoever sent it; ValueError, with the reason, where it holds none."""
-        if len(content) > CHECKPOINT_BYTES.most:
+        if len(content) > CHECKPOINT_BYTES.maximum:
             raise ValueError(
                 f"This file has more than {CHECKPOINT_BYTES.millions} MB: no training here makes such a one."
             )
@@ -230,10 +230,10 @@ def verdict(run: LiveRun) -> str:
     elif right < controls[best] - WORTH:
         sentence = f"Attention did worse than a control{yet}"
     elif first < min(ninety.values()):
-        sentence = f"{close}, but attention was there first: 90% after {counted(first, 'batches')}"
+        sentence = f"{close}, but attention was there first: 90% after {format_count(first, 'batches')}"
     else:
         sentence = close
-    so_far = "" if run.is_done else f"After {counted(run.frames[-1].step, 'batches')}: "
+    so_far = "" if run.is_done else f"After {format_count(run.frames[-1].step, 'batches')}: "
     return f"{so_far}**{sentence}**. {percent(right)} right, {percent(controls[best])} with {best}."
 
 

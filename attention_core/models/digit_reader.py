@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, for_queries
+from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, changed
@@ -137,7 +137,7 @@ class DigitReader(RegionEncoder):
         """Take looks at regions (batch, n_regions, d), of which the mask, (batch, 1, 1, n_regions), may hide some."""
         state, looks = self.start.expand(len(regions), -1), []
         for number in range(n_looks):
-            logits, state, _, weights = self.glimpse(regions, state, for_queries(edits, number, 1), mask)
+            logits, state, _, weights = self.glimpse(regions, state, restrict_queries(edits, number, 1), mask)
             looks.append((logits, weights))
         logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
         return VisionOutput(logits, weights)
@@ -164,7 +164,7 @@ class DigitReader(RegionEncoder):
         states, glimpses = [state], list[Tensor]()
         logits = list[Tensor]()
         while len(logits) < self.config.max_looks:
-            answer, state, glimpse, _ = self.glimpse(regions, state, for_queries(edits, len(logits), 1))
+            answer, state, glimpse, _ = self.glimpse(regions, state, restrict_queries(edits, len(logits), 1))
             states.append(state)
             glimpses.append(glimpse)
             logits.append(answer)
@@ -175,7 +175,7 @@ class DigitReader(RegionEncoder):
         query, key = all_states[None, None, :-1], regions[:, None]
         output = AttentionOutput(torch.cat(glimpses)[None, None])
         story = self._story(picture, regions[0], all_states, answers.softmax(-1))
-        came = for_queries(edits, 0, len(logits))
+        came = restrict_queries(edits, 0, len(logits))
         trace = first_trace(query, key, key, output, story, score=self.score(), edits=came)
         digits = "".join(str(digit) for digit in classes if digit != END)
         return DigitReading(digits, classes[-1] == END, answers.softmax(-1), all_states, trace)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
-from attention_core.attention.key_pairs import others, pair_axis, pair_products, pairs_of_others
+from attention_core.attention.key_pairs import distinct_pairs_mask, not_self_mask, pair_axis, pair_products
 from attention_core.attention.steps import affine, projected, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Story, Text, always
@@ -143,7 +143,7 @@ class Match3Head(TracedModel):
 
     def allowed(self, n: int) -> Tensor:
         """Return what each of n numbers may look at, (n, n + 1), or pairs of it, (n, n + 1, n + 1); nobody is last."""
-        return pairs_of_others(n, with_nobody=True) if self.config.pairs else others(n, 1)
+        return distinct_pairs_mask(n, with_nobody=True) if self.config.pairs else not_self_mask(n, 1)
 
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         words = [str(number) for number in numbers]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, for_queries
+from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.trace import AttentionTrace, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text
 from attention_core.data.scene_captions import END, START, WORDS, decode_caption
@@ -131,7 +131,7 @@ class SceneCaption(SceneEncoder):
         for number in range(self.config.n_glances + self.config.max_words):
             before = self.embedding(word if previous is None else previous[:, number])
             query = self.query(torch.cat((state, before), -1))
-            query_edits = for_queries(edits, number, 1)
+            query_edits = restrict_queries(edits, number, 1)
             attended = attend(query[:, None, None], keys, values, mask=mask, edits=query_edits, with_weights=True)
             context = attended.context[:, 0, 0]
             state = self.cell(torch.cat((before, context), -1), state)

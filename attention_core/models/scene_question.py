@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edit, Edits, GivenWeights, PatternFrom
+from attention_core.attention.edits import Edit, Edits, BatchWeights, PatternFrom
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace, first_trace
@@ -333,7 +333,7 @@ class SceneQuestion(SceneEncoder):
             query = to_query(torch.cat((word_output.context, context), -1)).view(together)
             look_edits = _of_look(edits, number)
             if fixed_weights is not None:
-                look_edits = (GivenWeights(fixed_weights[..., number : number + 1, :]),)
+                look_edits = (BatchWeights(fixed_weights[..., number : number + 1, :]),)
             output = attend(query, keys, values, score=score, mask=mask, edits=look_edits, with_weights=True)
             before, context = context, output.context.view(context.shape)
             weights = output.weights.view(len(states), 1, 1, -1)  # type: ignore[union-attr]
@@ -372,7 +372,7 @@ def _of_look(edits: Edits, number: int) -> Edits:
     def has_rows(edit: Edit) -> bool:
         return isinstance(edit, PatternFrom) and edit.pattern is not None and len(edit.pattern) > 1
 
-    return tuple(edit.for_queries(number, 1, 1)[0] if has_rows(edit) else edit for edit in edits)
+    return tuple(edit.restrict_queries(number, 1, 1)[0] if has_rows(edit) else edit for edit in edits)
 
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend, merge_heads, split_heads
-from attention_core.attention.edits import Edits, for_queries
+from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.inside_torch import with_buffers
 from attention_core.attention.positions import sinusoidal
 from attention_core.attention.steps import projections
@@ -316,8 +316,8 @@ class Transformer(TiedTranslator):
             causal = torch.ones(n, n_cached + n, dtype=torch.bool, device=target.device).tril(n_cached)[None, None]
         x, self_attentions, cross = self.embed(target, n_cached), [], []
         for number, (layer, memory) in enumerate(zip(self.decoder, encoding.memories, strict=True)):
-            self_edits = for_queries(edits.get(("decoder", number), ()), n_cached, n, is_causal=True)
-            cross_edits = for_queries(edits.get(("cross", number), ()), n_cached, n, n_rows)
+            self_edits = restrict_queries(edits.get(("decoder", number), ()), n_cached, n, is_causal=True)
+            cross_edits = restrict_queries(edits.get(("cross", number), ()), n_cached, n, n_rows)
             of_layer = None if cache is None else cache[:, number]
             x, *activations = layer(x, causal, memory, self_edits, cross_edits, of_layer)
             self_attentions.append(activations[0])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, for_queries
+from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
@@ -304,7 +304,7 @@ class Translator(TiedTranslator):
     def step(self, state: DecoderState, target: Tensor, edits: Edits = ()) -> tuple[Tensor, DecoderState]:
         """Return logits (n_rows, n, VOCABULARY_SIZE) after each of target pieces (n_rows, n), and the state then."""
         n = target.shape[1]
-        row_edits = for_queries(edits, state.n_pieces, n, len(target) // len(state.encoding.states))
+        row_edits = restrict_queries(edits, state.n_pieces, n, len(target) // len(state.encoding.states))
         features, states, _ = self.decode(state.encoding, target, row_edits, state.cache)
         return self.logits(features), state._replace(cache=states[:, -1], n_pieces=state.n_pieces + n)
 

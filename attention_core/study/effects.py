@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadEdit, OutputFrom, PatternFrom, RunHead
+from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadEdit, OutputFrom, PatternFrom, HeadRef
 from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.hub.outputs import MAX_ITEMS, repeated
 from attention_core.hub.tracing import run_items
@@ -224,7 +224,7 @@ def _exchanged(
     mixed[:, list(rows)] = new[heads][:, list(rows)].to(mixed)
     edit_class: Any = PatternFrom if site == "pattern" else OutputFrom
     pairs = zip(heads, mixed, strict=True)
-    edits = [edit_class(head, RunHead("", "another run", layer, head), values) for head, values in pairs]
+    edits = [edit_class(head, HeadRef("", "another run", layer, head), values) for head, values in pairs]
     return Change({layer: edits})
 
 

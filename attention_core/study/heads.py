@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import at_least_float32, spans
+from attention_core.attention.trace import upcast_half, spans
 from attention_core.explain import heads as explained
 from attention_core.explain.heads import CLEAR, METRICS, is_self_attention
 from attention_core.hub.model import readable
@@ -248,7 +248,7 @@ class _Reader:
         def hand_over(layer: int, weights: Tensor, _: Any = None) -> None:
             fits = special.shape == (len(weights), weights.shape[-1])
             is_special = special if fits else special.new_zeros(len(weights), weights.shape[-1])
-            on_weights(layer, at_least_float32(weights), is_special, len(weights) // len(texts))
+            on_weights(layer, upcast_half(weights), is_special, len(weights) // len(texts))
 
         if self.can_stream:
             stream_attention(self.model, inputs, hand_over)

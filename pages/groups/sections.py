@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core import AttentionTrace, Axis, Step
 from attention_core.attention.key_pairs import pair_scores, pair_weights
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import format_count
 from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.heatmap import pair_axes
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
@@ -93,7 +93,7 @@ def rule(numbers: list[int], query: int) -> str:
     if not pairs:
         return f"{NAMES[query]}'s lock does not open to any two keys."
     keys = [" and ".join(NAMES[place] for place in pair) for pair in pairs[:2]]
-    more = f", or of {counted(len(pairs) - 2, 'other pairs')}" if len(pairs) > 2 else ""
+    more = f", or of {format_count(len(pairs) - 2, 'other pairs')}" if len(pairs) > 2 else ""
     terms = [numbers[place] for place in (query, *pairs[0])]
     found = f"{' + '.join(map(str, terms))} = {sum(terms)}"
     return (
@@ -217,7 +217,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     }
     show_numbers(trace, values, f"{NAME}_pairs", StepLook(size=SIZE, framed=either_order, n_keys=n_keys), about)
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
-    sums += f" and {counted(len(pairs) - 4, 'other pairs')}" if len(pairs) > 4 else ""
+    sums += f" and {format_count(len(pairs) - 4, 'other pairs')}" if len(pairs) > 4 else ""
     rule = f"a multiple of {MODULUS}"
     found = f"Framed: {sums}. Together with {numbers[query]} {'each' if len(pairs) > 1 else 'it'} gives {rule}."
     note(found if pairs else f"No two others give {rule} together with {numbers[query]}.")

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core import AttentionTrace, Role
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import format_count
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.hub.catalogue import PACKAGE, find_local
 from attention_core.hub.model import ModelError
@@ -142,7 +142,7 @@ def record_list(asked: LookupRequest, trace: AttentionTrace, query: int) -> None
     box = ' class="records scrolled" tabindex="0"' if is_long else ' class="records"'
     st.html(f"<div{box}><table><tr>{head}</tr>{rows}</table></div>")
     if is_long:
-        note(f"{counted(len(weighed), 'records')}, the heaviest first: scroll the list to see all.")
+        note(f"{format_count(len(weighed), 'records')}, the heaviest first: scroll the list to see all.")
 
 
 def _strong(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import format_count
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
@@ -97,7 +97,7 @@ def read_by_both(text: str, among: Sequence[str]) -> None:
             words += f'<p class="below">Below each word: {what_shares_are()}'
             is_marked = re.search('class="read-back" lang="fr">[^/]*<mark>', said)
             words += " Coloured French: words that one translation alone says.</p>" if is_marked else "</p>"
-    st.html(f'<div class="short-and-long"><b>{counted(n_words(text), "words")}</b>{words}{said}</div>')
+    st.html(f'<div class="short-and-long"><b>{format_count(n_words(text), "words")}</b>{words}{said}</div>')
 
 
 def what_shares_are() -> str:
@@ -146,7 +146,7 @@ def draw_lengths(text: str) -> None:
     with st.container(key="memory_wide"):
         if figures.scores:
             lengths = map(n_words, (shorter(text), text))
-            marked = {group_of(figures.groups, n): counted(n, "words") for n in lengths}
+            marked = {group_of(figures.groups, n): format_count(n, "words") for n in lengths}
             chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
             trained = " Both after five passes of training." * ("after_five_epochs" in card_or_empty(ATTENTIVE))

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.wording import counted, percent
+from attention_core.attention.wording import format_count, percent
 from attention_core.charts import probability_bars, signed_ramp
 from attention_core.device import device_of, to_array
 from attention_core.evaluate.variants import variants_of
@@ -325,7 +325,7 @@ def _looks(given: own_states.TextPieces, trace: AttentionTrace, at: int) -> None
     names = distinct([_visible(label) for label in given.labels])
     most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
     looked = " + ".join(
-        f"{row[place]:.0%} of that after {literal(names[place])} ({counted(at - place, 'pieces')} ago)"
+        f"{row[place]:.0%} of that after {literal(names[place])} ({format_count(at - place, 'pieces')} ago)"
         for place in most_first
     )
     AT.value = at

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention_core.attention.edits import drop_heads
 from attention_core.attention.types import Role
-from attention_core.attention.wording import counted, percent
+from attention_core.attention.wording import format_count, percent
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.language_pieces import NAME as LLAMA
 from attention_core.hub.model import ModelError, ModelKind, readable
@@ -128,7 +128,7 @@ def _choose_cell(run: ModelRun, now: Selection) -> Cell:
 
 def _score_in_words(run: ModelRun, now: Selection) -> str:
     """Return what the number is that is taken apart: a score, less what it is compared with."""
-    others = [key for key in run.groups[now.group][now.layer].seen_keys(now.head, now.query) if key != KEY.value]
+    others = [key for key in run.groups[now.group][now.layer].visible_keys(now.head, now.query) if key != KEY.value]
     if AGAINST.value == NOTHING or not others:
         return "The score,"
     if AGAINST.value == MEAN:
@@ -155,7 +155,7 @@ def _side(role: Role, place: str, margin: dict[str, float]) -> None:
     names = {in_words(name): name for name in margin if name in largest}
     values = [margin[name] for name in names.values()]
     n_rest = len(margin) - len(names)
-    rest = [f"{counted(n_rest, 'others')}{' together' * (n_rest > 1)}"] * (n_rest > 0)
+    rest = [f"{format_count(n_rest, 'others')}{' together' * (n_rest > 1)}"] * (n_rest > 0)
     values += [sum(margin.values()) - sum(values)] * len(rest)
 
     def take(place: int) -> None:

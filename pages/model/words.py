@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attention_core.attention.types import Role
-from attention_core.attention.wording import counted, percent
+from attention_core.attention.wording import format_count, percent
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shaded_words
@@ -37,8 +37,8 @@ def kept_in_words(made: Generation) -> str:
         return "It hands out its weights alone: what it would keep is not known."
     n_tokens, most = len(made.ids), max_positions(made.pretrained)
     sentences = [
-        f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {counted(n_tokens, 'tokens')}, in "
-        f"{counted(cache.n_layers * cache.n_key_heads, 'key heads')} of {counted(cache.n_layers, 'layers')}."
+        f"The KV cache: **{in_units(cache.n_bytes)}** of keys and values for {format_count(n_tokens, 'tokens')}, in "
+        f"{format_count(cache.n_layers * cache.n_key_heads, 'key heads')} of {format_count(cache.n_layers, 'layers')}."
     ]
     if cache.has_windows:
         sentences.append("Layers that look back over a window keep only that many tokens.")
@@ -48,7 +48,7 @@ def kept_in_words(made: Generation) -> str:
         )
     if (saving := cache.n_query_heads / cache.n_key_heads) > 1:
         sentences.append(
-            f"{cache.n_query_heads} query heads share {counted(cache.n_key_heads, 'key heads')}: "
+            f"{cache.n_query_heads} query heads share {format_count(cache.n_key_heads, 'key heads')}: "
             f"**{saving:.3g} times less**."
         )
     return " ".join(sentences)
@@ -165,7 +165,9 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."
     if len(ids) >= len(given_ids(asked)) + WRITTEN_TOKENS.most:
-        return f"{counted(len(ids) - WRITING.value['n_given'], 'tokens')} were written. This page writes no further."
+        return (
+            f"{format_count(len(ids) - WRITING.value['n_given'], 'tokens')} were written. This page writes no further."
+        )
     return ""
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.attention.edits import DropHead, Uniform
 from attention_core.attention.types import Axis, Role, Step
-from attention_core.attention.wording import counted, percent
+from attention_core.attention.wording import format_count, percent
 from attention_core.charts.bars import SERIES, bar_table
 from attention_core.charts.heatmap import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
@@ -133,7 +133,7 @@ def draw_answer(drawing: ReadDrawing, changed: ChangedReading, is_present: bool)
         section("Looking digit by digit" + (", changed" if changed.is_changed else ""), Role.WEIGHTS)
         st.html(answer_cards(reading, changed.withheld, changed.left_out(drawing)))
         ending = "stopped by itself" if reading.finished else "was stopped"
-        st.markdown(f"It {ending} after {counted(len(reading.probabilities), 'looks')}.")
+        st.markdown(f"It {ending} after {format_count(len(reading.probabilities), 'looks')}.")
         section("With every weight equal")
         st.html(f'<div class="baseline">{answer_cards(uniform)}</div>')
     try_this(NAME, _later(drawing))

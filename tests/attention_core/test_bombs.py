@@ -36,7 +36,7 @@ def test_archives(name, tmp_path):
     with refused(words, FileError):
         read_tensors(content)
     with refused(f"{words}|damaged or no recording"):
-        load_recording(tmp_path / "run.npz", most_bytes=10**9)
+        load_recording(tmp_path / "run.npz", max_bytes=10**9)
 
 
 def test_a_part_of_four_gigabytes(tmp_path):
@@ -47,13 +47,13 @@ def test_a_part_of_four_gigabytes(tmp_path):
     with refused("damaged|shorter"):
         read_tensors(content)
     with refused("damaged|shorter"):
-        load_recording(tmp_path / "run.npz", most_bytes=10**9)
+        load_recording(tmp_path / "run.npz", max_bytes=10**9)
 
 
 def test_zeros_that_inflate_to_more_than_is_allowed():
     content = npz(query=np.zeros((2**19, 16), np.float64), key=np.zeros((4, 16)))
     with refused("more than the 64 MiB allowed", FileError):
-        read_tensors(content, most_bytes=2**26)
+        read_tensors(content, max_bytes=2**26)
 
 
 def test_recordings_that_describe_without_end(tmp_path):
@@ -62,18 +62,18 @@ def test_recordings_that_describe_without_end(tmp_path):
         return tmp_path / "run.npz"
 
     with refused("its description is too long", FileError):
-        load_recording(recording("[" * 5_000_000), most_bytes=10**9)
+        load_recording(recording("[" * 5_000_000), max_bytes=10**9)
     with refused("nested too deep", FileError):
-        load_recording(recording(DEEP), most_bytes=10**9)
+        load_recording(recording(DEEP), max_bytes=10**9)
     axis = {"name": "x", "labels": [], "grid": [float("inf"), 1]}
     entry = {part: {"name": "q", "type": "torch.float32"} for part in ("query", "key", "value")}
     told = {"name": "", "mechanism": "", "note": "", "dropout": 0, "is_causal": False, "scale": None, "softcap": None}
     trace = told | {"arrays": entry, "query_axis": axis, "key_axis": axis}
     about = json.dumps({"format": FORMAT, "traces": [trace]})
     with refused("damaged or no recording", FileError):
-        load_recording(recording(about, q=np.zeros((1, 2, 2), np.float32)), most_bytes=10**9)
+        load_recording(recording(about, q=np.zeros((1, 2, 2), np.float32)), max_bytes=10**9)
     with refused("more than the 1,000 MB allowed", FileError):  # no numbers, but positions that somebody counts
-        load_recording(recording(about, q=np.zeros((1, 10**10, 0), np.float32)), most_bytes=10**9)
+        load_recording(recording(about, q=np.zeros((1, 10**10, 0), np.float32)), max_bytes=10**9)
 
 
 def test_a_pickle_is_no_file_of_tensors():

@@ -62,7 +62,7 @@ def _place() -> Path:
 
 def _recording(data: bytes) -> object:
     _place().write_bytes(data)
-    return load_recording(_place(), most_bytes=10**6)
+    return load_recording(_place(), max_bytes=10**6)
 
 
 def _described(data: bytes) -> object:
@@ -106,7 +106,7 @@ LABELLED = npz(query=np.ones((2, 2)), key=np.ones((2, 2)), mask=np.ones((2, 2), 
 LECTURE = b"# A\nb\n## C\npage: matter?tab=steps\nminutes: 2\nask: d?\n- [ ] e\n- [x] f\n\ng"
 
 TARGETS = {
-    "tensors": Target(lambda data: read_tensors(data, most_bytes=10**6), (FileError,), (LABELLED,)),
+    "tensors": Target(lambda data: read_tensors(data, max_bytes=10**6), (FileError,), (LABELLED,)),
     "recording": Target(_recording, (FileError,), (npz(about=np.array(ABOUT), q=np.zeros((1, 2, 2), np.float32)),)),
     "description": Target(_described, (FileError,), (ABOUT.encode(),)),
     "session": Target(read_session, (ValueError,), (write_session("pixels", {"digit": "3", "strokes": ""}),)),

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 import torch
 
-from attention_core.attention.edits import BlockKeys, DropHead, PatternFrom, RunHead, SetWeights
+from attention_core.attention.edits import BlockKeys, DropHead, HeadRef, PatternFrom, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
 from tests.support.app import bodies, changes_of_weights, frames, given, open_tab, said
@@ -114,7 +114,7 @@ def test_what_does_not_fit_stays_listed_as_not_applied(visit):
 
 @pytest.mark.parametrize(("drawing", "head"), [("no such drawing", 0), ("42", 7)])
 def test_what_copies_an_attention_that_is_not_there_is_listed_as_not_applied(visit, drawing, head):
-    copy = ListedEdit(PatternFrom(0, RunHead("read", drawing, 0, head)), "it looks as elsewhere")
+    copy = ListedEdit(PatternFrom(0, HeadRef("read", drawing, 0, head)), "it looks as elsewhere")
     page = visit("read", tab="try", edits=_text([copy]))
     assert "Not applied: the attention that it copies is not here." in said(page)
 

@@ -68,7 +68,7 @@ def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:
 def offline_page(recording: Recording, trace: AttentionTrace, **seen: Any) -> str:
     """Return what is on the screen as a file that needs no server: heads to be hovered, steps to be walked through."""
     place = recording.traces.index(trace)
-    return recording.show(place, steps=steps_of(trace), most_bytes=OFFLINE_BYTES, **seen).page()
+    return recording.show(place, steps=steps_of(trace), max_bytes=OFFLINE_BYTES, **seen).page()
 
 
 def _sheet(table: pd.DataFrame) -> str:

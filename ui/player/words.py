@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.attention.steps import cell_formula, row_table
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
-from attention_core.attention.wording import counted
+from attention_core.attention.wording import format_count
 from ui.labels import explain
 from ui.layout import figures_table, section
 from ui.player.chart import told_key
@@ -46,7 +46,7 @@ def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
     """Draw the step's heading, shape, formula and meaning; a formula that is folded comes last."""
     section(step.title, step.role, step.name)
     rows, cols = step.shape
-    st.caption(f"{counted(rows, step.row_axis.name)} × {counted(cols, step.col_axis.name)}")
+    st.caption(f"{format_count(rows, step.row_axis.name)} × {format_count(cols, step.col_axis.name)}")
     lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture
     place = st.container()
     st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))

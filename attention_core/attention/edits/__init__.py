@@ -13,19 +13,22 @@ from attention_core.attention.edits.edit import Edit as Edit
 from attention_core.attention.edits.edit import EditError as EditError
 from attention_core.attention.edits.edit import Edits as Edits
 from attention_core.attention.edits.edit import HeadEdit as HeadEdit
+from attention_core.attention.edits.edit import HeadRef as HeadRef
 from attention_core.attention.edits.edit import NoScale as NoScale
 from attention_core.attention.edits.edit import PermuteKeys as PermuteKeys
 from attention_core.attention.edits.edit import QueryEdit as QueryEdit
-from attention_core.attention.edits.edit import RunHead as RunHead
 from attention_core.attention.edits.edit import SetScore as SetScore
 from attention_core.attention.edits.edit import Temperature as Temperature
 from attention_core.attention.edits.edit import Uniform as Uniform
 from attention_core.attention.edits.edit import drop_heads as drop_heads
-from attention_core.attention.edits.edit import for_queries as for_queries
 from attention_core.attention.edits.edit import refuse_edits as refuse_edits
+from attention_core.attention.edits.edit import restrict_queries as restrict_queries
 from attention_core.attention.edits.parse import edits_from_plain as edits_from_plain
-from attention_core.attention.edits.replacement import GivenWeights as GivenWeights
+from attention_core.attention.edits.replacement import BatchWeights as BatchWeights
 from attention_core.attention.edits.replacement import OutputFrom as OutputFrom
 from attention_core.attention.edits.replacement import PatternFrom as PatternFrom
 from attention_core.attention.edits.replacement import SetWeights as SetWeights
 from attention_core.attention.edits.replacement import with_runs as with_runs
+from attention_core.deprecated import renamed_names
+
+__getattr__ = renamed_names(__name__, RunHead="HeadRef")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import torch
@@ -16,32 +17,32 @@ from torch import Tensor
 
 from attention_core.attention.scores import Scaled, Score
 from attention_core.attention.trace import AttentionScores
-from attention_core.attention.types import ALL, Rows
+from attention_core.attention.types import ALL, NONE, Rows
+from attention_core.deprecated import renamed_attribute, warn_renamed
 
 EDITS: dict[str, type[Edit]] = {}  # all kinds of edits by name
-NO_ROWS: Rows = ()
 EditTarget = Literal["score function", "key order", "factor", "mask", "scores", "weights", "context"]
-"""What an edit changes: the scoring function, the order of the keys, a factor on all scores of a head, the mask, single
+"""What an edit changes: the scoring function, the order of the keys, all scores of a head by a factor, the mask, single
 scores, the weights after the softmax, or the context."""
-Kind = TypeVar("Kind", bound="type[Edit]")
+EditClass = TypeVar("EditClass", bound="type[Edit]")
 
 
 class EditError(ValueError):
     """An edit that cannot be done, or a position in one that is not there, with the reason."""
 
 
-def register(kind: Kind) -> Kind:
-    EDITS[kind.name] = kind
-    return kind
+def register(cls: EditClass) -> EditClass:
+    EDITS[cls.name] = cls
+    return cls
 
 
 @dataclass(frozen=True)
-class RunHead:
+class HeadRef:
     """A head of another run, named by the model and the input, so that anybody can run it again.
 
     Attributes:
         model: its name.
-        input: what it was given, in words.
+        input: what it read, as text.
         attention: which of its traces, from 0.
         head: which head of that, from 0.
     """
@@ -64,7 +65,7 @@ class Edit:
 
     Attributes:
         name: of the kind, as it stands in links.
-        words: what it does, with the names of its fields in braces; positions are written as labels, or from 1.
+        template: what it does, with the names of its fields in braces; positions are written as labels, or from 1.
         target: what it changes; see target_in().
         apply_order: kinds with a lower number are applied first.
         is_fusable: whether fused kernels can compute it: they know a scoring function, a factor per head and keys that
@@ -73,13 +74,19 @@ class Edit:
     """
 
     name: ClassVar[str]
-    words: ClassVar[str] = ""
+    template: ClassVar[str] = ""
     target: ClassVar[EditTarget] = "scores"
     apply_order: ClassVar[int] = 0
     is_fusable: ClassVar[bool] = False
     hides: ClassVar[bool] = False
 
+    words, factor, for_queries = map(renamed_attribute, ("template", "score_multiplier", "restrict_queries"))
+
     def __init_subclass__(cls) -> None:
+        for old, new in (("words", "template"), ("factor", "score_multiplier"), ("for_queries", "restrict_queries")):
+            if old in vars(cls):
+                warn_renamed(f"{cls.__name__}.{old}", new)
+                setattr(cls, new, vars(cls)[old])
         bases = {base.__name__ for base in cls.__mro__}
         for field_name, base in (("head", "HeadEdit"), ("query", "QueryEdit")):
             if field_name in cls.__annotations__ and base not in bases:
@@ -99,7 +106,7 @@ class Edit:
     def edit_score(self, score: Score, d_k: int) -> Score:
         return score
 
-    def factor(self) -> float:
+    def score_multiplier(self) -> float:
         return 1.0
 
     def blocked(self) -> Sequence[int]:
@@ -132,19 +139,19 @@ class Edit:
 
     def rows(self, attention: AttentionScores, head: int) -> Rows:
         """Return the queries whose weights it may change in a head."""
-        return ALL if self.applies_to(head) and self.target != "context" else NO_ROWS
+        return ALL if self.applies_to(head) and self.target != "context" else NONE
 
     @classmethod
     def merge(cls, edits: Sequence[Self], n_heads: int) -> Sequence[Edit]:
         """Return edits of this kind as they are applied: those that belong together become one."""
         return edits
 
-    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+    def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         """Return the edit for the n queries from `first` on, repeated for n_times copies of them laid end to end."""
         return [self]
 
-    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
-        """Return the edit where its keys have these places, without what it does to a key that has None."""
+    def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
+        """Return the edit with its keys moved to these indices, without what it does to a key that has None."""
         return [self]
 
     def describe(
@@ -155,16 +162,16 @@ class Edit:
         Of an attention that is not given, a softmax and further keys are assumed.
         """
         named = {field.name: getattr(self, field.name) for field in fields(self)}
-        for axis, what in ((queries, "query"), (keys, "key")):
-            if what in named:
-                named[what] = label(axis, named[what], what)
+        for axis, field_name in ((queries, "query"), (keys, "key")):
+            if field_name in named:
+                named[field_name] = label(axis, named[field_name], field_name)
         if named.get("head") is not None:
             named["head"] += 1
-        return self.words.format(**named) + self.head_suffix
+        return self.template.format(**named) + self.head_suffix
 
     @property
     def head_suffix(self) -> str:
-        """Where it acts, in brackets, unless that is every head or its words say it."""
+        """Where it acts, in brackets, unless that is every head or its template says it."""
         return ""
 
     def to_plain(self) -> dict[str, Any]:
@@ -172,22 +179,22 @@ class Edit:
         return {"edit": self.name} | {name: _plain(value) for name, value, default in values if value != default}
 
 
-def label(labels: Sequence[str], place: int, what: str) -> str:
+def label(labels: Sequence[str], position: int, noun: str) -> str:
     """Return the label of a position, or such as "key 3", counted from 1, where there is no label."""
-    return labels[place] if place < len(labels) else f"{what} {place + 1}"
+    return labels[position] if position < len(labels) else f"{noun} {position + 1}"
 
 
-def check_range(n: int, what: str, *places: int | None) -> None:
+def check_range(n: int, noun: str, *positions: int | None) -> None:
     """Raise an EditError for a position below 0 or beyond the last one."""
-    for place in places:
-        if place is not None and not 0 <= place < n:
-            raise EditError(f"{what} must be from 0 to {n - 1}, got {place}")
+    for position in positions:
+        if position is not None and not 0 <= position < n:
+            raise EditError(f"{noun} must be from 0 to {n - 1}, got {position}")
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, RunHead):
+    if isinstance(value, HeadRef):
         return asdict(value)
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 class HeadEdit(Edit):
@@ -204,7 +211,7 @@ class HeadEdit(Edit):
 
     @property
     def head_suffix(self) -> str:
-        return "" if self.head is None or "{head}" in self.words else f" (head {self.head + 1})"
+        return "" if self.head is None or "{head}" in self.template else f" (head {self.head + 1})"
 
 
 class QueryEdit(HeadEdit):
@@ -218,9 +225,9 @@ class QueryEdit(HeadEdit):
 
     def rows(self, attention: AttentionScores, head: int) -> Rows:
         rows = super().rows(attention, head)
-        return rows if self.query is None or rows is NO_ROWS else [self.query]
+        return rows if self.query is None or rows is NONE else [self.query]
 
-    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+    def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         if self.query is None:
             return [self]
         times = range(n_times) if first <= self.query < first + n else ()
@@ -238,8 +245,8 @@ class CellEdit(QueryEdit):
         super().check(attention)
         check_range(attention.n_keys, "key", self.key)
 
-    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
-        key = place_of(self.key)
+    def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
+        key = index_of(self.key)
         return [] if key is None else [replace(self, key=key)]
 
 
@@ -249,7 +256,7 @@ class BlockEdge(CellEdit):
     """One query no longer looks at one key, in one head or in all."""
 
     name = "block edge"
-    words = "{query} no longer looks at {key}"
+    template = "{query} no longer looks at {key}"
     target = "mask"
     hides = True
 
@@ -279,8 +286,8 @@ class BlockKeys(HeadEdit):
     def blocked(self) -> Sequence[int]:
         return self.keys
 
-    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
-        return [replace(self, keys=tuple(key for key in map(place_of, self.keys) if key is not None))]
+    def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
+        return [replace(self, keys=tuple(key for key in map(index_of, self.keys) if key is not None))]
 
     def describe(
         self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
@@ -320,8 +327,8 @@ class DropHead(QueryEdit):
 def drop_heads(heads: Iterable[tuple[Any, int]]) -> dict[Any, tuple[Edit, ...]]:
     """Return the edits that switch off these (attention, head), by attention."""
     edits: dict[Any, tuple[Edit, ...]] = {}
-    for place, head in sorted(set(heads)):
-        edits[place] = (*edits.get(place, ()), DropHead(head))
+    for attention, head in sorted(set(heads)):
+        edits[attention] = (*edits.get(attention, ()), DropHead(head))
     return edits
 
 
@@ -331,7 +338,7 @@ class NoScale(Edit):
     """Scores are not scaled any more, in all heads."""
 
     name = "no scale"
-    words = "its scores are not scaled"
+    template = "its scores are not scaled"
     target = "score function"
     is_fusable = True
 
@@ -363,7 +370,7 @@ class PermuteKeys(HeadEdit):
     """
 
     name = "permuted"
-    words = "its keys change places at random, seed {seed}"
+    template = "its keys change places at random, seed {seed}"
     target = "key order"
 
     seed: int = 0
@@ -399,7 +406,7 @@ class SetScore(CellEdit):
     """The score of one query and one key, after scaling, is this number, in one head or in all."""
 
     name = "set score"
-    words = "{query} scores {key} {score:.4g}"
+    template = "{query} scores {key} {score:.4g}"
     apply_order = 2
 
     score: float
@@ -418,7 +425,7 @@ class Temperature(HeadEdit):
     """
 
     name = "temperature"
-    words = "its scores are divided by {temperature:.4g}"
+    template = "its scores are divided by {temperature:.4g}"
     target = "factor"
     is_fusable = True
 
@@ -429,7 +436,7 @@ class Temperature(HeadEdit):
         if not 0 < self.temperature < float("inf"):
             raise EditError(f"a temperature must be above 0 and finite, got {self.temperature}")
 
-    def factor(self) -> float:
+    def score_multiplier(self) -> float:
         return 1 / self.temperature
 
 
@@ -439,20 +446,20 @@ class Uniform(HeadEdit):
     """Every score is 0, so that each query gives all keys that it may see the same weight; in one head or in all."""
 
     name = "uniform"
-    words = "it looks at everything alike"
+    template = "it looks at everything alike"
     target = "factor"
     is_fusable = True
 
     head: int | None = None
 
-    def factor(self) -> float:
+    def score_multiplier(self) -> float:
         return 0.0
 
     def describe(
         self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
     ) -> str:
         has_softmax = attention is None or attention.has_softmax
-        return f"{self.words if has_softmax else 'all its scores are 0, and so are its weights'}{self.head_suffix}"
+        return f"{self.template if has_softmax else 'all its scores are 0, and so are its weights'}{self.head_suffix}"
 
 
 Edits = Sequence[Edit]
@@ -460,13 +467,14 @@ UNIFORM: Edits = (Uniform(),)
 """All weights of a query are equal: attention may not choose."""
 
 
-def for_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal: bool = False) -> Edits:
+def restrict_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal: bool = False) -> Edits:
     """Return edits for the n queries from `first` on alone; an EditError where a causal attention cannot have them."""
     if is_causal and any(isinstance(edit, PermuteKeys) for edit in edits):
         raise EditError(CAUSAL_REASON)
     if is_causal:  # keys of later queries are not there yet
-        edits = [part for edit in edits for part in edit.with_keys(lambda key: key if key < first + n else None)]
-    return tuple(part for edit in edits for part in edit.for_queries(first, n, n_times))
+        with_past_keys = (edit.with_keys(lambda key: key if key < first + n else None) for edit in edits)
+        edits = list(chain.from_iterable(with_past_keys))
+    return tuple(chain.from_iterable(edit.restrict_queries(first, n, n_times) for edit in edits))
 
 
 def refuse_edits(edits: Edits) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, get_type_hints
 
-from attention_core.attention.edits.edit import EDITS, Edit, EditError, Edits, RunHead
+from attention_core.attention.edits.edit import EDITS, Edit, EditError, Edits, HeadRef
 from attention_core.bounds.limits import (
     EDIT_CELLS,
     EDIT_POSITION,
@@ -18,26 +18,26 @@ def edits_from_plain(plain: Any) -> Edits:
     """Return the edits from their to_plain() values; EditError = something else, or too many of them."""
     if not isinstance(plain, list | tuple) or len(plain) > MAX_EDITS.most:
         raise EditError(f"a link holds a list of {MAX_EDITS} edits at most")
-    return tuple(edit_from_plain(one) for one in plain)
+    return tuple(edit_from_plain(value) for value in plain)
 
 
 def edit_from_plain(plain: Any) -> Edit:
-    kind = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
-    if kind is None:
+    edit_class = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
+    if edit_class is None:
         raise EditError(f"an edit must be one of {', '.join(EDITS)}")
-    return _read(kind, {name: value for name, value in plain.items() if name != "edit"})
+    return _read(edit_class, {name: value for name, value in plain.items() if name != "edit"})
 
 
-def _read(kind: Any, plain: dict[str, Any]) -> Any:
-    types = get_type_hints(kind)
-    known = {field.name: types[field.name] for field in fields(kind) if field.compare}
-    what = getattr(kind, "name", "a head of another run")
-    if plain.keys() - known.keys():
-        raise EditError(f"{what} has {', '.join(known)}, got {', '.join(map(str, plain))}")
+def _read(cls: Any, plain: dict[str, Any]) -> Any:
+    types = get_type_hints(cls)
+    field_types = {field.name: types[field.name] for field in fields(cls) if field.compare}
+    noun = getattr(cls, "name", "a head of another run")
+    if plain.keys() - field_types.keys():
+        raise EditError(f"{noun} has {', '.join(field_types)}, got {', '.join(map(str, plain))}")
     try:
-        return kind(**{name: PARSERS[known[name]](value) for name, value in plain.items()})
+        return cls(**{name: PARSERS[field_types[name]](value) for name, value in plain.items()})
     except (TypeError, OverflowError) as error:
-        raise EditError(f"{what} cannot be read: {error}") from None
+        raise EditError(f"{noun} cannot be read: {error}") from None
 
 
 def _position(value: Any) -> int:
@@ -79,10 +79,10 @@ def _text(value: Any) -> str:
     return value
 
 
-def _run_head(value: Any) -> RunHead:
+def _run_head(value: Any) -> HeadRef:
     if not isinstance(value, dict) or len(str(value.get("model"))) > MODEL_NAME_LETTERS.most:
         raise EditError("a head of another run must be named by its model and input")
-    return _read(RunHead, value)
+    return _read(HeadRef, value)
 
 
 PARSERS: dict[Any, Callable[[Any], Any]] = {
@@ -93,6 +93,6 @@ PARSERS: dict[Any, Callable[[Any], Any]] = {
     str: _text,
     tuple[int, ...]: _tuple_of(_position),
     tuple[tuple[int, float], ...]: _tuple_of(_pair),
-    RunHead: _run_head,
+    HeadRef: _run_head,
 }
 """What reads the value of a field, by the type of the field."""

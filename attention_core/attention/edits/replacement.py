@@ -14,8 +14,8 @@ from attention_core.attention.edits.edit import (
     Edits,
     EditTarget,
     HeadEdit,
+    HeadRef,
     QueryEdit,
-    RunHead,
     check_range,
     label,
     register,
@@ -39,11 +39,11 @@ class OutputFrom(HeadEdit):
     """
 
     name = "output from"
-    words = "head {head} hands over what {run} did"
+    template = "head {head} hands over what {run} did"
     target = "context"
 
     head: int
-    run: RunHead
+    run: HeadRef
     output: Tensor | None = field(default=None, compare=False, repr=False)
 
     def context(self, head: int, context: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ class OutputFrom(HeadEdit):
             raise EditError(f"{self.run} hands over {tuple(self.output.shape)}, here it is {tuple(context.shape)}")
         return self.output.to(context)
 
-    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+    def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         rows = None if self.output is None else self.output[first : first + n].repeat(n_times, 1)
         return [OutputFrom(self.head, self.run, rows)]
 
@@ -107,17 +107,17 @@ class SetWeights(QueryEdit):
 
     def _check_row(self, attention: AttentionScores, head: int) -> None:
         allowed = attention.allowed(head, [self.query], before=self.apply_order)
-        given = [key for key, weight in self.weights if weight != 0]
-        if allowed is not None and not allowed[0, given].all():
+        set_keys = [key for key, weight in self.weights if weight != 0]
+        if allowed is not None and not allowed[0, set_keys].all():
             raise EditError(f"query {self.query} may not look at all of these keys, so they cannot have a weight")
         left = torch.ones(attention.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
         left[[key for key, _ in self.weights]] = False
-        has_rest = self._is_renormalised(attention) and self._total < 1 - ROUND_OFF and attention.sinks is None
-        if has_rest and given and not left.any():
+        needs_other_keys = self._is_renormalised(attention) and self._total < 1 - ROUND_OFF and attention.sinks is None
+        if needs_other_keys and set_keys and not left.any():
             raise EditError(f"nothing is left in the row of query {self.query} that could take the other weight")
 
-    def with_keys(self, place_of: Callable[[int], int | None]) -> list[Edit]:
-        placed = ((place_of(key), weight) for key, weight in self.weights)
+    def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
+        placed = ((index_of(key), weight) for key, weight in self.weights)
         return [replace(self, weights=tuple((key, weight) for key, weight in placed if key is not None))]
 
     @property
@@ -137,28 +137,28 @@ class SetWeights(QueryEdit):
     def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
         if not self._is_renormalised(attention):
             return None
-        given = torch.tensor([key for key, weight in self.weights if weight > 0], dtype=keys.dtype, device=keys.device)
-        empty = torch.tensor([key for key, weight in self.weights if weight == 0], dtype=keys.dtype, device=keys.device)
-        hidden = ~torch.isin(keys, given) if self._total >= FULL_ROW else torch.isin(keys, empty)
-        return (queries == self.query)[:, None] & hidden
+        fills_row = self._total >= FULL_ROW
+        listed = [key for key, weight in self.weights if (weight > 0 if fills_row else weight == 0)]
+        is_listed = torch.isin(keys, torch.tensor(listed, dtype=keys.dtype, device=keys.device))
+        return (queries == self.query)[:, None] & (~is_listed if fills_row else is_listed)
 
     def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         rows = (queries == self.query).nonzero()
-        given = [(key, weight) for key, weight in self.weights if weight > 0]
-        if not self._is_renormalised(attention) or not len(rows) or not given:
+        set_cells = [(key, weight) for key, weight in self.weights if weight > 0]
+        if not self._is_renormalised(attention) or not len(rows) or not set_cells:
             return
         allowed = attention.allowed(head, [self.query])
         row = attention.score_tile(head, [self.query], dtype=tile.dtype, before=self.apply_order)[0].clone()
         if allowed is not None:
             row[~allowed[0]] = -math.inf
-        row[[key for key, _ in given]] = -math.inf
-        others = float(attention.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
+        row[[key for key, _ in set_cells]] = -math.inf
+        other_normaliser = float(attention.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
         total = self._total
-        if total >= FULL_ROW or others == -math.inf:
-            base = 0.0 if others == -math.inf else others + FAR_ABOVE_SINK
+        if total >= FULL_ROW or other_normaliser == -math.inf:
+            base = 0.0 if other_normaliser == -math.inf else other_normaliser + FAR_ABOVE_SINK
         else:
-            base = others - math.log1p(-total)
-        for key, weight in given:
+            base = other_normaliser - math.log1p(-total)
+        for key, weight in set_cells:
             tile[rows, (keys == key).nonzero().T] = base + math.log(weight)
 
     def change_weights(
@@ -173,14 +173,14 @@ class SetWeights(QueryEdit):
     def describe(
         self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
     ) -> str:
-        weights, asks = dict(self.weights), label(queries, self.query, "query")
-        given = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
-        rest = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
+        weights, query_label = dict(self.weights), label(queries, self.query, "query")
+        set_texts = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
+        others_text = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
         is_shared = self.renormalised if attention is None else self._is_renormalised(attention)
-        kept = f"; {rest}" if is_shared else ", and the other weights stay"
-        seen = range(len(keys)) if attention is None else attention.seen_keys(self.head or 0, self.query)
-        kept = "" if weights.keys() >= {*seen} and seen else kept
-        return f"{asks} {f'gives {given}{kept}' if given else 'looks as before'}{self.head_suffix}"
+        suffix = f"; {others_text}" if is_shared else ", and the other weights stay"
+        visible = range(len(keys)) if attention is None else attention.visible_keys(self.head or 0, self.query)
+        suffix = "" if weights.keys() >= {*visible} and visible else suffix
+        return f"{query_label} {f'gives {set_texts}{suffix}' if set_texts else 'looks as before'}{self.head_suffix}"
 
 
 @register
@@ -195,24 +195,24 @@ class PatternFrom(HeadEdit):
     """
 
     name = "pattern from"
-    words = "head {head} looks as {run}"
+    template = "head {head} looks as {run}"
     apply_order = 1
     hides = True
 
     head: int
-    run: RunHead
+    run: HeadRef
     pattern: Tensor | None = field(default=None, compare=False, repr=False)
 
     def check(self, attention: AttentionScores) -> None:
         super().check(attention)
-        pattern, wanted = self._other_weights(attention), (attention.n_queries, attention.n_keys)
-        if pattern.shape != wanted:
-            raise EditError(f"{self.run} has weights for {tuple(pattern.shape)} queries and keys, here are {wanted}")
+        pattern, expected = self._fitted_pattern(attention), (attention.n_queries, attention.n_keys)
+        if pattern.shape != expected:
+            raise EditError(f"{self.run} has weights for {tuple(pattern.shape)} queries and keys, here are {expected}")
         allowed = attention.mask_before_edits(self.head)
         if allowed is not None and bool((pattern > 0)[~allowed].any()):
             raise EditError(f"{self.run} looks where a query may not look here")
 
-    def _other_weights(self, attention: AttentionScores) -> Tensor:
+    def _fitted_pattern(self, attention: AttentionScores) -> Tensor:
         if self.pattern is None:
             raise EditError(f"the weights of {self.run} are not here yet: with_runs() fills them in")
         pattern = self.pattern.to(attention.query.device)
@@ -225,12 +225,12 @@ class PatternFrom(HeadEdit):
         return "scores" if attention.has_softmax else "weights"
 
     def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
-        return self._other_weights(attention)[queries][:, keys] == 0 if attention.has_softmax else None
+        return self._fitted_pattern(attention)[queries][:, keys] == 0 if attention.has_softmax else None
 
     def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         if not attention.has_softmax:
             return
-        pattern = self._other_weights(attention)[queries].to(tile)
+        pattern = self._fitted_pattern(attention)[queries].to(tile)
         base = tile.new_zeros(len(queries), 1)
         if attention.sinks is not None:
             sinks = attention.with_sinks(torch.full_like(base[:, 0], -torch.inf), head, queries)[:, None]
@@ -243,22 +243,22 @@ class PatternFrom(HeadEdit):
         self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor
     ) -> None:
         if not attention.has_softmax:
-            tile.copy_(self._other_weights(attention)[queries][:, keys])
+            tile.copy_(self._fitted_pattern(attention)[queries][:, keys])
 
-    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+    def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         rows = None if self.pattern is None else self.pattern[first : first + n].repeat(n_times, 1)
         return [PatternFrom(self.head, self.run, rows)]
 
 
 @dataclass(frozen=True, eq=False)
-class GivenWeights(Edit):
+class BatchWeights(Edit):
     """All queries have these weights, which nothing computes: for many variants of one attention in one batch.
 
     No trace can hold it: a trace computes its weights from scores. Gradients pass through the weights.
     """
 
     name = "given weights"
-    words = "all weights are given"
+    template = "all weights are given"
     target = "weights"
 
     weights: Tensor  # broadcastable to (batch, n_heads, n_queries, n_keys)
@@ -266,16 +266,16 @@ class GivenWeights(Edit):
     def check(self, attention: AttentionScores) -> None:
         raise EditError("a trace cannot hold weights that are given for a whole batch: use set weights")
 
-    def for_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
-        return [GivenWeights(self.weights[..., first : first + n, :].repeat(1, 1, n_times, 1))]
+    def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
+        return [BatchWeights(self.weights[..., first : first + n, :].repeat(1, 1, n_times, 1))]
 
 
-def with_runs(edits: Edits, find: Callable[[RunHead], Any]) -> Edits:
+def with_runs(edits: Edits, find: Callable[[HeadRef], Any]) -> Edits:
     """Return edits with their patterns and outputs filled in; find(RunHead) returns the trace of that attention."""
     return tuple(_with_run(edit, find) for edit in edits)
 
 
-def _with_run(edit: Edit, find: Callable[[RunHead], Any]) -> Edit:
+def _with_run(edit: Edit, find: Callable[[HeadRef], Any]) -> Edit:
     if isinstance(edit, PatternFrom):
         return replace(edit, pattern=find(edit.run).weights(edit.run.head))
     return replace(edit, output=find(edit.run).context(edit.run.head)) if isinstance(edit, OutputFrom) else edit

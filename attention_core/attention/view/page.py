@@ -18,7 +18,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.view.assets import HERE, modules_of, one_script, rules_of
 from attention_core.attention.view.pack import pack_head, share_parts, step_data, text_of
-from attention_core.device import one_thread, to_array
+from attention_core.device import single_thread, to_array
 from attention_core.files import atomic_write
 
 TILE = re.compile(r" row (\d{1,4}), column (\d{1,4})")
@@ -173,7 +173,7 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         room = max(0, opening.most_bytes - len(_script() + _rules() + _json([data, entries]))) * 3 // 4 // (n_heads + 2)
         room = max(room - ABOUT_A_HEAD, 0)
     errors = [0.0]
-    with one_thread():  # matrices are small: several threads would spend their time on waiting for each other
+    with single_thread():  # matrices are small: several threads would spend their time on waiting for each other
         for number, entry in zip(numbers, entries, strict=True):
             entry["heads"] = []
             for head in range(traces[number].n_heads):

@@ -137,7 +137,7 @@ def test_numbers_that_are_none_are_refused(number):
 
 def test_a_file_over_the_bound_is_refused_before_it_is_read():
     with pytest.raises(FileError, match=r"take 2 MiB, more than the 1 MiB allowed"):
-        read_tensors(npz(query=np.ones((2**18, 1), np.float32), key=np.ones((2**18, 1), np.float32)), most_bytes=2**20)
+        read_tensors(npz(query=np.ones((2**18, 1), np.float32), key=np.ones((2**18, 1), np.float32)), max_bytes=2**20)
 
 
 def pickled(tensors):

@@ -19,11 +19,11 @@ from attention_core.attention.edits import (
     BlockKeys,
     DropHead,
     EditError,
+    HeadRef,
     NoScale,
     OutputFrom,
     PatternFrom,
     PermuteKeys,
-    RunHead,
     SetScore,
     SetWeights,
     Temperature,
@@ -46,7 +46,7 @@ from tests.support.edited_weights import (
 from tests.support.own_edits import AddToScore, HalveWeight, OwnEdit, ScaleScores, ScoreOfNeighbour, TurnOutput
 from tests.support.shown_code import QUESTION, SAID, SENTENCE, SOURCE, drawing
 
-RUN = RunHead("another model", "another input")
+RUN = HeadRef("another model", "another input")
 PIECES = torch.arange(1, 12)
 PLACES = [("encoder", 1), ("decoder", 0), ("cross", 2)]
 

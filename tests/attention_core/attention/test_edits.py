@@ -21,11 +21,11 @@ from attention_core.attention.edits import (
     DropHead,
     Edit,
     EditError,
+    HeadRef,
     NoScale,
     OutputFrom,
     PatternFrom,
     PermuteKeys,
-    RunHead,
     SetScore,
     SetWeights,
     Temperature,
@@ -46,7 +46,7 @@ from tests.support.own_edits import AddToScore, HalveWeight, OwnEdit, ScaleScore
 from tests.support.shown_code import check as check_code
 from tests.support.traces import N_HEADS, make_trace, random_trace
 
-RUN = RunHead("bert-tiny", "the cat sat", 2, 1)
+RUN = HeadRef("bert-tiny", "the cat sat", 2, 1)
 BLIND = torch.rand(11, 13, generator=torch.Generator().manual_seed(2)) > 0.3
 BLIND[4] = False
 PADDING = (torch.arange(13) < 9).expand(11, 13)

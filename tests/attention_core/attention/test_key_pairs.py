@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import DropHead
 from attention_core.attention.key_pairs import (
-    others,
+    distinct_pairs_mask,
+    not_self_mask,
     pair_axis,
     pair_products,
     pair_scores,
     pair_weights,
-    pairs_of_others,
 )
 from attention_core.attention.types import Axis
 from tests.support.traces import trace_of
@@ -95,8 +95,8 @@ def test_too_many_pairs_and_unequal_widths_are_refused_in_words():
 
 @given(st.integers(1, 6))
 def test_masks_leave_out_oneself_and_doubles(n):
-    assert others(n, 1).tolist() == [[i != j for j in range(n + 1)] for i in range(n)]
-    plain, more = pairs_of_others(n), pairs_of_others(n, with_nobody=True)
+    assert not_self_mask(n, 1).tolist() == [[i != j for j in range(n + 1)] for i in range(n)]
+    plain, more = distinct_pairs_mask(n), distinct_pairs_mask(n, with_nobody=True)
     assert plain.tolist() == [[[len({i, j, k}) == 3 for k in range(n)] for j in range(n)] for i in range(n)]
     assert (more[:, :n, :n] == plain).all()
     assert more[:, n, n].all()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_core.attention.wording import counted, percent
+from attention_core.attention.wording import format_count, percent
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from attention_core.attention.wording import counted, percent
     ],
 )
 def test_what_is_counted_agrees_with_its_number(n, name, says):
-    assert counted(n, name) == says
+    assert format_count(n, name) == says
 
 
 @pytest.mark.parametrize(

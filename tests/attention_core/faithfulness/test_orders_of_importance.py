@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 from torch import nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import BlockKeys, EditError, GivenWeights
+from attention_core.attention.edits import BatchWeights, BlockKeys, EditError
 from attention_core.attention.steps import step_of
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import load_mnist
@@ -200,14 +200,14 @@ def test_an_assessment_grows_and_says_no_more_than_it_knows():
 def test_given_weights_are_what_is_summed_and_no_trace_holds_them():
     query, key, value = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4), torch.randn(2, 1, 5, 2)
     weights = torch.rand(2, 1, 3, 5)
-    output = attend(query, key, value, edits=(GivenWeights(weights),), with_weights=True)
+    output = attend(query, key, value, edits=(BatchWeights(weights),), with_weights=True)
     torch.testing.assert_close(output.context, weights @ value)
     assert output.weights is weights
-    rows = GivenWeights(weights).for_queries(1, 2, 1)[0]
+    rows = BatchWeights(weights).restrict_queries(1, 2, 1)[0]
     torch.testing.assert_close(rows.weights, weights[..., 1:3, :])
     sentence, model = read_sentence(TEXT), load("sentence-attention", "cpu")
     with pytest.raises(EditError, match="whole batch"):
-        model.trace(sentence.pieces, sentence.labels, (GivenWeights(torch.ones(1, 1, 1, len(sentence.words))),))
+        model.trace(sentence.pieces, sentence.labels, (BatchWeights(torch.ones(1, 1, 1, len(sentence.words))),))
 
 
 def digit(side: int) -> torch.Tensor:

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.attention.edits import UNIFORM, BlockKeys, DropHead, PatternFrom, RunHead
+from attention_core.attention.edits import UNIFORM, BlockKeys, DropHead, HeadRef, PatternFrom
 from attention_core.attention.steps import step_of
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import coloured_digits, digit_strokes, number_strokes
@@ -355,7 +355,7 @@ def test_of_questions_of_two_steps_every_look_has_a_place_of_its_own_and_is_judg
     assert judged["peak_inside_by_look"] == {"look 1": 1, "look 2": 0, "look 3": 1}
 
 
-COPY = RunHead("", "another drawing")
+COPY = HeadRef("", "another drawing")
 
 
 @torch.inference_mode()

@@ -57,4 +57,4 @@ def test_a_public_server_takes_smaller_files(tmp_path, monkeypatch):
         read_tensors(lying)
     (tmp_path / "run.npz").write_bytes(member("x", bytes(8), shape=(1, 10**8, 0)))
     with refused("more than the 200 MB allowed", FileError):
-        load_recording(tmp_path / "run.npz", most_bytes=RECORDING_BYTES.most)
+        load_recording(tmp_path / "run.npz", max_bytes=RECORDING_BYTES.most)

@@ -420,6 +420,6 @@ def test_a_recording_over_the_bound_is_refused_before_it_is_read(tmp_path):
     with capture() as recording:
         F.scaled_dot_product_attention(*torch.randn(3, 1, 2, 40, 8).unbind())
     recording.save(tmp_path / "run.npz")
-    assert len(load_recording(tmp_path / "run.npz", most_bytes=100_000)) == 1
+    assert len(load_recording(tmp_path / "run.npz", max_bytes=100_000)) == 1
     with pytest.raises(ValueError, match=r"run\.npz takes 0 MB of memory, more than the 0 MB allowed"):
-        load_recording(tmp_path / "run.npz", most_bytes=1000)
+        load_recording(tmp_path / "run.npz", max_bytes=1000)

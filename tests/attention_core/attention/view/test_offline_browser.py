@@ -53,7 +53,7 @@ def test_weights_in_the_browser_are_those_of_the_library_for_every_kind_of_trace
 def test_where_there_is_little_room_no_weight_is_off_by_more_than_the_page_says(opened):
     axis = Axis.numbered("tokens", 200)
     recording = Recording([made("encoder.0.self", axis, axis, n_heads=3, is_causal=True)])
-    shown = recording.show(most_bytes=60_000)
+    shown = recording.show(max_bytes=60_000)
     assert shown.data["traces"][0]["heads"][1]["sparse"]
     page = opened(shown.page())
     found = torch.tensor(page.evaluate(MATRICES)[0]).reshape(3, 200, 200)

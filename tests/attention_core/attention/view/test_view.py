@@ -44,7 +44,7 @@ def test_sizes_of_a_small_model_and_of_a_head_of_a_large_one(tmp_path):
 
 def test_a_file_has_no_more_than_the_bytes_that_are_asked_for():
     recording = Recording([made(f"encoder.{layer}.self", LONG, LONG, n_heads=4) for layer in range(3)])
-    shown = recording.show(0, 2, steps=steps_of(recording[0]), most_bytes=500_000)
+    shown = recording.show(0, 2, steps=steps_of(recording[0]), max_bytes=500_000)
     assert len(shown.page()) <= 500_000
     assert shown.data["error"] > 0
 
