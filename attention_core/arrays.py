@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from safetensors import SafetensorError
 
-from attention_core.bounds.limits import ARCHIVE_LIST_BYTES, ARRAY_ABOUT_BYTES, ARRAY_DIMENSIONS
+from attention_core.bounds.limits import ARCHIVE_LIST_BYTES, ARRAY_DIMENSIONS, ARRAY_HEADER_BYTES
 
 Source = str | Path | bytes
 """A file's path, or its bytes."""
@@ -25,14 +25,14 @@ BROKEN = (
     SafetensorError,
 )
 """What the libraries raise over a file of arrays that is damaged."""
-MAX_SAID = 1_000
+MAX_MESSAGE = 1_000
 
 
 class FileError(ValueError):
     """A file that cannot be used; the message is for people, and no longer than they read."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message if len(message) <= MAX_SAID else f"{message[:MAX_SAID]}...")
+        super().__init__(message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}...")
 
 
 class Entry(NamedTuple):
@@ -52,19 +52,19 @@ class Npz:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        parts = [part for part in archive.infolist() if part.filename.endswith(".npy")]
-        self.entries = {entry.name: entry for entry in map(self._described, parts)}
+        members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        self.entries = {entry.name: entry for entry in map(self._describe, members)}
 
-    def _described(self, part: zipfile.ZipInfo) -> Entry:
-        with self._archive.open(part) as file:
-            raw = io.BytesIO(file.read(ARRAY_ABOUT_BYTES.most))
+    def _describe(self, member: zipfile.ZipInfo) -> Entry:
+        with self._archive.open(member) as file:
+            raw = io.BytesIO(file.read(ARRAY_HEADER_BYTES.maximum))
         old = np.lib.format.read_magic(raw) == (1, 0)
         shape, _, dtype = (np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0)(raw)
-        name, itemsize = part.filename[:-4], dtype.itemsize
+        name, itemsize = member.filename[:-4], dtype.itemsize
         n_bytes = math.prod(max(size, 1) for size in shape) * max(itemsize, 1)
-        if min(shape, default=0) < 0 or n_bytes >= 2**63 or len(shape) > ARRAY_DIMENSIONS.most:
+        if min(shape, default=0) < 0 or n_bytes >= 2**63 or len(shape) > ARRAY_DIMENSIONS.maximum:
             raise ValueError(f"{name} says that it has a size that no array has")
-        if math.prod(shape) * itemsize > part.file_size and not dtype.hasobject:
+        if math.prod(shape) * itemsize > member.file_size and not dtype.hasobject:
             raise ValueError(f"{name} is shorter than its description says")
         return Entry(name, dtype.name, shape, n_bytes)
 
@@ -74,12 +74,12 @@ class Npz:
         with self._archive.open(f"{name}.npy") as raw:
             return np.lib.format.read_array(raw, allow_pickle=False)
 
-    def check_size(self, most_bytes: int | None, name: str) -> None:
+    def check_size(self, max_bytes: int | None, name: str) -> None:
         """Raise a FileError if all arrays take more than this in memory; None = take any."""
         n_bytes = sum(entry.n_bytes for entry in self.entries.values())
-        if most_bytes is not None and n_bytes > most_bytes:
+        if max_bytes is not None and n_bytes > max_bytes:
             raise FileError(
-                f"{name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {most_bytes / 1e6:,.0f} MB allowed"
+                f"{name} takes {n_bytes / 1e6:,.0f} MB of memory, more than the {max_bytes / 1e6:,.0f} MB allowed"
             )
 
 
@@ -96,7 +96,7 @@ def open_zip(source: Source) -> Iterator[zipfile.ZipFile]:
             file.seek(0)
             single = file.read(6) == np.lib.format.MAGIC_PREFIX
             raise ValueError(f"it is {'one array without a name' if single else 'not an archive, or a part of one'}")
-        if zipfile._EndRecData(file)[zipfile._ECD_SIZE] > ARCHIVE_LIST_BYTES.most:  # type: ignore[attr-defined]
+        if zipfile._EndRecData(file)[zipfile._ECD_SIZE] > ARCHIVE_LIST_BYTES.maximum:  # type: ignore[attr-defined]
             raise ValueError("it lists more arrays than are read")
         with zipfile.ZipFile(file) as archive:
             yield archive
@@ -122,8 +122,8 @@ def readable_errors(start: str, fault: type[Exception] = FileError) -> Iterator[
     except (FileNotFoundError, fault):
         raise
     except BROKEN as error:
-        words = getattr(error, "strerror", None) or error  # without the place of a file on the server
-        reason = f"{error} is missing" if isinstance(error, KeyError) else str(words).strip()
+        message = getattr(error, "strerror", None) or error  # without the path of a file on the server
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(message).strip()
         raise fault(f"{start}: {(reason.splitlines() or [type(error).__name__])[0][:200]}") from error
 
 

@@ -10,29 +10,29 @@ from typing import Any
 from attention_core.bounds.limits import JSON_BYTES
 from attention_core.log import log
 
-HERE = Path(__file__).parent
-ROOTS = (HERE / "bundled", HERE.parent)
+PACKAGE = Path(__file__).parent
+ROOTS = (PACKAGE / "bundled", PACKAGE.parent)
 """Where they may lie: inside the package, as a wheel brings them, or beside it, as in the repository."""
-IS_INSTALLED = not (HERE.parent / "pyproject.toml").exists()
+IS_INSTALLED = not (PACKAGE.parent / "pyproject.toml").exists()
 """Whether this is an installed package and no repository."""
 MISSING: set[str] = set()
 """What this process needs and could not read or import when it tried last."""
 
 
 @contextmanager
-def note_missing(what: str) -> Iterator[None]:
+def note_missing(name: str) -> Iterator[None]:
     """Note in MISSING if this block fails to read or import something, and forget it once it succeeds."""
     try:
         yield
     except Exception:
-        MISSING.add(what)
+        MISSING.add(name)
         raise
-    MISSING.discard(what)
+    MISSING.discard(name)
 
 
-def find_file(place: str) -> Path:
+def find_file(path: str) -> Path:
     """Return where a file or folder such as "weights" of the repository lies; in the repository if it is nowhere."""
-    return next((root / place for root in ROOTS if (root / place).exists()), ROOTS[-1] / place)
+    return next((root / path for root in ROOTS if (root / path).exists()), ROOTS[-1] / path)
 
 
 def read_figures(path: Path) -> dict[str, Any]:
@@ -55,16 +55,16 @@ def atomic_write(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
-def read_json(source: str | bytes | Path, most: int = JSON_BYTES.most, **hooks: Any) -> Any:
+def read_json(source: str | bytes | Path, max_bytes: int = JSON_BYTES.maximum, **hooks: Any) -> Any:
     """Return the value of a JSON text, or of a file, that anybody may have written; `hooks` are those of json.loads.
 
     ValueError where it is none, too long or too deep; OSError where the file cannot be read.
     """
     if isinstance(source, Path):
         with source.open("rb") as file:
-            source = file.read(most + 1)
-    if len(source) > most:
-        raise ValueError(f"it is longer than the {most:,} bytes that are read")
+            source = file.read(max_bytes + 1)
+    if len(source) > max_bytes:
+        raise ValueError(f"it is longer than the {max_bytes:,} bytes that are read")
     try:
         return json.loads(source, **hooks)
     except RecursionError:

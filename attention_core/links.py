@@ -41,18 +41,18 @@ def is_packed(text: str) -> bool:
 
 def unpack(text: str) -> Any:
     """Return what was packed; ValueError where the text is damaged, newer, too long, or its value too large or deep."""
-    if not is_packed(text) or text[1:2] != VERSION or len(text) > bounds.LINK_LETTERS.most:
-        raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {bounds.LINK_LETTERS.most} letters")
+    if not is_packed(text) or text[1:2] != VERSION or len(text) > bounds.LINK_LETTERS.maximum:
+        raise ValueError(f"text must begin with {MARK}{VERSION} and have at most {bounds.LINK_LETTERS.maximum} letters")
     body = text[2:]
     try:
         data = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
         inflater = zlib.decompressobj()
-        plain = inflater.decompress(data, bounds.UNPACKED_BYTES.most)
+        plain = inflater.decompress(data, bounds.UNPACKED_BYTES.maximum)
     except (binascii.Error, zlib.error) as error:
         raise ValueError("the packed text is damaged") from error
     if not inflater.eof or inflater.unused_data:
-        most = bounds.UNPACKED_BYTES.most
-        raise ValueError(f"the packed text is cut, has something behind it, or becomes more than {most} bytes")
+        max_bytes = bounds.UNPACKED_BYTES.maximum
+        raise ValueError(f"the packed text is cut, has something behind it, or becomes more than {max_bytes} bytes")
     return _json(plain)
 
 
@@ -71,13 +71,13 @@ def pack_strokes(strokes: Sequence[Stroke]) -> str:
 def unpack_strokes(text: str) -> list[Stroke]:
     """Return a drawing from `pack_strokes`; ValueError as of unpack, or for no strokes, too many or too far ones."""
     packed = unpack(text)
-    if not isinstance(packed, list) or len(packed) > bounds.DRAWING_STROKES.most:
-        raise ValueError(f"a drawing has at most {bounds.DRAWING_STROKES.most} strokes")
+    if not isinstance(packed, list) or len(packed) > bounds.DRAWING_STROKES.maximum:
+        raise ValueError(f"a drawing has at most {bounds.DRAWING_STROKES.maximum} strokes")
     strokes = [_stroke(parts) for parts in packed]
-    if sum(len(stroke.path) for stroke in strokes) > bounds.DRAWING_POINTS.most:
-        raise ValueError(f"a drawing has at most {bounds.DRAWING_POINTS.most} points")
-    if path_length(strokes) > bounds.DRAWING_WAY.most:
-        raise ValueError(f"the pen of a drawing goes at most {bounds.DRAWING_WAY} pixels along and down")
+    if sum(len(stroke.path) for stroke in strokes) > bounds.DRAWING_POINTS.maximum:
+        raise ValueError(f"a drawing has at most {bounds.DRAWING_POINTS.maximum} points")
+    if path_length(strokes) > bounds.PEN_PATH.maximum:
+        raise ValueError(f"the pen of a drawing goes at most {bounds.PEN_PATH} pixels along and down")
     return strokes
 
 
@@ -94,7 +94,7 @@ def write_session(page: str, values: Mapping[str, str]) -> bytes:
 
 def read_session(content: bytes) -> tuple[str, dict[str, str]]:
     """Return page and values of a session's file; a ValueError is for the visitor. There may be no such page."""
-    if len(content) > bounds.UNPACKED_BYTES.most:
+    if len(content) > bounds.UNPACKED_BYTES.maximum:
         raise ValueError(f"This file is larger than {bounds.UNPACKED_BYTES} bytes; a session is smaller.")
     try:
         session = _json(content)
@@ -106,7 +106,7 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
     if isinstance(version, int) and version > SESSION_VERSION:
         raise ValueError("This session was saved by a newer Attention Explorer, which can open it.")
     texts = [page, *values, *values.values()] if isinstance(values, dict) else [None]
-    is_small = len(texts) <= 2 * bounds.SESSION_VALUES.most
+    is_small = len(texts) <= 2 * bounds.SESSION_VALUES.maximum
     if version != SESSION_VERSION or not is_small or not all(isinstance(text, str) for text in texts):
         raise ValueError(DAMAGED)
     return str(page), values  # type: ignore[return-value]
@@ -114,17 +114,18 @@ def read_session(content: bytes) -> tuple[str, dict[str, str]]:
 
 def _json(plain: bytes) -> Any:
     """Read JSON whose numbers are finite and have few digits, and that is not deep."""
-    value = read_json(plain, bounds.UNPACKED_BYTES.most, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+    parsers = {"parse_int": _integer, "parse_float": _finite, "parse_constant": _finite}
+    value = read_json(plain, bounds.UNPACKED_BYTES.maximum, **parsers)
     level = [value]
-    for _ in range(bounds.UNPACKED_DEPTH.most):
-        inside = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list)]
-        level = [*chain.from_iterable(inside)]
+    for _ in range(bounds.UNPACKED_DEPTH.maximum):
+        containers = [member for member in level if isinstance(member, dict | list)]
+        level = [*chain.from_iterable(c.values() if isinstance(c, dict) else c for c in containers)]
         if not level:
             return value
-    raise ValueError(f"the value is deeper than {bounds.UNPACKED_DEPTH.most}")
+    raise ValueError(f"the value is deeper than {bounds.UNPACKED_DEPTH.maximum}")
 
 
-def _whole(digits: str) -> int:
+def _integer(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"a number has at most {MAX_DIGITS} digits")
     return int(digits)
@@ -136,18 +137,18 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _stroke(parts: Any) -> Stroke:
-    if not isinstance(parts, list) or len(parts) < 5 or len(parts) % 2 == 0:
+def _stroke(packed: Any) -> Stroke:
+    if not isinstance(packed, list) or len(packed) < 5 or len(packed) % 2 == 0:
         raise ValueError("a stroke has a unit, a width, a colour and points")
-    unit, width, colour, *steps = parts
+    unit, width, colour, *steps = packed
     if type(unit) is not int or unit not in UNITS or type(width) not in (int, float) or not 1 <= width <= WIDEST:
         raise ValueError("no such unit or width of a pen")
     if not isinstance(colour, str) or not re.fullmatch("(#[0-9a-fA-F]{6})?", colour):
         raise ValueError("a colour is # and six digits, or empty")
-    most = bounds.DRAWING_FAR.most
-    if {*map(type, steps)} != {int} or max(map(abs, steps)) > UNITS[-1] * most:
+    max_distance = bounds.PEN_DISTANCE.maximum
+    if {*map(type, steps)} != {int} or max(map(abs, steps)) > UNITS[-1] * max_distance:
         raise ValueError("steps are whole and not large")
     path = np.array(steps, float).reshape(-1, 2).cumsum(0) / unit
-    if np.abs(path).max() > most:
+    if np.abs(path).max() > max_distance:
         raise ValueError("the stroke leaves the canvas")
     return Stroke(path, width, colour or None)

@@ -29,8 +29,8 @@ class _Repeats(logging.Filter):
         """Write what has come again since the last call, with its count; forget what has not."""
         counts = {line: count for line, count in self._again.items() if count}
         self._again = dict.fromkeys(counts, 0)
-        for (name, level, words), count in counts.items():
-            logging.getLogger(name).log(level, "%s (%s times more)", words, f"{count:,}")
+        for (name, level, message), count in counts.items():
+            logging.getLogger(name).log(level, "%s (%s times more)", message, f"{count:,}")
 
 
 @contextmanager
@@ -38,8 +38,8 @@ def counting_repeats() -> Iterator[Callable[[], None]]:
     """Write a repeated line of any logger once; yields what writes the counts, to be called every minute."""
     repeats = _Repeats()
     loggers = [logging.root, *logging.root.manager.loggerDict.values()]
-    own = {handler for logger in loggers if isinstance(logger, logging.Logger) for handler in logger.handlers}
-    handlers = own | ({logging.lastResort} if logging.lastResort else set())
+    attached = {handler for logger in loggers if isinstance(logger, logging.Logger) for handler in logger.handlers}
+    handlers = attached | ({logging.lastResort} if logging.lastResort else set())
     for handler in handlers:
         handler.addFilter(repeats)
     try:

@@ -30,11 +30,11 @@ def read_card(name: str, folder: Path | None = None) -> dict[str, Any]:
     try:
         card = json.loads(path.read_text())
     except FileNotFoundError:
-        raise WeightsError(f"No model card {path}. {_how_to_get(name)}") from None
+        raise WeightsError(f"No model card {path}. {_recovery(name)}") from None
     except ValueError as error:
-        raise WeightsError(f"The model card {path} is damaged ({error}). {_how_to_get(name)}") from None
+        raise WeightsError(f"The model card {path} is damaged ({error}). {_recovery(name)}") from None
     if not isinstance(card, dict):
-        raise WeightsError(f"The model card {path} is damaged (it is no JSON object). {_how_to_get(name)}")
+        raise WeightsError(f"The model card {path} is damaged (it is no JSON object). {_recovery(name)}")
     return card
 
 
@@ -45,13 +45,13 @@ def read_weights(name: str, folder: Path | None = None) -> dict[str, Tensor]:
         try:
             content = path.read_bytes()
         except FileNotFoundError:
-            raise WeightsError(f"No weights {path}. {_how_to_get(name)}") from None
+            raise WeightsError(f"No weights {path}. {_recovery(name)}") from None
         if hashlib.sha256(content).hexdigest() != card.get("sha256"):
-            raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_how_to_get(name)}")
+            raise WeightsError(f"{path} is damaged: its SHA-256 is not the one on its card. {_recovery(name)}")
         try:
             return load(content)
         except SafetensorError as error:
-            raise WeightsError(f"{path} is not a safetensors file ({error}). {_how_to_get(name)}") from None
+            raise WeightsError(f"{path} is not a safetensors file ({error}). {_recovery(name)}") from None
 
 
 def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:
@@ -60,8 +60,8 @@ def fill(model: nn.Module, name: str, state: dict[str, Tensor]) -> nn.Module:
         try:
             model.load_state_dict(state)
         except RuntimeError:
-            words = f"The weights of {name} do not fit the model as it is now. {_how_to_get(name)}"
-            raise WeightsError(words) from None
+            message = f"The weights of {name} do not fit the model as it is now. {_recovery(name)}"
+            raise WeightsError(message) from None
     return model
 
 
@@ -71,20 +71,20 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
     folder.mkdir(parents=True, exist_ok=True)
     content = save({key: tensor.detach().cpu().contiguous() for key, tensor in state.items()})
     path = folder / f"{name}.safetensors"
-    with atomic_write(path) as place:
-        place.write_bytes(content)
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content)
     card = {"name": name, **card, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     (folder / f"{name}.json").write_text(json.dumps(card, indent=2) + "\n")
     return path
 
 
-def read_beside(what: str, name: str) -> str:
+def read_beside(noun: str, name: str) -> str:
     """Return the text of a file beside the weights, such as a vocabulary; WeightsError where it is missing."""
     path = weights_folder() / name
     try:
         return path.read_text(encoding="utf-8")
     except OSError:
-        raise WeightsError(f"No {what} {path}. {recovery_hint()}") from None
+        raise WeightsError(f"No {noun} {path}. {recovery_hint()}") from None
 
 
 def recovery_hint(command: str = "") -> str:
@@ -94,5 +94,5 @@ def recovery_hint(command: str = "") -> str:
     return "Fetch it with `git checkout -- weights`" + (f", or make it: `python -m {command}`." if command else ".")
 
 
-def _how_to_get(name: str) -> str:
+def _recovery(name: str) -> str:
     return recovery_hint(f"attention_core.train {name}")

@@ -45,7 +45,7 @@ def test_layer_imports_only_downwards(root, layer):
         assert not FORBIDDEN[layer] & imported(path), path
 
 
-LOWEST = {"arrays", "bounds", "concurrency", "device", "files", "links", "log", "weights"}
+LOWEST = {"arrays", "bounds", "concurrency", "deprecated", "device", "files", "links", "log", "weights"}
 MAY_IMPORT = {
     "attention": LOWEST,
     "data": LOWEST | {"attention"},

@@ -300,4 +300,4 @@ def _parts(value: Any) -> list[Any]:
 @st.cache_resource(show_spinner=False)
 def result_cache() -> BoundedCache:
     """Return the cache of results for all visitors; “Clear cache” in Streamlit's menu empties it too."""
-    return BoundedCache(VALUE_BYTES.most, size=size_in_bytes)
+    return BoundedCache(VALUE_BYTES.maximum, size=size_in_bytes)

@@ -129,13 +129,13 @@ class EditList:
     def add(self, *edits: core.Edit, says: str = "", where: str = "", of: str = "") -> None:
         """Add edits, for a callback; one that is there already is switched on, and a weight has one number."""
         new = [
-            ListedEdit(edit, (says or edit.describe())[: EDIT_LETTERS.most], where, input_mark(of)) for edit in edits
+            ListedEdit(edit, (says or edit.describe())[: EDIT_LETTERS.maximum], where, input_mark(of)) for edit in edits
         ]
         self._put(new)
 
     def _put(self, new: Sequence[ListedEdit]) -> None:
         others = [old for old in self.changes if not any(_replaces(one, old) for one in new)]
-        if len(others) + len(new) <= EDITS.most:
+        if len(others) + len(new) <= EDITS.maximum:
             self._set((*others, *new))
 
     def remove(self, *edits: core.Edit, where: str = "") -> None:
@@ -226,7 +226,7 @@ def _parse(text: str) -> tuple[ListedEdit, ...]:
     for _, says, where, of, is_on in rows:
         if {*map(type, (says, where, of))} != {str} or type(is_on) is not bool:
             raise ValueError("an edit has words, a place, an input and a switch")
-        if max(map(len, (says, where, of))) > EDIT_LETTERS.most:
+        if max(map(len, (says, where, of))) > EDIT_LETTERS.maximum:
             raise ValueError(f"the words of an edit have at most {EDIT_LETTERS} letters")
     return tuple(ListedEdit(edit, *row[1:]) for edit, row in zip(edits, rows, strict=True))
 

@@ -28,7 +28,7 @@ _read_edits, _open_file = unwrap(DataEditorSerde.deserialize), unwrap(UploadedFi
 # "No message adds rows to a table or takes any away": num_rows="fixed" binds the browser alone, on_change comes later.
 @wraps(_read_edits)
 def _read_bounded_edits(self: Any, ui_value: str | None) -> DataEditorState:
-    is_small = ui_value is None or len(ui_value) <= JSON_BYTES.most
+    is_small = ui_value is None or len(ui_value) <= JSON_BYTES.maximum
     state = _read_edits(self, ui_value if is_small else None)
     if not is_small or state["added_rows"]:
         excess = f"{len(state['added_rows']):,} new rows" if is_small else f"Texts larger than {JSON_BYTES.millions} MB"

@@ -96,7 +96,7 @@ class Queue:
 @cache
 def queue_of(device: str, task: str = "") -> Queue:
     """Return the queue of a device, one for all visitors; of another task there, its own queue."""
-    return Queue(QUEUE.most)
+    return Queue(QUEUE.maximum)
 
 
 @contextmanager

@@ -54,7 +54,7 @@ class LatestRun(NamedTuple):
     given: ModelInput
 
 
-@st.cache_resource(max_entries=MODELS.most, show_spinner="Loading the model")
+@st.cache_resource(max_entries=MODELS.maximum, show_spinner="Loading the model")
 def pretrained_of(key: str) -> Pretrained:
     """Return a model by a key from choose_model, loaded once for everybody; ModelError = it is gone."""
     try:
@@ -73,7 +73,7 @@ def free_models() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _runs() -> BoundedCache:
-    return BoundedCache(max_items=RUNS.most)
+    return BoundedCache(max_items=RUNS.maximum)
 
 
 def run_of(key: str, given: ModelInput, edits: Mapping[int, Edits] | None = None) -> ModelRun:
@@ -93,7 +93,7 @@ def run_of(key: str, given: ModelInput, edits: Mapping[int, Edits] | None = None
     return result.value
 
 
-@st.cache_resource(max_entries=RUNS.most, show_spinner=False)
+@st.cache_resource(max_entries=RUNS.maximum, show_spinner=False)
 def prepared_of(key: str, given: ModelInput) -> ModelInputs:
     """Return an input as tensors that the model takes; not inside compute_turn, as run_of."""
     pretrained = pretrained_of(key)
@@ -163,7 +163,7 @@ def start_download(candidate: catalogue.ModelCandidate) -> None:
         ended = [name for name, one in _DOWNLOADS.items() if one.outcome is not None]
         if candidate.name in _DOWNLOADS and candidate.name not in ended:
             return
-        if len(_DOWNLOADS) - len(ended) >= DOWNLOADS.most:
+        if len(_DOWNLOADS) - len(ended) >= DOWNLOADS.maximum:
             raise ModelError(
                 f"{DOWNLOADS} models are on their way for other visitors already. Press Load again when one of them "
                 "has arrived."
@@ -380,7 +380,7 @@ def _run_or_error(read: Callable[[], ModelRun]) -> ModelRun | None:
         return None
 
 
-@st.cache_resource(max_entries=RECORDINGS.most, show_spinner="Opening the recording")
+@st.cache_resource(max_entries=RECORDINGS.maximum, show_spinner="Opening the recording")
 def _read_recording(path: str, name: str, changed: float, _upload: Any = None) -> ModelRun:
     from attention_core.attention.recording import load_recording
     from attention_core.hub.run import recording_run
@@ -390,7 +390,7 @@ def _read_recording(path: str, name: str, changed: float, _upload: Any = None) -
         if _upload is not None:
             file = Path(folder) / "run.npz"
             file.write_bytes(_upload.getvalue())  # getbuffer would copy it
-        recording = load_recording(file, max_bytes=RECORDING_BYTES.most)
+        recording = load_recording(file, max_bytes=RECORDING_BYTES.maximum)
     if not recording.traces:
         raise ValueError(f"{name} holds no attention: nothing was recorded")
     return recording_run(recording, name)

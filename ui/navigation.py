@@ -108,9 +108,9 @@ def show_opened_file(url_path: str) -> None:
 
 
 def _holds_tensors(file: Path) -> bool:
-    from attention_core.atlas import FileKind, kind_of_file
+    from attention_core.atlas import FileKind, detect_file_kind
 
     try:
-        return kind_of_file(file, file.name) is FileKind.TENSORS
+        return detect_file_kind(file, file.name) is FileKind.TENSORS
     except (OSError, ValueError):
         return False

@@ -54,7 +54,7 @@ def sentence_box(
         on_changed()
 
     sentence_field.suggest(next(iter(examples.values())))
-    options = {"max_chars": SENTENCE_LETTERS.most, "help": f"Up to {max_words} words."}
+    options = {"max_chars": SENTENCE_LETTERS.maximum, "help": f"Up to {max_words} words."}
     sentence_field.widget(st.text_input, label, on_change=on_changed, **options)
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_examples"):
         for number, (short, sentence) in enumerate(examples.items()):
@@ -132,7 +132,7 @@ def reading_remarks(source: SourceSentence) -> None:
 @cache
 def text_field(name: str) -> Field[str]:
     """Return the field of the sentence that is typed on a page."""
-    return Field(name, "text", "", address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.most])
+    return Field(name, "text", "", address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.maximum])
 
 
 _arcs = component("aligned_words")

@@ -34,7 +34,7 @@ class Cells:
         self.columns = COLUMNS if trace.query.device.type == "cpu" else COLUMNS_ELSEWHERE
         self._key = trace.key_of(head)
         self._last_query = slice(0, 0), trace.query[head, :0]  # the rows of the last call of log2_weights(), scaled
-        self._known = [False] * math.ceil(trace.n_queries / BAND)
+        self._is_computed = [False] * math.ceil(trace.n_queries / BAND)
         self._visible_keys = cache(self._range_of_keys)
         with torch.inference_mode():
             self._normaliser = torch.zeros(trace.n_queries, dtype=self.precise, device=trace.query.device)
@@ -43,13 +43,13 @@ class Cells:
         """Return the type in which scores of these rows have to be computed; None = that of the query is enough."""
         return None if self._fits_float32[rows.start // BAND] else self.precise
 
-    def is_known(self, rows: slice) -> bool:
-        return all(self._known[rows.start // BAND : math.ceil(rows.stop / BAND)])
+    def is_computed(self, rows: slice) -> bool:
+        return all(self._is_computed[rows.start // BAND : math.ceil(rows.stop / BAND)])
 
     def normaliser(self, rows: slice) -> Tensor:
         """Return the log-sum-exp of rows, which may cross bands; -inf for a query that sees no key."""
         for band in range(rows.start // BAND, math.ceil(rows.stop / BAND)):
-            if not self._known[band]:
+            if not self._is_computed[band]:
                 self._fill(band)
         return self._normaliser[rows]
 
@@ -97,9 +97,9 @@ class Cells:
         """
         if self.dtype(rows) is not None:
             return torch.ones_like(sums)
-        if self.trace.normaliser is None and not self.is_known(rows):
+        if self.trace.normaliser is None and not self.is_computed(rows):
             self._normaliser[rows] = self.trace.with_sinks(sums.log(), self.head, rows)
-            self._known[rows.start // BAND] = True
+            self._is_computed[rows.start // BAND] = True
         return finite_normaliser(self.normaliser(rows)).neg().exp()
 
     def visible_keys(self, rows: slice) -> slice:
@@ -146,21 +146,21 @@ class Cells:
             self._normaliser[rows] = self.trace.normaliser[self.head, rows].to(self._normaliser)
         else:
             self._normaliser[rows] = self._log_sum_exp(rows, dtype)
-        self._known[band] = True
+        self._is_computed[band] = True
 
     def _log_sum_exp(self, rows: slice, dtype: torch.dtype | None) -> Tensor:
-        keys, buffer, parts = self.visible_keys(rows), self.buffer(BAND, self.columns), []
+        keys, buffer, partial_sums = self.visible_keys(rows), self.buffer(BAND, self.columns), []
         for cols in spans(keys.start, keys.stop, self.columns):
             if dtype is None:  # scores this small need no maximum subtracted, which would take a second pass
-                parts.append(self.log2_weights(rows, cols, buffer).exp2_().sum(0))
+                partial_sums.append(self.log2_weights(rows, cols, buffer).exp2_().sum(0))
             else:
-                parts.append(self._masked_scores(rows, cols, dtype).logsumexp(1))
-        if not parts:
+                partial_sums.append(self._masked_scores(rows, cols, dtype).logsumexp(1))
+        if not partial_sums:
             total = torch.full_like(self._normaliser[rows], -math.inf)
         elif dtype is None:
-            total = torch.stack(parts).to(self.precise).sum(0).log()
+            total = torch.stack(partial_sums).to(self.precise).sum(0).log()
         else:
-            total = torch.stack(parts).logsumexp(0)
+            total = torch.stack(partial_sums).logsumexp(0)
         return self.trace.with_sinks(total, self.head, rows)
 
     @cached_property
@@ -170,17 +170,17 @@ class Cells:
         False where an edit changes single rows of the band. A sink counts as a score, so that the factor of a row, too,
         is neither 0 nor infinite in float32.
         """
-        trace, bands = self.trace, len(self._known)
+        trace, bands = self.trace, len(self._is_computed)
         bound = trace.edited_score.bound(trace.key.shape[-1])
         has_large_sinks = trace.sinks is not None and _size(trace.sinks) > MAX_FLOAT32_SCORE
         if bound is None or isinstance(self._changed, slice) or has_large_sinks:
             return [False] * bands
         scale = abs(trace.score_multiplier(self.head))
         bias = None if trace.bias is None else trace.bias.expand(trace.n_heads, *trace.bias.shape[-2:])[self.head]
-        more = 0.0 if bias is None else _size(bias)
+        bias_bound = 0.0 if bias is None else _size(bias)
         lengths, longest = _lengths(trace.query[self.head]), _lengths(self._key).amax() * (bound * scale)
         per_band = torch.nn.functional.pad(lengths, (0, bands * BAND - len(lengths))).view(bands, BAND).amax(1)
-        fits = per_band * longest + more * scale <= MAX_FLOAT32_SCORE
+        fits = per_band * longest + bias_bound * scale <= MAX_FLOAT32_SCORE
         fits[[row // BAND for row in self._changed]] = False
         return fits.tolist()
 

@@ -70,7 +70,7 @@ class Atlas:
         """Return the number of tiles of a level, (rows, columns)."""
         return n_blocks(self.n_queries, TILE * 2**level), n_blocks(self.n_keys, TILE * 2**level)
 
-    def part(self, level: int, row: int, col: int) -> tuple[slice, slice]:
+    def region(self, level: int, row: int, col: int) -> tuple[slice, slice]:
         """Return which rows and columns of the matrix a tile shows."""
         side = TILE * 2**level
         rows = slice(row * side, min((row + 1) * side, self.n_queries))
@@ -97,13 +97,13 @@ class Atlas:
     def prepare(self, level: int, row: int) -> Iterator[None]:
         """Compute the normalisers of a row of tiles; yield after every band of 256 rows that lacked them.
 
-        Each takes a whole row of the matrix. They are kept, so that a caller may stop in between. The levels of the
+        Each takes a whole row of the matrix. They are stored, so that a caller may stop in between. The levels of the
         survey need none.
         """
         if level < self.base_level:
-            whole = self.part(level, row, 0)[0]
-            for rows in spans(whole.start, whole.stop, BAND):
-                if not self._cells.is_known(rows):
+            tile_rows = self.region(level, row, 0)[0]
+            for rows in spans(tile_rows.start, tile_rows.stop, BAND):
+                if not self._cells.is_computed(rows):
                     self._cells.normaliser(rows)
                     yield
 
@@ -137,12 +137,12 @@ class Atlas:
         return 4 * self.n_queries * self.n_keys
 
     @property
-    def kept_bytes(self) -> int:
+    def stored_bytes(self) -> int:
         """What the head's queries and keys take, and one float64 number per row, its normaliser."""
         return self.trace.query[self.head].nbytes + self.trace.key_of(self.head).nbytes + 8 * self.n_queries
 
     @property
-    def is_made_of_products(self) -> bool:
+    def has_product_weights(self) -> bool:
         """Whether queries, keys and normalisers are all that its weights are computed from."""
         trace = self.trace
         is_plain = trace.score.dot_factor(trace.query.shape[-1]) is not None and trace.has_softmax and not trace.edits
@@ -150,18 +150,18 @@ class Atlas:
 
     def _tile(self, level: int, row: int, col: int) -> np.ndarray:
         maxima_of = self._on_demand if level < self.base_level else self._survey.pooled
-        return to_array(maxima_of(*self.part(level, row, col), 2**level))
+        return to_array(maxima_of(*self.region(level, row, col), 2**level))
 
     def _on_demand(self, rows: slice, cols: slice, block: int) -> Tensor:
         """Return the maxima of blocks, computed in pieces that fit the cache; blocks that are wholly hidden stay 0."""
-        cells, size = self._cells, [n_blocks(part.stop - part.start, block) for part in (rows, cols)]
+        cells, size = self._cells, [n_blocks(span.stop - span.start, block) for span in (rows, cols)]
         largest = torch.zeros(size, device=self.trace.query.device)
         for band in spans(rows.start, rows.stop, BAND):
             keys = cells.visible_keys(band)
             first, stop = max(cols.start, keys.start // block * block), min(cols.stop, keys.stop)
-            for piece in spans(first, stop, cells.columns):
-                weights = cells.log_weights(band, piece, cells.precise if block == 1 else cells.dtype(band)).exp_()
-                largest[block_slice(band, rows.start, block), block_slice(piece, cols.start, block)] = pooled(
+            for columns in spans(first, stop, cells.columns):
+                weights = cells.log_weights(band, columns, cells.precise if block == 1 else cells.dtype(band)).exp_()
+                largest[block_slice(band, rows.start, block), block_slice(columns, cols.start, block)] = pooled(
                     weights, block
                 ).float()
         return largest
@@ -171,7 +171,7 @@ BLANKS = {ord(mark): " " for mark in "▁ĠĊ"}
 """Byte-level and SentencePiece tokenizers write a blank or the end of a line as one of these."""
 
 
-def search(labels: Sequence[str], text: str, *, whole: bool = False) -> list[int]:
+def search(labels: Sequence[str], text: str, *, ends_word: bool = False) -> list[int]:
     """Return the positions of words that begin with a text, in order; it may run over several labels and words.
 
     Upper and lower case are alike, and so are blanks and the marks that tokenizers write for them. Where the labels are
@@ -180,25 +180,25 @@ def search(labels: Sequence[str], text: str, *, whole: bool = False) -> list[int
     Args:
         labels: one per position, such as the tokens of a text.
         text: what to find; nothing is found by an empty one.
-        whole: whether it has to end where a word ends, too.
+        ends_word: whether it has to end where a word ends, too.
     """
-    wanted = text.translate(BLANKS).casefold().split()
-    if not wanted:
+    query_words = text.translate(BLANKS).casefold().split()
+    if not query_words:
         return []
     if labels and (labels[0], labels[-1]) == ("0", str(len(labels) - 1)):
-        return [labels.index(wanted[0])] if wanted[0] in labels else []
+        return [labels.index(query_words[0])] if query_words[0] in labels else []
     written = [("" if glued else " ") + piece.translate(BLANKS).casefold() for piece, glued in pieces(labels)]
     starts = list(itertools.accumulate(map(len, written), initial=0))
-    pattern = r"\s*".join(map(re.escape, wanted)) + r"(?!\w)" * (whole and wanted[-1][-1].isalnum())
-    begins = re.compile(r"(?<!\w)" * wanted[0][0].isalnum() + rf"(?={pattern})")
-    found = (bisect.bisect_right(starts, match.start()) - 1 for match in begins.finditer("".join(written)))
-    return list(dict.fromkeys(found))
+    pattern = r"\s*".join(map(re.escape, query_words)) + r"(?!\w)" * (ends_word and query_words[-1][-1].isalnum())
+    begins = re.compile(r"(?<!\w)" * query_words[0][0].isalnum() + rf"(?={pattern})")
+    positions = (bisect.bisect_right(starts, match.start()) - 1 for match in begins.finditer("".join(written)))
+    return list(dict.fromkeys(positions))
 
 
 MASKED, ZERO, UNKNOWN, FIRST = 0, 1, 2, 3
 """Codes: hidden by a mask, exactly 0, not surveyed yet, and the smallest value above 0."""
 ERROR = 4.9e-4  # largest relative error: less than half a unit of the third significant digit of any number
-MOST_PAIRS = 2**24  # pairs of a tile up to which its mask is read, to tell hidden cells from weights of 0
+MAX_PAIRS = 2**24  # pairs of a tile up to which its mask is read, to tell hidden cells from weights of 0
 
 
 class PackedTile(NamedTuple):
@@ -235,7 +235,7 @@ def pack(values: np.ndarray, hidden: np.ndarray | None = None) -> PackedTile:
 def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarray) -> np.ndarray | None:
     """Return which cells of a tile are hidden wholly, bool of the tile's shape, or None where none is.
 
-    Of a level with more than MOST_PAIRS pairs in a tile, only what causality and its window hide is known.
+    Of a level with more than MAX_PAIRS pairs in a tile, only what causality and its window hide is known.
 
     Where the tile's values are above 0, nothing is hidden. See Atlas.tile for the level, row and column.
     """
@@ -243,11 +243,11 @@ def hidden_cells(atlas: Atlas, level: int, row: int, col: int, values: np.ndarra
     if not atlas.has_mask or not empty.any():
         return None
     block = 2**level
-    rows, cols = atlas.part(level, row, col)
-    if (rows.stop - rows.start) * (cols.stop - cols.start) <= MOST_PAIRS:
+    rows, cols = atlas.region(level, row, col)
+    if (rows.stop - rows.start) * (cols.stop - cols.start) <= MAX_PAIRS:
         allowed = atlas.trace.allowed(atlas.head, rows, cols)
-        seen = None if allowed is None else in_blocks(in_blocks(allowed, block).any(1).T, block).any(1).T
-        return None if seen is None else empty & ~to_array(seen)
+        visible = None if allowed is None else in_blocks(in_blocks(allowed, block).any(1).T, block).any(1).T
+        return None if visible is None else empty & ~to_array(visible)
     if not atlas.trace.is_causal:
         return None
     first_query, first_key = np.arange(rows.start, rows.stop, block)[:, None], np.arange(cols.start, cols.stop, block)

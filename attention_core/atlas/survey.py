@@ -25,7 +25,7 @@ class Survey:
         self._n_done, self._share_of_band = 0, 0.0
         self._lock = Lock("survey")
         self._largest: Tensor | None = None
-        self._parts = self._pass()
+        self._steps = self._pass()
 
     @property
     def share(self) -> float:
@@ -43,17 +43,17 @@ class Survey:
     def step(self) -> float:
         """Go on for about a tenth of a second and return the share that is done."""
         with self._lock:
-            end = time.monotonic() + PORTION
-            for _ in self._parts:
-                if time.monotonic() >= end:
+            deadline = time.monotonic() + PORTION
+            for _ in self._steps:
+                if time.monotonic() >= deadline:
                     return self.share
-            self._parts = self._pass()  # all is done, or a fault has ended the pass, which begins the band anew
+            self._steps = self._pass()  # all is done, or a fault has ended the pass, which begins the band anew
             return self.share
 
     def pooled(self, rows: slice, cols: slice, block: int) -> Tensor:
         """Return the maxima of larger blocks, NaN where a row of them was not seen."""
         if self._largest is None:
-            return torch.full([n_blocks(part.stop - part.start, block) for part in (rows, cols)], math.nan)
+            return torch.full([n_blocks(span.stop - span.start, block) for span in (rows, cols)], math.nan)
         return pooled(
             self._largest[block_slice(rows, 0, self._block), block_slice(cols, 0, self._block)], block // self._block
         )
@@ -90,15 +90,15 @@ def n_blocks(n_cells: int, block: int) -> int:
     return math.ceil(n_cells / block)
 
 
-def block_slice(part: slice, origin: int, block: int) -> slice:
-    return slice((part.start - origin) // block, n_blocks(part.stop - origin, block))
+def block_slice(span: slice, origin: int, block: int) -> slice:
+    return slice((span.start - origin) // block, n_blocks(span.stop - origin, block))
 
 
 def in_blocks(cells: Tensor, block: int) -> Tensor:
     """Return (n_blocks, block, n_cols) of cells (n_rows, n_cols): their rows in blocks, the last with zeros below."""
     below = -len(cells) % block
-    whole = torch.nn.functional.pad(cells, (0, 0, 0, below)) if below else cells
-    return whole.reshape(-1, block, cells.shape[1])
+    padded = torch.nn.functional.pad(cells, (0, 0, 0, below)) if below else cells
+    return padded.reshape(-1, block, cells.shape[1])
 
 
 def pooled(cells: Tensor, block: int) -> Tensor:

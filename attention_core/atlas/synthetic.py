@@ -14,8 +14,9 @@ from attention_core.attention.scores import ScaledDot
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 
-CHAPTERS, COMMON, OWN = 8, 1200, 400  # parts of the text, words that all of them share, words that each has for itself
-WORDS = COMMON + CHAPTERS * OWN
+CHAPTERS = 8
+COMMON, PER_CHAPTER = 1200, 400  # words that all chapters share, words that each has for itself
+N_WORDS = COMMON + CHAPTERS * PER_CHAPTER
 WIDTH = 64
 LAGS = (1.0, 0.8, 0.6)  # how much the present word, the one before and the one before that count
 
@@ -26,11 +27,12 @@ def passage(n: int) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=2)
-def _words(n: int) -> np.ndarray:
+def _word_ids(n: int) -> np.ndarray:
     chance = np.random.default_rng(17)
     common = np.minimum(chance.zipf(1.35, n) - 1, COMMON - 1)
-    own = COMMON + np.arange(n) * CHAPTERS // n * OWN + np.minimum(chance.zipf(1.2, n) - 1, OWN - 1)
-    text = np.where(chance.random(n) < 0.55, common, own)
+    of_chapter = np.minimum(chance.zipf(1.2, n) - 1, PER_CHAPTER - 1)
+    of_chapter += COMMON + np.arange(n) * CHAPTERS // n * PER_CHAPTER
+    text = np.where(chance.random(n) < 0.55, common, of_chapter)
     first, again, length = passage(n)
     text[again : again + length] = text[first : first + length]
     return text
@@ -40,9 +42,9 @@ def _words(n: int) -> np.ndarray:
 def labels(n: int) -> tuple[str, ...]:
     """Return the made-up text of n words: each word two or three syllables."""
     syllables = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
-    order = np.random.default_rng(5).permutation(len(syllables) ** 2)[:WORDS]
+    order = np.random.default_rng(5).permutation(len(syllables) ** 2)[:N_WORDS]
     names = [syllables[pair // len(syllables)] + syllables[pair % len(syllables)] for pair in order]
-    return tuple(names[word] for word in _words(n))
+    return tuple(names[word_id] for word_id in _word_ids(n))
 
 
 def synthetic_trace(n: int) -> AttentionTrace:
@@ -50,10 +52,10 @@ def synthetic_trace(n: int) -> AttentionTrace:
 
     A key tells the three words before it, a query the last three up to it; the first key is where to rest.
     """
-    text, chance = torch.from_numpy(_words(n)), torch.Generator().manual_seed(3)
+    text, chance = torch.from_numpy(_word_ids(n)), torch.Generator().manual_seed(3)
     query, key = torch.zeros(2, n, WIDTH)
     for lag, share in enumerate(LAGS):
-        directions = torch.nn.functional.normalize(torch.randn(WORDS, WIDTH - 1, generator=chance), dim=1)
+        directions = torch.nn.functional.normalize(torch.randn(N_WORDS, WIDTH - 1, generator=chance), dim=1)
         codes = directions * share * math.sqrt(8.5)
         query[lag:, 1:] += codes[text[: n - lag]]
         key[lag + 1 :, 1:] += codes[text[: n - lag - 1]]

@@ -24,11 +24,11 @@ from attention_core.bounds.limits import (
 
 ROLES, LABELS = ("query", "key", "value"), "labels"
 KINDS = ("float16", "bfloat16", "float32", "float64")
-MAX_ABOUT = 2**20  # bytes of the beginning of a recording's description in which its format has to stand
+MAX_HEADER_BYTES = 2**20  # bytes of the beginning of a recording's description in which its format has to stand
 DAMAGED = "is damaged and cannot be read"
-HOW = "Save query, key and value with np.savez."
+SAVING_HINT = "Save query, key and value with np.savez."
 MECHANISM = "scaled dot product attention"
-PICKLED = f"is a pickle, which is not opened because that can run code. {HOW}"
+PICKLED = f"is a pickle, which is not opened because that can run code. {SAVING_HINT}"
 
 
 class FileKind(StrEnum):
@@ -36,7 +36,7 @@ class FileKind(StrEnum):
     TENSORS = "tensors"
 
 
-def kind_of_file(source: Source, name: str = "The file") -> FileKind:
+def detect_file_kind(source: Source, name: str = "The file") -> FileKind:
     """Return whether a file is a recording of attention_core (load_recording reads it) or a set of tensors.
 
     Raises:
@@ -48,15 +48,15 @@ def kind_of_file(source: Source, name: str = "The file") -> FileKind:
     if start[:1] == b"\x80":
         raise FileError(f"{name} {PICKLED}")
     if start != b"PK":
-        raise FileError(f"{name} {'is neither a recording nor a .npz file' if start else 'is empty'}. {HOW}")
+        raise FileError(f"{name} {'is neither a recording nor a .npz file' if start else 'is empty'}. {SAVING_HINT}")
     with readable_errors(f"{name} {DAMAGED}"), open_zip(source) as archive:
         names = archive.namelist()
-        if any(part.endswith("data.pkl") for part in names):
+        if any(member.endswith("data.pkl") for member in names):
             raise FileError(f"{name} {PICKLED}")
         if "about.npy" not in names:
             return FileKind.TENSORS
-        with archive.open("about.npy") as about:
-            described = about.read(MAX_ABOUT).replace(b"\0", b"")
+        with archive.open("about.npy") as header:
+            described = header.read(MAX_HEADER_BYTES).replace(b"\0", b"")
         return FileKind.RECORDING if FORMAT.encode() in described else FileKind.TENSORS
 
 
@@ -71,40 +71,40 @@ class Tensors:
     labels: tuple[str, ...] | None = None  # one text per position
 
 
-def read_tensors(source: Source, name: str = "The file", *, most_bytes: int | None = None) -> Tensors:
+def read_tensors(source: Source, name: str = "The file", *, max_bytes: int | None = None) -> Tensors:
     """Read the arrays query, key and, if they are there, value, mask and labels; no pickle is opened.
 
     Args:
         source: a path or the bytes of a .npz file.
         name: what to call the file in messages.
-        most_bytes: bound for the tensors together; None = TENSOR_BYTES.
+        max_bytes: bound for the tensors together; None = TENSOR_BYTES.
 
     Raises:
         FileNotFoundError: no such file.
         FileError: a file that is damaged, too large, of another kind or without such arrays, and tensors that do
             not fit together, in words for people.
     """
-    most_bytes = TENSOR_BYTES.most if most_bytes is None else most_bytes
-    if kind_of_file(source, name) == FileKind.RECORDING:
+    max_bytes = TENSOR_BYTES.maximum if max_bytes is None else max_bytes
+    if detect_file_kind(source, name) == FileKind.RECORDING:
         raise FileError(f"{name} is a recording of whole layers, not a set of tensors: open it as a recording.")
     with readable_errors(f"{name} {DAMAGED}"), open_npz(source) as file:
         entries = file.entries
         if not {"query", "key"} <= set(entries):
             raise FileError(f"{name} has no arrays that are called query and key. It holds {_listed(entries)}.")
-        wanted = [array for array in (*ROLES, "mask") if array in entries]
-        n_bytes = sum(entries[array].n_bytes for array in wanted)
-        if n_bytes > most_bytes:
+        array_names = [array for array in (*ROLES, "mask") if array in entries]
+        n_bytes = sum(entries[array].n_bytes for array in array_names)
+        if n_bytes > max_bytes:
             raise FileError(
-                f"{name}: {', '.join(map(repr, wanted))} take {n_bytes / 2**20:,.0f} MiB, more than the "
-                f"{most_bytes / 2**20:,.0f} MiB allowed. Save fewer heads or positions, or float16 numbers."
+                f"{name}: {', '.join(map(repr, array_names))} take {n_bytes / 2**20:,.0f} MiB, more than the "
+                f"{max_bytes / 2**20:,.0f} MiB allowed. Save fewer heads or positions, or float16 numbers."
             )
-        for array in wanted:
+        for array in array_names:
             if array in ROLES:
                 _check_type(array, entries[array].dtype, f"{name}: ")
         labels = _labels(file, name)
-        given = {array: torch.from_numpy(_native(file[array])) for array in wanted}
+        tensors = {array: torch.from_numpy(_native(file[array])) for array in array_names}
     try:
-        return _checked(given, labels)
+        return _checked(tensors, labels)
     except ValueError as error:
         raise FileError(f"{name}: {error}") from None
 
@@ -119,7 +119,7 @@ def _labels(file: Npz, name: str) -> tuple[str, ...] | None:
         return None
     if not entry.dtype.startswith("str") or len(entry.shape) != 1:
         raise FileError(f"{name}: {LABELS!r} must be a row of texts, np.array({LABELS}, dtype=str).")
-    if entry.shape[0] > TENSOR_LABELS.most or entry.n_bytes > TENSOR_LABEL_BYTES.most:
+    if entry.shape[0] > TENSOR_LABELS.maximum or entry.n_bytes > TENSOR_LABEL_BYTES.maximum:
         raise FileError(f"{name}: {LABELS!r} is too long; at most {TENSOR_LABELS} labels are read.")
     return tuple(escape_hidden(str(text)) for text in file[LABELS])
 
@@ -152,11 +152,11 @@ def trace_of_tensors(
     """
     if scale is not None and not 0 < abs(scale) < float("inf"):
         raise ValueError(f"scale must be a number other than 0, got {scale}")
-    given = {"query": query, "key": key} | ({} if value is None else {"value": value})
-    for role, tensor in given.items():
+    tensors = {"query": query, "key": key} | ({} if value is None else {"value": value})
+    for role, tensor in tensors.items():
         _check_type(role, str(tensor.dtype).removeprefix("torch."))
-    given |= {} if mask is None else {"mask": mask}
-    checked = _checked(given, None if labels is None else tuple(labels))
+    tensors |= {} if mask is None else {"mask": mask}
+    checked = _checked(tensors, None if labels is None else tuple(labels))
     query, key, texts = checked.query, checked.key, checked.labels
 
     def axis(name: str, n: int) -> Axis:
@@ -176,8 +176,8 @@ def trace_of_tensors(
 
 
 def _listed(entries: dict[str, Entry]) -> str:
-    some = [f"{entry.name!r} ({entry.dtype}, {_shape(entry.shape)})" for entry in list(entries.values())[:12]]
-    return (", ".join(some) or "nothing") + (f" and {len(entries) - 12} more" if len(entries) > 12 else "")
+    listed = [f"{entry.name!r} ({entry.dtype}, {_shape(entry.shape)})" for entry in list(entries.values())[:12]]
+    return (", ".join(listed) or "nothing") + (f" and {len(entries) - 12} more" if len(entries) > 12 else "")
 
 
 def _shape(shape: Sequence[int]) -> str:
@@ -189,8 +189,8 @@ def _check_type(array: str, dtype: str, begin: str = "") -> None:
         raise FileError(f"{begin}{array!r} must hold {', '.join(KINDS[:-1])} or {KINDS[-1]} numbers, got {dtype}")
 
 
-def _checked(given: dict[str, Tensor], labels: tuple[str, ...] | None) -> Tensors:
-    tensors = {role: _with_heads(role, given[role]) for role in ROLES if role in given}
+def _checked(arrays: dict[str, Tensor], labels: tuple[str, ...] | None) -> Tensors:
+    tensors = {role: _with_heads(role, arrays[role]) for role in ROLES if role in arrays}
     query, key, value = tensors["query"], tensors["key"], tensors.get("value")
     if query.shape[2] != key.shape[2]:
         raise ValueError(f"query and key need vectors of the same length, got {query.shape[2]:,} and {key.shape[2]:,}")
@@ -206,7 +206,7 @@ def _checked(given: dict[str, Tensor], labels: tuple[str, ...] | None) -> Tensor
     for role, tensor in tensors.items():
         if not tensor.isfinite().all():
             raise ValueError(f"{role} holds numbers that are NaN or infinite")
-    mask = given.get("mask")
+    mask = arrays.get("mask")
     if mask is not None:
         mask = _fitting_mask(mask, (*query.shape[:2], key.shape[1]))
     if labels is not None and len(labels) not in (query.shape[1], key.shape[1]):
@@ -222,11 +222,11 @@ def _with_heads(role: str, tensor: Tensor) -> Tensor:
     elif tensor.ndim == 2:
         tensor = tensor[None]
     if tensor.ndim != 3:
-        more = f"; of a batch of {shape[0]:,}, save one item" if tensor.ndim == 4 else ""
-        raise ValueError(f"{role} must be (n, d), (heads, n, d) or (1, heads, n, d), got {_shape(shape)}{more}")
+        hint = f"; of a batch of {shape[0]:,}, save one item" if tensor.ndim == 4 else ""
+        raise ValueError(f"{role} must be (n, d), (heads, n, d) or (1, heads, n, d), got {_shape(shape)}{hint}")
     if not tensor.numel():
         raise ValueError(f"{role} is empty: {_shape(shape)}")
-    if tensor.shape[0] > TENSOR_HEADS.most:
+    if tensor.shape[0] > TENSOR_HEADS.maximum:
         raise ValueError(
             f"{role} has {tensor.shape[0]:,} heads of {tensor.shape[1]:,} positions, at most {TENSOR_HEADS} heads "
             "are taken; if these are (n, heads, d), exchange the first two dimensions"

@@ -375,7 +375,7 @@ def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recordi
     path = Path(path)
     with readable_errors(f"{path.name} is damaged or no recording"), open_npz(path) as file:
         file.check_size(max_bytes, path.name)
-        if max_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.most:  # four bytes a letter
+        if max_bytes is not None and file.entries["about"].n_bytes > 4 * JSON_BYTES.maximum:  # four bytes a letter
             raise ValueError("its description is too long")
         description = read_json(str(file["about"]), sys.maxsize)
         if not isinstance(description, dict) or description.get("format") != FORMAT:

@@ -5,7 +5,7 @@ import unicodedata
 
 from attention_core.bounds.limits import is_hosted
 
-SHOWN = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
+SIGNS = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": "\u21b5", "\t": "\u21e5", "\x7f": "\u2421"}
 """Signs for control characters, which would break a line or take no room."""
 JOINERS = "\u200c\u200d"  # hidden signs that letters of Persian and parts of emoji need between them
 MAX_MARKS = 8  # accents on one letter: the most that any script takes are fewer
@@ -27,14 +27,14 @@ def escape_hidden(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    parts, n_marks = [], 0
+    signs, n_marks = [], 0
     for sign in text:
-        kind = unicodedata.category(sign)
-        n_marks = n_marks + 1 if kind in ("Mn", "Me") else 0
-        is_hidden = kind in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in JOINERS
+        category = unicodedata.category(sign)
+        n_marks = n_marks + 1 if category in ("Mn", "Me") else 0
+        is_hidden = category in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in JOINERS
         if n_marks <= MAX_MARKS:
-            parts.append(SHOWN.get(sign, f"\u27e8{ord(sign):04X}\u27e9" if is_hidden else sign))
-    return "".join(parts)
+            signs.append(SIGNS.get(sign, f"\u27e8{ord(sign):04X}\u27e9" if is_hidden else sign))
+    return "".join(signs)
 
 
 def as_markdown(text: str, signs: str = MARKDOWN) -> str:

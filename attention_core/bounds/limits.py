@@ -1,6 +1,6 @@
 """Every bound of the library on what strangers send, with its reason, which SECURITY.md lists.
 
-A bound is asked for when it is needed, `JSON_BYTES.most`: on a public server some are smaller.
+A bound is asked for when it is needed, `JSON_BYTES.maximum`: on a public server some are smaller.
 """
 
 import os
@@ -18,23 +18,23 @@ def is_hosted() -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """What is bounded, how much there is at most, why, and what there is at most on a public server if that is less."""
+    """An upper bound on what strangers send: of what, how much, why, and how much on a public server if less."""
 
-    what: str
-    own: int
+    subject: str
+    unhosted: int
     why: str
     hosted: int | None = None
 
     @property
-    def most(self) -> int:
-        return self.hosted if self.hosted is not None and is_hosted() else self.own
+    def maximum(self) -> int:
+        return self.hosted if self.hosted is not None and is_hosted() else self.unhosted
 
     @property
     def millions(self) -> int:
-        return self.most // 1_000_000
+        return self.maximum // 1_000_000
 
     def __str__(self) -> str:
-        return f"{self.most:,}"
+        return f"{self.maximum:,}"
 
 
 MIB = 2**20
@@ -45,7 +45,7 @@ UNPACKED_DEPTH = Bound("levels of a value in a link or a session", 6, "our own h
 SESSION_VALUES = Bound("values of a session", 200, "no page has so many fields")
 JSON_BYTES = Bound("bytes of any JSON", 4_000_000, "each byte takes up to some 20 bytes of memory")
 ARCHIVE_LIST_BYTES = Bound("bytes of an archive's list", 2**19, "a megabyte could name a hundred thousand arrays")
-ARRAY_ABOUT_BYTES = Bound("bytes of an array's description", 10_240, "NumPy reads it before it says it is too long")
+ARRAY_HEADER_BYTES = Bound("bytes of an array's description", 10_240, "NumPy reads it before it says it is too long")
 ARRAY_DIMENSIONS = Bound("dimensions of an array", 64, "NumPy has no more")
 EDITS = Bound("edits of attention in a link", 64, "nobody keeps more in mind")
 EDIT_CELLS = Bound("keys of one edit", 4_096, "a row of a run of a model has fewer")
@@ -53,8 +53,10 @@ EDIT_POSITION = Bound("the largest position in an edit", 2**24, "no input is as 
 # drawings and pictures
 DRAWING_STROKES = Bound("strokes of a drawing that is sent", 200, "more than a person draws")
 DRAWING_POINTS = Bound("points of a drawing that is sent", 20_000, "more than a person draws")
-DRAWING_FAR = Bound("pixels from a pad to a point of a stroke", 10_000, "strokes beyond the edge are kept, not all ink")
-DRAWING_WAY = Bound("pixels that the pen goes along and down", 5_000_000, "an hour of scribbling; each is drawn")
+PEN_DISTANCE = Bound(
+    "pixels from a pad to a point of a stroke", 10_000, "strokes beyond the edge are kept, not all ink"
+)
+PEN_PATH = Bound("pixels that the pen goes along and down", 5_000_000, "an hour of scribbling; each is drawn")
 DRAWING_DOTS = Bound("dots of which a drawing is made", 200_000, "one on every pixel of the pen's way, unless endless")
 PICTURE_BYTES = Bound("bytes of an uploaded picture", 10_000_000, "photographs of phones are smaller")
 JPEG_PIXELS = Bound("pixels of an uploaded JPEG in one pass", 40_000_000, "it is unpacked at a fraction of its size")
@@ -103,7 +105,7 @@ def table(*bounds: Bound) -> str:
     """Return bounds as a table in Markdown, for SECURITY.md."""
     rows = ["| at most | on a public server | of what | why |", "|---|---|---|---|"]
     for bound in bounds:
-        own = "any" if bound.own == NONE else f"{bound.own:,}"
+        unhosted = "any" if bound.unhosted == NONE else f"{bound.unhosted:,}"
         hosted = "" if bound.hosted is None else f"{bound.hosted:,}"
-        rows.append(f"| {own} | {hosted} | {bound.what} | {bound.why} |")
+        rows.append(f"| {unhosted} | {hosted} | {bound.subject} | {bound.why} |")
     return "\n".join(rows) + "\n"

@@ -29,23 +29,23 @@ class CommandError(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the command line asks; an error that the user can mend is one line and exit status 1."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    command_line = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if given[:1] in (["--help"], ["-h"]):
+        if command_line[:1] in (["--help"], ["-h"]):
             print(USAGE)
-        elif given[:1] == ["--version"]:
+        elif command_line[:1] == ["--version"]:
             print(f"attention-explorer {__version__}")
         else:
-            start_app(given)
+            start_app(command_line)
     except CommandError as error:
         sys.exit(f"attention-explorer: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
 
 
-def start_app(given: Sequence[str]) -> None:
+def start_app(command_line: Sequence[str]) -> None:
     """Start the app with a file to open, if one is named, and with options of Streamlit, each with its value."""
-    files, options = _split_arguments(given)
+    files, options = _split_arguments(command_line)
     if len(files) > 1:
         raise CommandError(f"the app opens one file, not {len(files)}: {', '.join(files)}\n{USAGE}")
     for file in files:
@@ -60,12 +60,12 @@ def start_app(given: Sequence[str]) -> None:
     runpy.run_module("streamlit", run_name="__main__")
 
 
-def _split_arguments(given: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_arguments(command_line: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return files and options, where each option is followed by its value or holds it behind "="."""
     files: list[str] = []
     options: list[str] = []
     waits = False
-    for argument in given:
+    for argument in command_line:
         is_option = argument.startswith("--")
         (options if waits or is_option else files).append(argument)
         waits = is_option and "=" not in argument

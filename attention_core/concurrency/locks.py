@@ -34,7 +34,7 @@ def note_requested(name: str, *, again: bool = False) -> None:
     """
     if CHECKED:
         held = _held.__dict__.setdefault("names", [])
-        later = [other for other in held if LOCK_ORDER.index(other) >= LOCK_ORDER.index(name)]
+        later = [held_name for held_name in held if LOCK_ORDER.index(held_name) >= LOCK_ORDER.index(name)]
         if later and not (again and name in held):
             raise RuntimeError(f"“{name}” must be taken before “{later[0]}”: see docs/concurrency.md")
         held.append(name)

@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw
 from PIL.ImageColor import getrgb
 from tqdm import tqdm
 
-from attention_core.bounds.limits import DRAWING_DOTS, DRAWING_WAY
+from attention_core.bounds.limits import DRAWING_DOTS, PEN_PATH
 from attention_core.data.mnist import FOLDER, DataError, Digits, data_folder
 from attention_core.data.stroke import Stroke, path_length
 from attention_core.files import atomic_write
@@ -234,7 +234,7 @@ def draw_strokes(strokes: Sequence[Stroke], size: tuple[int, int], ink: str, pap
     """
     canvas = np.zeros((*size, 4), np.uint8)
     canvas[:] = (*getrgb(paper), 255)
-    apart = max(1.0, path_length(strokes) / DRAWING_DOTS.most)
+    apart = max(1.0, path_length(strokes) / DRAWING_DOTS.maximum)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
         whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
         share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
@@ -302,7 +302,7 @@ def strokes_of(drawing: Any) -> list[Stroke] | None:
     """Return the strokes of a drawing that a browser sends, those of unknown colour without one; None if it is none."""
     try:
         strokes = inked_strokes(drawing)
-        return strokes if path_length(strokes) <= DRAWING_WAY.most else None
+        return strokes if path_length(strokes) <= PEN_PATH.maximum else None
     except FAULTS:
         return None
 

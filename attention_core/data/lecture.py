@@ -51,7 +51,7 @@ def read_lecture(text: str, pages: Collection[str]) -> GuidedLecture:
 
     For the format see docs/lectures.md.
     """
-    if len(text) > LECTURE_LETTERS.most:
+    if len(text) > LECTURE_LETTERS.maximum:
         raise LectureError(1, f"the file has more than {LECTURE_LETTERS} letters.")
     lines = [*enumerate((line.strip() for line in text.removeprefix("\ufeff").split("\n")), 1)]
     heads = [place for place, (_, line) in enumerate(lines) if line.startswith("## ")]
@@ -60,8 +60,8 @@ def read_lecture(text: str, pages: Collection[str]) -> GuidedLecture:
         raise LectureError(first, "a lecture begins with its title, such as “# Attention in a quarter of an hour”.")
     if not heads:
         raise LectureError(len(lines), "there is no item: each begins with its sentence, such as “## The cat is lost.”")
-    if len(heads) > LECTURE_ITEMS.most:
-        raise LectureError(lines[heads[LECTURE_ITEMS.most]][0], f"there are more than {LECTURE_ITEMS} items.")
+    if len(heads) > LECTURE_ITEMS.maximum:
+        raise LectureError(lines[heads[LECTURE_ITEMS.maximum]][0], f"there are more than {LECTURE_ITEMS} items.")
     ends = [*heads[1:], len(lines)]
     items = tuple(_item(lines[start:end], pages) for start, end in zip(heads, ends, strict=True))
     return GuidedLecture(title[2:].strip(), _joined(lines[first : heads[0]]), items)

@@ -327,8 +327,8 @@ def question_words(text: str) -> list[str]:
     """
     _refuse(not text.strip(), "Ask something, such as: what colour is the 7?")
     _refuse(
-        len(text) > QUESTION_LETTERS.most,
-        f"This question has {len(text):,} characters. Ask in {QUESTION_LETTERS.most} or fewer; one thing at a time.",
+        len(text) > QUESTION_LETTERS.maximum,
+        f"This question has {len(text):,} characters. Ask in {QUESTION_LETTERS.maximum} or fewer; one thing at a time.",
     )
     letters = unicodedata.normalize("NFKD", text.lower().replace("’", "'"))
     unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # a mark ends no word

@@ -223,8 +223,8 @@ def cleaned(name: str) -> str:
     name = name.strip()
     if not name:
         raise ModelError("Name a model, such as distilbert/distilgpt2.")
-    if len(name) > bounds.MODEL_NAME_LETTERS.most or not name.isprintable():
-        raise ModelError(f"A model's name has at most {bounds.MODEL_NAME_LETTERS.most} printable characters.")
+    if len(name) > bounds.MODEL_NAME_LETTERS.maximum or not name.isprintable():
+        raise ModelError(f"A model's name has at most {bounds.MODEL_NAME_LETTERS.maximum} printable characters.")
     page = re.fullmatch(r"https?://[^/\s]+/(?:models/)?([^/\s?#]+(?:/[^/\s?#]+)?)(?:[/?#].*)?", name)
     return page[1] if page else name
 
@@ -281,7 +281,7 @@ def _on_hub(name: str) -> ModelCandidate:
         ) from None
     try:
         info = HfApi(endpoint=constants.ENDPOINT, token=token()).model_info(
-            name, files_metadata=True, timeout=bounds.HUB_SECONDS.most
+            name, files_metadata=True, timeout=bounds.HUB_SECONDS.maximum
         )
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
         _refuse_unreadable_formats(name, list(sizes))
@@ -291,7 +291,7 @@ def _on_hub(name: str) -> ModelCandidate:
         if not weights or not sizes.keys() >= {*index}:
             raise ModelError(f"{name}: {load.without_safetensors(list(sizes))}")
         for file, size in sizes.items():
-            max_bytes = MODEL_TEXT_FILE_BYTES.most
+            max_bytes = MODEL_TEXT_FILE_BYTES.maximum
             if size > max_bytes and (TEXT_FILES.fullmatch(file) or file == load.INDEX):
                 bound = in_megabytes(max_bytes)
                 raise ModelError(f"{file} of {name} is {in_megabytes(size)}; at most {bound} are read.")
@@ -463,10 +463,10 @@ def _blob(candidate: ModelCandidate, file: RemoteFile, count: _Count) -> None:
     partial = blobs / f"{metadata.etag}.part"
     n_present = partial.stat().st_size if partial.exists() else 0
     missing, free = metadata.size - n_present, shutil.disk_usage(blobs).free
-    if missing + bounds.SPARE_DISK_BYTES.most > free:
+    if missing + bounds.SPARE_DISK_BYTES.maximum > free:
         raise ModelError(
             f"The disk has no room for {candidate.name}: {in_megabytes(missing)} are to come, {in_megabytes(free)} are "
-            f"free and {in_megabytes(bounds.SPARE_DISK_BYTES.most)} of them are left free."
+            f"free and {in_megabytes(bounds.SPARE_DISK_BYTES.maximum)} of them are left free."
         )
     _transfer(url, partial, metadata.size, count)
     if SHA256.fullmatch(metadata.etag):

@@ -96,8 +96,8 @@ def _refuse_endless(settings: Any, name: str = "") -> None:
     elif isinstance(settings, int):
         quantity = f"{name.rstrip('s').rpartition('_')[2]}s"
         bound = BOUNDED_COUNTS.get(quantity)
-        if bound and settings > bound.most:
-            raise ModelError(f"Its config.json asks for {settings:,} {quantity}; at most {bound.most:,} are read.")
+        if bound and settings > bound.maximum:
+            raise ModelError(f"Its config.json asks for {settings:,} {quantity}; at most {bound.maximum:,} are read.")
 
 
 def kind_of(config: Any) -> ModelKind:
@@ -308,8 +308,8 @@ def _tokenizer(folder: Path) -> Any:
 
     try:
         file = folder / "tokenizer.json"
-        rules = read_json(file, MODEL_TEXT_FILE_BYTES.most).get("normalizer") if file.is_file() else None
-        if _doublings(rules or {}) > TOKENIZER_DOUBLINGS.most:
+        rules = read_json(file, MODEL_TEXT_FILE_BYTES.maximum).get("normalizer") if file.is_file() else None
+        if _doublings(rules or {}) > TOKENIZER_DOUBLINGS.maximum:
             raise ModelError("it makes too many letters of one before it cuts a text into tokens")
         with no_panic("The tokenizer cannot be read"):
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
@@ -400,14 +400,14 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
     sizes = {stored: max(sum(map(_size, stored.glob("blobs/*"))), coming.get(stored.name, 0)) for stored in folders}
     total = n_bytes + sum(sizes.values())
     for stored in sorted(sizes, key=lambda folder: folder.stat().st_mtime):
-        if total > HUB_CACHE_BYTES.most and (handle := _lock(stored, exclusive=True)) is not None:
+        if total > HUB_CACHE_BYTES.maximum and (handle := _lock(stored, exclusive=True)) is not None:
             log.info("%s leaves the hub's cache: %s", stored.name, in_megabytes(sizes[stored]))
             shutil.rmtree(stored, ignore_errors=True)
             os.close(handle)
             total -= sizes[stored]
-    if total > HUB_CACHE_BYTES.most:
+    if total > HUB_CACHE_BYTES.maximum:
         raise ModelError(
-            f"This server keeps at most {in_megabytes(HUB_CACHE_BYTES.most)} of models, and those that others look at "
+            f"This server keeps at most {in_megabytes(HUB_CACHE_BYTES.maximum)} of models, and those that others look at "
             f"now leave no room for {in_megabytes(n_bytes)}. Try again later."
         )
 

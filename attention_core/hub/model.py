@@ -87,7 +87,7 @@ def max_model_bytes() -> int:
     try:
         return int(max(float(os.environ.get(MAX_MEGABYTES, "")), 0) * 1e6)
     except ValueError:
-        return MODEL_BYTES.most
+        return MODEL_BYTES.maximum
 
 
 def free_memory(device: str) -> int | None:

@@ -34,9 +34,9 @@ _UNPACKING = Lock("unpack a picture")  # one picture at a time: small files can 
 
 def read_picture(content: bytes) -> bytes:
     """Return a picture file as a PNG of bounded size, upright; a FileError for people if it is too large, or none."""
-    if len(content) > PICTURE_BYTES.most:
+    if len(content) > PICTURE_BYTES.maximum:
         raise FileError(f"The file has {len(content) / 1e6:.0f} MB; at most {PICTURE_BYTES.millions} MB are read.")
-    if (n_scans := content.count(SCAN)) > PICTURE_SCANS.most:
+    if (n_scans := content.count(SCAN)) > PICTURE_SCANS.maximum:
         raise FileError(f"The picture is drawn {n_scans:,} times over; at most {PICTURE_SCANS} are read.")
     try:
         with _UNPACKING:
@@ -54,7 +54,7 @@ def _small(content: bytes) -> Image.Image:
         image: Image.Image = Image.open(BytesIO(content), formats=("PNG", "JPEG", "WEBP"))
     is_light = image.format in ("JPEG", "MPO") and "progressive" not in image.info
     n_pixels, bound = image.width * image.height, JPEG_PIXELS if is_light else PICTURE_PIXELS
-    if n_pixels > bound.most:
+    if n_pixels > bound.maximum:
         raise FileError(
             f"The picture has {n_pixels / 1e6:.0f} million pixels; at most {bound.millions} million are read."
         )
@@ -134,7 +134,7 @@ def picture_text_inputs(pretrained: Pretrained, picture: np.ndarray, text: str) 
         image_inputs = dict(processor(images=image, return_tensors="pt", **options))
         features = model.get_image_features(**{name: value.to(model.device) for name, value in image_inputs.items()})
         n_tokens = sum(len(rows.flatten(0, -2)) for rows in features.pooler_output)
-    if n_tokens > MODEL_PATCHES.most:
+    if n_tokens > MODEL_PATCHES.maximum:
         raise ModelError(f"The model makes {n_tokens:,} tokens of a picture; at most {MODEL_PATCHES} are run.")
     grid, preview = _tiles(processor, image_inputs, image, n_tokens)
     opens, closes = _around(pretrained)
@@ -232,7 +232,7 @@ def _refuse_huge(pretrained: Pretrained) -> None:
     if hasattr(processor, "merge_size"):  # it takes any size within bounds of areas
         pixels = [math.isqrt(dict(processor.size).get("shortest_edge") or 0)]
     largest = max(pixels, default=0)
-    if largest > MODEL_PICTURE_SIDE.most:
+    if largest > MODEL_PICTURE_SIDE.maximum:
         raise ModelError(
             f"{pretrained.name} wants pictures of {largest:,.0f} pixels a side; at most {MODEL_PICTURE_SIDE} are made."
         )
@@ -252,7 +252,7 @@ def _grid(config: Any, pixels: Tensor) -> tuple[int, int] | None:
         return None
     height, width = _pair(size)
     rows, columns = pixels.shape[2] // height, pixels.shape[3] // width
-    if rows * columns > MODEL_PATCHES.most:
+    if rows * columns > MODEL_PATCHES.maximum:
         raise ModelError(f"The model cuts a picture into {rows * columns:,} patches; at most {MODEL_PATCHES} are run.")
     return (rows, columns) if rows and columns else None
 

@@ -53,9 +53,9 @@ def in_pieces(sentences: Iterable[str]) -> LongText:
             f" {sentence}"[first + bool(first) : last + 1] for first, last in cut.offsets
         ]  # a blank begins a word
         sentence_of += [number] * len(cut.ids)
-        if len(ids) > WINDOWED_PIECES.most:
+        if len(ids) > WINDOWED_PIECES.maximum:
             break
-    n = WINDOWED_PIECES.most
+    n = WINDOWED_PIECES.maximum
     return LongText(torch.tensor(ids[:n]), tuple(labels[:n]), tuple(sentence_of[:n]), len(ids) > n)
 
 

@@ -67,7 +67,7 @@ def _pixels(png: bytes) -> np.ndarray:
     return np.asarray(Image.open(BytesIO(png)).convert("RGBA"))
 
 
-@lru_cache(MODELS.most)
+@lru_cache(MODELS.maximum)
 def _loaded(key: str) -> Pretrained:
     return load_model(key)
 

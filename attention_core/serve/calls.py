@@ -42,16 +42,16 @@ def batch_of(call: Call) -> tuple[str, Tensor] | None:
 def predict(batches: list[tuple[str, Tensor]]) -> list[Prediction | Exception]:
     """Return the prediction of each batch, of equal models and shapes in one run; see batch_of."""
     alike: dict[Any, list[int]] = {}
-    for place, (name, batch) in enumerate(batches):
-        alike.setdefault((name, batch.shape[1:], batch.dtype), []).append(place)
+    for index, (name, batch) in enumerate(batches):
+        alike.setdefault((name, batch.shape[1:], batch.dtype), []).append(index)
     answers: dict[int, Prediction | Exception] = {}
-    for (name, *_), places in alike.items():
-        parts = [batches[place][1] for place in places]
-        whole = run((OF_MODEL, (name, "__call__", torch.cat(parts)), {}))
-        failed = isinstance(whole, Exception)
-        each = [whole] * len(parts) if failed else map(Prediction, whole.logits.split([*map(len, parts)]))
-        answers |= zip(places, each, strict=True)
-    return [answers[place] for place in range(len(batches))]
+    for (name, *_), indices in alike.items():
+        inputs = [batches[index][1] for index in indices]
+        outcome = run((OF_MODEL, (name, "__call__", torch.cat(inputs)), {}))
+        failed = isinstance(outcome, Exception)
+        each = [outcome] * len(inputs) if failed else map(Prediction, outcome.logits.split([*map(len, inputs)]))
+        answers |= zip(indices, each, strict=True)
+    return [answers[index] for index in range(len(batches))]
 
 
 def run(call: Call) -> Any:

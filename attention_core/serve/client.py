@@ -21,7 +21,7 @@ OF_MODEL = "attention_core.serve.calls:of_model"
 MAX_REPEATS = 2  # a call that was lost with the process that worked on it is made again so often: calls change nothing
 PROBE_SECONDS, BEAT = 1.3, 0.3
 """How long a sign of life may take, and how often it is asked for while an answer is awaited."""
-REST_SECONDS = 5.0  # for so long a deployment that is away is not asked again
+RETRY_AFTER_SECONDS = 5.0  # after which a deployment that was away is asked again
 
 
 class AwayError(ConnectionError):
@@ -38,9 +38,9 @@ class Cluster:
     def __init__(self, address: str, token: str | None = None) -> None:
         url = urlsplit(address if "//" in address else f"http://{address}")
         self.name, self._token = url.netloc, token or ray_token()  # the name is for people
-        kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
-        self._connect = partial(kind, url.hostname or "", url.port, timeout=PROBE_SECONDS)
-        self._away_until = self._seen = 0.0
+        connection_class = HTTPSConnection if url.scheme == "https" else HTTPConnection
+        self._connect = partial(connection_class, url.hostname or "", url.port, timeout=PROBE_SECONDS)
+        self._away_until = self._answered_at = 0.0
         self._device = ""
 
     @property
@@ -52,22 +52,22 @@ class Cluster:
         until = time.monotonic() + PROBE_SECONDS
         while True:
             try:
-                self._device = self._asked("GET").decode()
+                self._device = self._request("GET").decode()
                 break
             except (OSError, HTTPException) as error:
                 if isinstance(error, LostError) and time.monotonic() < until:  # with a replica: another one answers
                     time.sleep(0.05)
                     continue
-                self._away_until = time.monotonic() + REST_SECONDS
+                self._away_until = time.monotonic() + RETRY_AFTER_SECONDS
                 raise AwayError(f"{self.name} does not answer: {error}") from error
-        self._seen, self._away_until = time.monotonic(), 0.0
+        self._answered_at, self._away_until = time.monotonic(), 0.0
         return self._device
 
     def device(self) -> str:
-        """As probe, but asked for once in REST_SECONDS only."""
+        """As probe, but asked for once in RETRY_AFTER_SECONDS only."""
         if self.is_away:
             raise AwayError(f"{self.name} did not answer a moment ago")
-        return self._device if time.monotonic() - self._seen < REST_SECONDS else self.probe()
+        return self._device if time.monotonic() - self._answered_at < RETRY_AFTER_SECONDS else self.probe()
 
     def call(self, function: Callable[..., Any] | str, *args: Any, **kwargs: Any) -> Any:
         """Return what a function of the project, or of a name, returns there, or raise what the caller is to blame for.
@@ -81,7 +81,7 @@ class Cluster:
         body = pack((name, args, kwargs))
         for left in reversed(range(1 + MAX_REPEATS)):
             try:
-                kind, value = unpack(self._asked("POST", body), loaded)
+                outcome, value = unpack(self._request("POST", body), loaded)
                 break
             except AwayError:
                 raise
@@ -91,11 +91,11 @@ class Cluster:
                 self.probe()
                 if not left:
                     raise LostError(f"{self.name} lost a call {1 + MAX_REPEATS} times: {error}") from error
-        if kind == "raised":
+        if outcome == "raised":
             raise value
         return value
 
-    def _asked(self, method: str, body: bytes = b"") -> bytes:
+    def _request(self, method: str, body: bytes = b"") -> bytes:
         connection = self._connect()
         try:
             connection.request(method, "/", body, {"Authorization": f"Bearer {self._token}"})
@@ -113,11 +113,11 @@ class Cluster:
 
     def _await(self, connection: HTTPConnection) -> None:
         """Wait until the answer begins, asking for signs of life meanwhile."""
-        until = time.monotonic() + CLUSTER_SECONDS.most
+        until = time.monotonic() + CLUSTER_SECONDS.maximum
         while not select.select([connection.sock], [], [], BEAT)[0]:
             self.probe()
             if time.monotonic() > until:
-                raise AwayError(f"{self.name} took more than {CLUSTER_SECONDS.most:.0f} seconds")
+                raise AwayError(f"{self.name} took more than {CLUSTER_SECONDS.maximum:.0f} seconds")
 
 
 class Model:
@@ -151,7 +151,7 @@ def loaded(name: str) -> nn.Module:
 
 def ray_token(environment: Mapping[str, str] = os.environ) -> str:
     """Return Ray's token, or "", from where Ray looks for it: RAY_AUTH_TOKEN, file RAY_AUTH_TOKEN_PATH, ~/.ray."""
-    if given := environment.get("RAY_AUTH_TOKEN"):
-        return given.strip()
+    if token := environment.get("RAY_AUTH_TOKEN"):
+        return token.strip()
     file = Path(environment.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
     return file.read_text(encoding="utf-8").strip() if file.is_file() else ""

@@ -30,12 +30,12 @@ class ModelReplica:
 
     async def __call__(self, request: Request) -> Response:
         """Answer a sign of life (GET) or a call (POST)."""
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(given.encode(), self._token.encode()):
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(token.encode(), self._token.encode()):
             return Response(status_code=401)
         if request.method != "POST":
             return Response(describe_device(choose_device()))
-        if int(request.headers.get("content-length", CLUSTER_BYTES.most + 1)) > CLUSTER_BYTES.most:
+        if int(request.headers.get("content-length", CLUSTER_BYTES.maximum + 1)) > CLUSTER_BYTES.maximum:
             return Response(status_code=413)
         call = await asyncio.to_thread(calls.read, await request.body())
         batch = calls.batch_of(call)

@@ -63,18 +63,18 @@ def is_ours(module: str) -> bool:
 def _ours(module: str, path: str) -> Any:
     if not is_ours(module):
         raise pickle.UnpicklingError(f"{module}.{path} is not of this project")
-    found = import_module(module)
-    for part in path.split("."):
-        found = getattr(found, part)
-    if not is_ours(getattr(found, "__module__", "")):  # what one of our modules has imported
+    value = import_module(module)
+    for name in path.split("."):
+        value = getattr(value, name)
+    if not is_ours(getattr(value, "__module__", "")):  # what one of our modules has imported
         raise pickle.UnpicklingError(f"{module}.{path} is not of this project")
-    return found
+    return value
 
 
-def _tensor(numbers: bytearray, dtype: str, kept: tuple[int, ...], shape: tuple[int, ...], on_cpu: bool) -> Tensor:
-    kind = getattr(torch, dtype)
-    flat = torch.frombuffer(numbers, dtype=kind) if numbers else torch.empty(0, dtype=kind)
-    return flat.to("cpu" if on_cpu else choose_device()).reshape(kept).expand(shape)
+def _tensor(numbers: bytearray, dtype: str, stored: tuple[int, ...], shape: tuple[int, ...], on_cpu: bool) -> Tensor:
+    torch_dtype = getattr(torch, dtype)
+    flat = torch.frombuffer(numbers, dtype=torch_dtype) if numbers else torch.empty(0, dtype=torch_dtype)
+    return flat.to("cpu" if on_cpu else choose_device()).reshape(stored).expand(shape)
 
 
 class _Packer(pickle.Pickler):
@@ -84,12 +84,12 @@ class _Packer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         if not isinstance(value, Tensor):
             return NotImplemented
-        shown = value.detach()
-        for place, (size, stride) in enumerate(zip(shown.shape, shown.stride(), strict=True)):
+        stored = value.detach()
+        for dimension, (size, stride) in enumerate(zip(stored.shape, stored.stride(), strict=True)):
             if stride == 0 and size:
-                shown = shown.narrow(place, 0, 1)
-        numbers = bytearray(shown.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-        shapes = tuple(shown.shape), tuple(value.shape)
+                stored = stored.narrow(dimension, 0, 1)
+        numbers = bytearray(stored.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        shapes = tuple(stored.shape), tuple(value.shape)
         return _tensor, (numbers, str(value.dtype)[6:], *shapes, value.device.type == "cpu")
 
 
@@ -105,7 +105,7 @@ class _Unpacker(pickle.Unpickler):
 
     def persistent_load(self, origin: tuple[str, str]) -> Any:
         name, path = origin
-        found: Any = self._model_of(name)
-        for part in path.split(".") if path else ():
-            found = getattr(found, part)
-        return found
+        value: Any = self._model_of(name)
+        for attribute in path.split(".") if path else ():
+            value = getattr(value, attribute)
+        return value

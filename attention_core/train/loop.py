@@ -250,7 +250,7 @@ class TrainingSteps(Iterator[float]):
 
     def __init__(self, model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> None:
         n_parameters = sum(parameter.numel() for parameter in model.parameters())
-        if n_steps > TRAINING_STEPS.most or n_parameters > TRAINING_PARAMETERS.most:
+        if n_steps > TRAINING_STEPS.maximum or n_parameters > TRAINING_PARAMETERS.maximum:
             limits = f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters"
             raise ValueError(f"{limits}, got {n_steps:,} and {n_parameters:,}")
         self.model, self._state = model, _TrainingState(batches_per_step=1)

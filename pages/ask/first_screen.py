@@ -43,7 +43,7 @@ REMARKS = {
 LAST_SCENE = 10_000
 MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
-TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.most])
+TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.maximum])
 LAST_READ = Field(NAME, "last_read", FIRST)
 """The last question that could be read: its answer stays while another cannot."""
 ALIKE = ListedEdit(Uniform(), "it looks everywhere alike")
@@ -155,7 +155,7 @@ def question_part(drawing: AskedDrawing) -> tuple[questions.ParsedQuestion, bool
     TEXT.widget(
         st.text_input,
         "Your question, in English",
-        max_chars=QUESTION_BOX_LETTERS.most,
+        max_chars=QUESTION_BOX_LETTERS.maximum,
         label_visibility="collapsed",
         placeholder="what colour is the 7?",
     )

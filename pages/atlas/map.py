@@ -232,7 +232,7 @@ def _label_entry(atlas: Atlas, name: str, start: int) -> dict[str, Any]:
 CLOSE_UP_CELLS = 30  # cells along the map's shorter side where a token was found
 TICK = 0.5  # seconds between two updates of a survey's progress: each is a run on the server, for every visitor
 
-SEARCH_TEXT = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.most])
+SEARCH_TEXT = Field(NAME, "find", "", address="find", parse=lambda text: plain_text(text)[: SEARCH_LETTERS.maximum])
 HIT = Field(NAME, "hit", 0, address="hit", parse=whole_number)
 
 
@@ -243,7 +243,7 @@ def draw_search(shared: SharedAtlas, heaviest_key: Callable[[int], int] | None) 
         "Jump to a word",
         placeholder="Jump to a word",
         label_visibility="collapsed",
-        max_chars=SEARCH_LETTERS.most,
+        max_chars=SEARCH_LETTERS.maximum,
         on_change=_on_jump,
         args=(shared, 0, heaviest_key),
         width=250,

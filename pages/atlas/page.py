@@ -28,7 +28,7 @@ def draw_memory(shared: SharedAtlas) -> None:
     sizes, formula = st.columns(2, gap="large")
     sizes.markdown(
         f"All weights: **{in_units(atlas.matrix_bytes)}**. Queries, keys and one sum per row: "
-        f"**{in_units(atlas.kept_bytes)}**. What you look at is computed from these, exactly."
+        f"**{in_units(atlas.stored_bytes)}**. What you look at is computed from these, exactly."
     )
     formula.latex(
         r"\begin{aligned} A_{ij} &= \exp(s\, q_i \cdot k_j - \ell_i) \\"
@@ -66,7 +66,7 @@ if source:
     if not is_surveyed:
         with story:
             live(draw_survey, shared, beat=TICK)
-    if shared.atlas.is_made_of_products:
+    if shared.atlas.has_product_weights:
         deeper = (Tab("why", "Why it fits", lambda: draw_memory(shared)),)
 else:
     stage.info("Choose under *Another map* what to show.")

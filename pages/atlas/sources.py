@@ -45,7 +45,7 @@ LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
 def text_source() -> MatrixSource | None:
     """Draw the box for a text; return the language model's attention in it, None where it is empty."""
     VISITOR_TEXT.widget(st.text_area, "Text", height=150, help="Ctrl + Enter takes what you typed.")
-    text = VISITOR_TEXT.value[: LONG_TEXT_LETTERS.most]
+    text = VISITOR_TEXT.value[: LONG_TEXT_LETTERS.maximum]
     if len(text) < len(VISITOR_TEXT.value):
         st.caption(f"The first {LONG_TEXT_LETTERS} of {len(VISITOR_TEXT.value):,} characters are read.")
     cut = in_pieces(filter(None, map(str.strip, SENTENCE_BREAK.split(text))))
@@ -117,7 +117,7 @@ def tensor_source() -> MatrixSource | None:
     upload = st.file_uploader("A .npz file", "npz", key="atlas_tensors", max_upload_size=max_megabytes())
     st.caption(
         "`np.savez('mine.npz', query=q, key=k)`, each (heads, n, d); `mask` and `labels` if there are any. "
-        f"Up to {TENSOR_BYTES.most / 2**20:,.0f} MiB."
+        f"Up to {TENSOR_BYTES.maximum / 2**20:,.0f} MiB."
     )
     if upload is not None:
         brought = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
@@ -170,7 +170,7 @@ def _source(file: File) -> MatrixSource:
     return MatrixSource(f"tensors/{digest}/{causal}/{scale}", name, tensors.query.shape[0], trace)
 
 
-@st.cache_resource(max_entries=TENSOR_FILES.most, show_spinner="Reading the tensors")
+@st.cache_resource(max_entries=TENSOR_FILES.maximum, show_spinner="Reading the tensors")
 def _tensors(digest: str, name: str, _content: bytes | Path) -> Tensors:
     return read_tensors(_content, name)
 

@@ -13,7 +13,7 @@ from ui.hosting.bounds import (
 )
 
 MAX_RECORDS, MAX_TEXT, MAX_QUERIES, MAX_QUERY_TEXT = (
-    bound.most for bound in (RECORDS, RECORD_LETTERS, QUERIES, QUERY_LETTERS)
+    bound.maximum for bound in (RECORDS, RECORD_LETTERS, QUERIES, QUERY_LETTERS)
 )
 MAX_LETTERS = 2 * MAX_RECORDS * MAX_TEXT  # of all records
 

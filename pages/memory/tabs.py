@@ -87,7 +87,7 @@ def what_follows() -> None:
     paragraph(f"{'Is Apple a fruit or a company? ' * is_preset}Two sentences that begin alike:")
     typed, read = st.columns([1, 1.3], gap="large")
     for field in BEGUN_ALIKE.values():
-        look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.most}
+        look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.maximum}
         field.widget(typed.text_input, "A sentence", **look)
     try:
         sources = [read_source(field.value) for field in BEGUN_ALIKE.values()]
@@ -256,7 +256,7 @@ AT = Field(screen.NAME, "piece", -1, address="piece", parse=whole_number)
 def own_states_tab() -> None:
     """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
     st.markdown("Two networks of one size guess the next piece; one may look back.")
-    TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.most, height=84)
+    TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.maximum, height=84)
     given = own_states.cut(TEXT.value)
     if len(given.ids) < 2:
         st.info("Type a few words: there is nothing to foresee yet.")

@@ -44,7 +44,7 @@ CARRIED = Field[list[tuple[int, int, int]]](
     "carried",
     list,
     address="carried",
-    parse=lambda text: [_state(one) for one in unpack(text)[: EDITS.most]],
+    parse=lambda text: [_state(one) for one in unpack(text)[: EDITS.maximum]],
     text=pack,
 )
 """States that were carried over, the last one last: layer, place in the second sentence, place in the first."""
@@ -107,7 +107,7 @@ def patch_heads(run: ModelRun, asked: LatestRun) -> None:
         word, rather, position = _choose_words(run, asked) if predicts_words(pretrained) else (None, None, -1)
         if not second:
             return
-        other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.most], png=asked.given.png)).inputs
+        other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=asked.given.png)).inputs
         if not run.tiles:  # a picture has hundreds of tokens
             with st.container(key="desk_model_states_carried"):
                 _carry_states(run, study, other, inputs, position)
@@ -174,7 +174,7 @@ def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: di
         moved = component_message("model_states", "carried") or {}
         if isinstance(moved.get("from"), int) and isinstance(moved.get("to"), int):
             kept = [one for one in CARRIED.value if (one[0], one[2]) != (AFTER.value - 1, moved["to"])]
-            CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])][-EDITS.most :]
+            CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])][-EDITS.maximum :]
 
     left, right = st.columns([1.2, 1], gap="large")
     with left:

@@ -153,13 +153,13 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
             st.button(label, key=f"{name}_example_{label}", on_click=_take, args=(name, kind, *example))
-        most = min(TOKENS.most, pretrained.max_tokens or TOKENS.most)
+        most = min(TOKENS.maximum, pretrained.max_tokens or TOKENS.maximum)
         with st.container(key=f"desk_{name}_most", width="content"):
             st.caption(f"Up to {most:,} tokens.")
     if not text.value.strip():
         st.info("The text is empty. Write a sentence.")
         return None
-    given, behind = text.value[: MODEL_TEXT_LETTERS.most], second.value[: MODEL_TEXT_LETTERS.most]
+    given, behind = text.value[: MODEL_TEXT_LETTERS.maximum], second.value[: MODEL_TEXT_LETTERS.maximum]
     if kind is ModelKind.DECODER:
         beside = _picture(name, TEXT_ALONE) if pretrained.reads_pictures else None
         return TextInput(given, png=beside.png if beside else None)

@@ -110,7 +110,7 @@ def _linked(parts: Any) -> dict[str, Any]:
 
 def _fits(text: Mapping[str, Any], asked: LatestRun, given: tuple[int, ...]) -> bool:
     ids, n_given = text["ids"], text["n_given"]
-    known = max(ids) < len(pretrained_of(asked.key).tokenizer) and len(ids) <= len(given) + WRITTEN_TOKENS.most
+    known = max(ids) < len(pretrained_of(asked.key).tokenizer) and len(ids) <= len(given) + WRITTEN_TOKENS.maximum
     return known and n_given <= len(given) and tuple(ids[:n_given]) == given[:n_given]
 
 
@@ -164,7 +164,7 @@ def why_full(asked: LatestRun, ids: tuple[int, ...]) -> str:
     most = max_positions(pretrained_of(asked.key))
     if most is not None and len(ids) >= most:
         return f"The text fills the {most:,} positions that the model knows."
-    if len(ids) >= len(given_ids(asked)) + WRITTEN_TOKENS.most:
+    if len(ids) >= len(given_ids(asked)) + WRITTEN_TOKENS.maximum:
         return (
             f"{format_count(len(ids) - WRITING.value['n_given'], 'tokens')} were written. This page writes no further."
         )

@@ -41,11 +41,11 @@ UNCLEAR = "People would answer differently, or not at all: how sure the network 
 EMPTY = "Draw a digit or two, in any of the colours."
 
 
-TEXT = Field(NAME, "text", SENTENCE, address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.most])
+TEXT = Field(NAME, "text", SENTENCE, address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.maximum])
 LAST_TEXT = Field(NAME, "last_text", SENTENCE)
 """What was translated last: it stays while the typed text cannot be read."""
 QUESTION_TEXT = Field(
-    NAME, "asked", QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.most]
+    NAME, "asked", QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.maximum]
 )
 DRAWING = Field(NAME, "drawing", "", address="strokes", parse=checked_strokes, text=str)
 """Packed strokes; "" = the drawing that is there on arrival."""
@@ -58,7 +58,7 @@ _aligned_words, _scene = component("aligned_words"), component("start_scene")
 
 def draw_translations() -> None:
     """Draw a sentence and its translations, through one vector and with attention."""
-    TEXT.widget(st.text_input, "A sentence: what does a translator lose?", max_chars=SENTENCE_LETTERS.most)
+    TEXT.widget(st.text_input, "A sentence: what does a translator lose?", max_chars=SENTENCE_LETTERS.maximum)
     text, translated = TEXT.value, first_answers()["words"]
     if text != SENTENCE:
         from attention_core.data.pieces import english_words
@@ -114,7 +114,7 @@ def _weights(translation: dict[str, Any]) -> Drawn:
 def draw_scene() -> None:
     """Draw a question and a drawing, where the network looks, and its answers with attention and without."""
     label = "A question about a drawing: the network looks at least twice"
-    QUESTION_TEXT.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.most)
+    QUESTION_TEXT.widget(st.text_input, label, max_chars=QUESTION_BOX_LETTERS.maximum)
     data = _scene_data()
     is_long = len(data.get("looks", ())) > 2  # its words take more lines than are kept for them
     for number, look in enumerate(data.get("looks", ()), 1):
@@ -177,9 +177,9 @@ def _on_drawing() -> None:
 def sent_drawing(message: Any) -> tuple[str, float]:
     """Return the strokes of a browser's message, packed, and its time; one of BAD_VALUE_ERRORS if it holds none."""
     strokes = []
-    for colour, width, path in message["strokes"][: bounds.DRAWING_STROKES.most]:
-        points = np.array(path[: 2 * bounds.DRAWING_POINTS.most], float).reshape(-1, 2)
-        if not (np.abs(points) <= bounds.DRAWING_FAR.most).all():
+    for colour, width, path in message["strokes"][: bounds.DRAWING_STROKES.maximum]:
+        points = np.array(path[: 2 * bounds.DRAWING_POINTS.maximum], float).reshape(-1, 2)
+        if not (np.abs(points) <= bounds.PEN_DISTANCE.maximum).all():
             raise ValueError("the stroke leaves the drawing")
         strokes.append(Stroke(points, width, colour))
     return checked_strokes(pack_strokes(strokes)), float(message["sent"])

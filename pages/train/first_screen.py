@@ -158,7 +158,7 @@ def draw_input() -> tuple[Any, str]:
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]
     label = FIELD_LABELS.get(LESSON.value, "Your sentence")
-    text = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.most).strip() or field.default
+    text = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.maximum).strip() or field.default
     return text, text
 
 

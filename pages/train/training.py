@@ -91,7 +91,7 @@ class Training:
         return before == 0
 
     def _should_pause(self) -> bool:
-        if self.seconds > TRAINING_SECONDS.most:
+        if self.seconds > TRAINING_SECONDS.maximum:
             self.remark = f"It has computed for {TRAINING_SECONDS} seconds, the most here."
         elif time.monotonic() - self._last_sign > PATIENCE:
             self.remark = "It rested while you were away."

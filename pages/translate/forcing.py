@@ -25,7 +25,7 @@ CLASSIC_PAIRS = (("accord", "agreement"), ("zone", "Area"), ("économique", "Eco
 
 
 def _pieces_of(text: str) -> list[int]:
-    return core.french_prefix(text[: PREFIX_LETTERS.most])[:MAX_FORCED]
+    return core.french_prefix(text[: PREFIX_LETTERS.maximum])[:MAX_FORCED]
 
 
 def _numbered_pieces(text: str) -> list[int]:
@@ -34,7 +34,7 @@ def _numbered_pieces(text: str) -> list[int]:
     return numbers
 
 
-PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[: PREFIX_LETTERS.most])
+PREFIX = Field(NAME, "prefix", "", address="begin", parse=lambda text: plain_text(text)[: PREFIX_LETTERS.maximum])
 FORCED_PIECES: Field[list[int]] = Field(
     NAME, "forced", lambda: _pieces_of(PREFIX.value), address="pieces", parse=_numbered_pieces
 )
@@ -50,7 +50,7 @@ def forced_pieces() -> tuple[int, ...]:
 def force_pieces(pieces: list[int], text: str | None = None) -> None:
     """Let every translation begin with pieces, typed as `text` or chosen one by one."""
     FORCED_PIECES.value = pieces
-    PREFIX.value = core.translation_of(pieces).text[: PREFIX_LETTERS.most] if text is None else text
+    PREFIX.value = core.translation_of(pieces).text[: PREFIX_LETTERS.maximum] if text is None else text
 
 
 def force_french_of_example(sentence: str) -> None:
@@ -79,7 +79,7 @@ def force_french(traced: core.TracedTranslation, row: int, text: str) -> None:
         PREFIX.widget(
             st.text_input,
             "The French must begin with",
-            max_chars=PREFIX_LETTERS.most,
+            max_chars=PREFIX_LETTERS.maximum,
             placeholder="nothing: the models are free",
             on_change=changing(lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value)),
         )

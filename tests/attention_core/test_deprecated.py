@@ -37,7 +37,7 @@ def test_an_old_argument_is_handed_on_with_a_warning_where_it_is_used():
 
 def test_an_old_attribute_and_argument_of_a_class_mean_the_new_one():
     with pytest.warns(DeprecationWarning, match="whole is called full_labels now"):
-        axis = Axis(full_labels=3)
+        axis = Axis(whole=3)
     assert axis == Axis(3)
     with pytest.warns(DeprecationWarning, match="Axis.whole is called full_labels now") as warnings:
         assert axis.whole == 3
@@ -49,7 +49,7 @@ def test_an_old_name_of_a_module_is_the_new_one(monkeypatch):
     module.HeadRef, module.__getattr__ = Axis, renamed_names("some_module", RunHead="HeadRef")
     monkeypatch.setitem(sys.modules, "some_module", module)
     with pytest.warns(DeprecationWarning, match="some_module.RunHead is called HeadRef now"):
-        assert module.HeadRef is Axis
+        assert module.RunHead is Axis
     with pytest.raises(AttributeError, match="no attribute 'other'"):
         module.other  # noqa: B018
 

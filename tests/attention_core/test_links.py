@@ -37,7 +37,7 @@ def packed_bytes(plain: bytes) -> str:
 
 
 def test_whatever_is_packed_comes_out_in_letters_that_an_address_may_hold():
-    @given(PLAIN.filter(lambda value: depth(value) <= UNPACKED_DEPTH.most))
+    @given(PLAIN.filter(lambda value: depth(value) <= UNPACKED_DEPTH.maximum))
     def check(value):
         text = pack(value)
         assert is_packed(text)
@@ -111,13 +111,13 @@ def test_cut_deep_long_and_newer_texts_are_refused(text):
 
 
 def test_a_bomb_is_refused_before_it_is_inflated():
-    bomb = packed_bytes(b" " * 100 * UNPACKED_BYTES.most)
+    bomb = packed_bytes(b" " * 100 * UNPACKED_BYTES.maximum)
     tracemalloc.start()
     with pytest.raises(ValueError):
         unpack(bomb)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert most < 4 * UNPACKED_BYTES.most
+    assert most < 4 * UNPACKED_BYTES.maximum
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_a_bomb_is_refused_before_it_is_inflated():
     [
         {}, [[]], [[1, 20, "", 1]], [[1, 20, "", 1, 2, 3]], [[3, 20, "", 1, 2]], [[1, 900, "", 1, 2]],
         [[1, 20, "red", 1, 2]], [[1, 20, "", 1, 2.5]], [[1, 20, "", True, 1]], [[1, 20, "", 10**7, 1]],
-        [[1, 20, "", *[9_000] * 4]], [[1, 20, "", 1, 2]] * (DRAWING_STROKES.most + 1),
-        [[1, 20, "", *[0] * 2 * (DRAWING_POINTS.most // 2 + 1)]] * 2,
+        [[1, 20, "", *[9_000] * 4]], [[1, 20, "", 1, 2]] * (DRAWING_STROKES.maximum + 1),
+        [[1, 20, "", *[0] * 2 * (DRAWING_POINTS.maximum // 2 + 1)]] * 2,
     ],
 )  # fmt: skip
 def test_what_is_no_drawing_is_refused(strokes):
@@ -159,4 +159,4 @@ def test_a_session_that_is_none_is_refused_in_words(change, words):
 
 def test_a_huge_session_is_refused():
     with pytest.raises(ValueError, match="larger"):
-        read_session(b" " * (UNPACKED_BYTES.most + 1))
+        read_session(b" " * (UNPACKED_BYTES.maximum + 1))

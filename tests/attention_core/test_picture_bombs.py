@@ -66,7 +66,7 @@ def test_eight_of_the_largest_pictures_at_once_are_read_in_turn(monkeypatch, roo
     monkeypatch.setenv(HOSTED, "1")
     for kind, (width, height), _ in LARGEST:
         bound = JPEG_PIXELS if kind == "JPEG" else PICTURE_PIXELS
-        assert 0.99 * bound.most < width * height <= bound.most
+        assert 0.99 * bound.maximum < width * height <= bound.maximum
         (tmp_path / kind).write_bytes(packed(kind, (width, height)))
     command = [sys.executable, "-c", AT_ONCE, *(str(tmp_path / kind) for kind, *_ in LARGEST)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=120)

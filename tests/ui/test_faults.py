@@ -117,18 +117,18 @@ def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(
 
 def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hub, stored, monkeypatch):
     monkeypatch.setattr(model_runs, "_DOWNLOADS", {})
-    slow = [f"someone/slow{number}" for number in range(DOWNLOADS.most)]
+    slow = [f"someone/slow{number}" for number in range(DOWNLOADS.maximum)]
     hub.repositories |= {name: stored / "both" for name in slow}
     hub.waiting = dict.fromkeys(slow, threading.Event())
     for name in slow[:-1]:
         model_runs.start_download(find_model(name))
     model_runs.start_download(find_model("someone/tiny"))
     assert outcome_of("someone/tiny") == ("", "")
-    assert [model_runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.most - 1)
+    assert [model_runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.maximum - 1)
     model_runs.start_download(find_model(slow[-1]))
     hub.repositories["someone/other"] = stored / "vision"
     with pytest.raises(ModelError, match="4 models are on their way for other visitors") as told:
         model_runs.start_download(find_model("someone/other"))
     assert "slow" not in str(told.value)
     hub.waiting[slow[0]].set()
-    assert [outcome_of(name) for name in slow] == [("", "")] * DOWNLOADS.most
+    assert [outcome_of(name) for name in slow] == [("", "")] * DOWNLOADS.maximum

@@ -29,7 +29,7 @@ PATH = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 
 def max_megabytes() -> int | None:
     """Return the largest file that an uploader announces, MiB; None = the server's own setting."""
-    return UPLOAD_BYTES.most // MIB if is_hosted() else None
+    return UPLOAD_BYTES.maximum // MIB if is_hosted() else None
 
 
 def show_refusal() -> None:
@@ -63,7 +63,7 @@ class UploadBounds:
             reason = "" if n_read else await self._refusal_reason(session, Headers(scope=scope))
             if not reason:
                 try:
-                    async with asyncio.timeout(UPLOAD_SECONDS.most):
+                    async with asyncio.timeout(UPLOAD_SECONDS.maximum):
                         message = await receive()
                 except TimeoutError:
                     raise HTTPException(408, "Nothing came any more.") from None
@@ -75,7 +75,7 @@ class UploadBounds:
                 self.coming[session] -= n_read
                 n_read = 0
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(UPLOAD_SECONDS.most):
+                    async with asyncio.timeout(UPLOAD_SECONDS.maximum):
                         while (await receive()).get("more_body"):
                             pass  # who still sends would see a broken connection instead of the answer
                 raise HTTPException(413, reason)
@@ -94,7 +94,7 @@ class UploadBounds:
         if "content-length" not in headers or "transfer-encoding" in headers:
             raise HTTPException(411, "An upload must say how long it is.")
         n_bytes = int(headers["content-length"]) - FILE_OVERHEAD
-        if n_bytes > UPLOAD_BYTES.most:
+        if n_bytes > UPLOAD_BYTES.maximum:
             return f"The file was not taken: it may have {max_megabytes()} MB at most."
         for _ in range(10):
             if not self._excess_reason(session, n_bytes):
@@ -105,10 +105,10 @@ class UploadBounds:
 
     def _excess_reason(self, session: str, n_bytes: int) -> str:
         session_sizes, all_sizes = files_of(session), files_of()
-        if _weight(session_sizes) + self.coming[session] + n_bytes > SESSION_UPLOAD_BYTES.most:
-            limits = f"{SESSION_UPLOAD_BYTES.most // MIB} MB, {sum(session_sizes) / MIB:.0f} are in use"
+        if _weight(session_sizes) + self.coming[session] + n_bytes > SESSION_UPLOAD_BYTES.maximum:
+            limits = f"{SESSION_UPLOAD_BYTES.maximum // MIB} MB, {sum(session_sizes) / MIB:.0f} are in use"
             return f"The file was not taken: yours may have {limits}. Take one away, or load the page anew."
-        if _weight(all_sizes) + self.coming.total() + n_bytes > UPLOADS_BYTES.most:
+        if _weight(all_sizes) + self.coming.total() + n_bytes > UPLOADS_BYTES.maximum:
             return "The file was not taken: the server is full of files. Try again in a few minutes."
         return ""
 

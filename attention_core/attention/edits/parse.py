@@ -16,7 +16,7 @@ from attention_core.bounds.limits import EDITS as MAX_EDITS
 
 def edits_from_plain(plain: Any) -> Edits:
     """Return the edits from their to_plain() values; EditError = something else, or too many of them."""
-    if not isinstance(plain, list | tuple) or len(plain) > MAX_EDITS.most:
+    if not isinstance(plain, list | tuple) or len(plain) > MAX_EDITS.maximum:
         raise EditError(f"a link holds a list of {MAX_EDITS} edits at most")
     return tuple(edit_from_plain(value) for value in plain)
 
@@ -41,7 +41,7 @@ def _read(cls: Any, plain: dict[str, Any]) -> Any:
 
 
 def _position(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= EDIT_POSITION.most:
+    if type(value) is not int or not 0 <= value <= EDIT_POSITION.maximum:
         raise EditError(f"a position must be a whole number from 0 to {EDIT_POSITION}")
     return value
 
@@ -54,7 +54,7 @@ def _number(value: Any) -> float:
 
 def _tuple_of(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     def read_all(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list | tuple) or len(value) > EDIT_CELLS.most:
+        if not isinstance(value, list | tuple) or len(value) > EDIT_CELLS.maximum:
             raise EditError(f"an edit has at most {EDIT_CELLS} positions")
         return tuple(map(read, value))
 
@@ -74,13 +74,13 @@ def _boolean(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > MODEL_TEXT_LETTERS.most:
+    if not isinstance(value, str) or len(value) > MODEL_TEXT_LETTERS.maximum:
         raise EditError(f"a text has at most {MODEL_TEXT_LETTERS} letters")
     return value
 
 
 def _run_head(value: Any) -> HeadRef:
-    if not isinstance(value, dict) or len(str(value.get("model"))) > MODEL_NAME_LETTERS.most:
+    if not isinstance(value, dict) or len(str(value.get("model"))) > MODEL_NAME_LETTERS.maximum:
         raise EditError("a head of another run must be named by its model and input")
     return _read(HeadRef, value)
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from attention_core import capture, load_recording
-from attention_core.atlas import FileError, FileKind, kind_of_file, read_tensors, trace_of_tensors
+from attention_core.atlas import FileError, FileKind, detect_file_kind, read_tensors, trace_of_tensors
 from attention_core.attention.export import trace_to_npz
 from tests.support.bombs import member, npz
 
@@ -179,13 +179,13 @@ def test_a_recording_is_told_from_tensors(tmp_path):
     with capture() as recording:
         F.scaled_dot_product_attention(torch.ones(1, 2, 5, 3), torch.ones(1, 2, 5, 3), torch.ones(1, 2, 5, 3))
     recording.save(tmp_path / "run.npz")
-    assert kind_of_file(tmp_path / "run.npz") == FileKind.RECORDING
+    assert detect_file_kind(tmp_path / "run.npz") == FileKind.RECORDING
     assert len(load_recording(tmp_path / "run.npz")) == 1
     with pytest.raises(FileError, match="open it as a recording"):
         read_tensors((tmp_path / "run.npz").read_bytes())
-    assert kind_of_file(npz(**arrays())) == FileKind.TENSORS
+    assert detect_file_kind(npz(**arrays())) == FileKind.TENSORS
     with pytest.raises(FileNotFoundError):
-        kind_of_file(tmp_path / "none.npz")
+        detect_file_kind(tmp_path / "none.npz")
 
 
 def test_what_a_trace_offers_for_download_can_be_opened_again():

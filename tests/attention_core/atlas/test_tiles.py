@@ -115,7 +115,7 @@ def test_the_made_up_head_looks_back_only_and_is_the_same_every_time():
 def test_memory_is_that_of_queries_keys_and_one_number_per_row():
     atlas = Atlas(trace_of(300, 500), 0)
     assert atlas.matrix_bytes == 4 * 300 * 500
-    assert atlas.kept_bytes == 4 * D * (300 + 500) + 8 * 300
+    assert atlas.stored_bytes == 4 * D * (300 + 500) + 8 * 300
 
 
 WORDPIECES = ["[CLS]", "the", "play", "##ing", "field", "Play", "s", "[SEP]"]
@@ -152,8 +152,8 @@ def test_a_text_is_found_across_pieces_and_whatever_its_case(labels, text, posit
 def test_whole_words_end_where_the_text_does():
     labels = ["a", " delic", "ate", " c", "ate", "g", "ory", ".", " Cat", "'s", " c", "at", "."]
     assert search(labels, "cat") == [3, 8, 10]
-    assert search(labels, "cat", whole=True) == [8, 10]
-    assert search(labels, "cat.", whole=True) == [10]
+    assert search(labels, "cat", ends_word=True) == [8, 10]
+    assert search(labels, "cat.", ends_word=True) == [10]
 
 
 def test_numbered_positions_are_found_by_their_number():

@@ -315,7 +315,7 @@ def test_a_link_holds_them_as_plain_values(edit):
     ("plain", "reason"),
     [
         ({}, "a link holds a list"),
-        ([{"edit": "drop head", "head": 0}] * (MAX_EDITS.most + 1), "a link holds a list of 64"),
+        ([{"edit": "drop head", "head": 0}] * (MAX_EDITS.maximum + 1), "a link holds a list of 64"),
         ([7], "an edit must be one of"),
         ([{"edit": ["drop head"]}], "an edit must be one of"),
         ([{"edit": "drop head", "head": -1}], "whole number from 0 to"),
@@ -324,7 +324,7 @@ def test_a_link_holds_them_as_plain_values(edit):
         ([{"edit": "drop head"}], "drop head cannot be read"),
         ([{"edit": "set score", "query": 0, "key": 1, "score": float("inf")}], "must be finite"),
         ([{"edit": "set weights", "query": 0, "weights": [[1]]}], "its key and a number"),
-        ([{"edit": "block keys", "keys": list(range(EDIT_CELLS.most + 1))}], "at most 4,096 positions"),
+        ([{"edit": "block keys", "keys": list(range(EDIT_CELLS.maximum + 1))}], "at most 4,096 positions"),
         ([{"edit": "temperature", "temperature": -1}], "above 0"),
         ([{"edit": "pattern from", "head": 0, "run": "bert"}], "named by its model and input"),
         ([{"edit": "pattern from", "head": 0, "run": {"model": "m" * 999, "input": ""}}], "named by its model"),

@@ -59,8 +59,8 @@ def test_editors_may_write_it_their_way(text):
         ("- [ ] bad", "- [x] bad", 16, "one of them with an x"),
         ("- [ ] bad\n", "", 16, "2 to 4 answers"),
         ("https://attention.example/app/", "http://[", 6, "no link"),
-        ("Say", "a" * LECTURE_LETTERS.most, 1, "more than 60,000 letters"),
-        ("\nSay", "\n## A\npage: start\nminutes: 1" * LECTURE_ITEMS.most, 306, "more than 100 items"),
+        ("Say", "a" * LECTURE_LETTERS.maximum, 1, "more than 60,000 letters"),
+        ("\nSay", "\n## A\npage: start\nminutes: 1" * LECTURE_ITEMS.maximum, 306, "more than 100 items"),
     ],
 )
 def test_a_fault_is_told_with_its_line(before, after, number, words):

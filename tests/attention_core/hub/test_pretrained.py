@@ -120,7 +120,7 @@ def test_the_end_that_a_model_writes_is_not_given_to_its_decoder(stored):
     t5.model.generation_config.forced_eos_token_id = 1
     written = text_inputs(t5, TEXT).inputs["decoder_input_ids"][0].tolist()
     assert 1 not in written
-    assert len(written) == GENERATED_TOKENS.most  # the start and all that is written, without the end
+    assert len(written) == GENERATED_TOKENS.maximum  # the start and all that is written, without the end
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
@@ -150,7 +150,7 @@ def test_what_does_not_fit_is_cut_quickly_and_told(minilm, models):
     assert len(pair.tokens) == 40
     assert pair.inputs["token_type_ids"].sum() > 10
     target = text_inputs(models[ModelKind.ENCODER_DECODER], TEXT, target="Das " * 5000)
-    assert len(target.target_tokens) <= TOKENS.most
+    assert len(target.target_tokens) <= TOKENS.maximum
     assert "target text was cut" in target.notes[-1]
 
 

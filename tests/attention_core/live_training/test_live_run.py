@@ -262,7 +262,7 @@ def test_files_of_strangers_are_refused():
         with pytest.raises(ValueError, match="no training that was saved here"):
             LiveRun.from_checkpoint(one)
     with pytest.raises(ValueError, match="more than"):
-        LiveRun.from_checkpoint(bytes(CHECKPOINT_BYTES.most + 1))
+        LiveRun.from_checkpoint(bytes(CHECKPOINT_BYTES.maximum + 1))
 
 
 def test_what_comes_along_is_small_and_whole():

@@ -62,7 +62,7 @@ def test_who_stops_between_two_steps_can_go_on():
 
 def test_too_long_a_training_and_too_large_a_model_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="at most 20,000 steps"):
-        TrainingSteps(*ingredients(), n_steps=TRAINING_STEPS.most + 1)
+        TrainingSteps(*ingredients(), n_steps=TRAINING_STEPS.maximum + 1)
     model, *given = ingredients()
     model.large = torch.nn.Linear(1_000, 1_000)
     with pytest.raises(ValueError, match="1,000,000 parameters"):

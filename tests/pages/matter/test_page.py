@@ -304,7 +304,7 @@ def test_words_that_the_models_do_not_know_are_counted_and_alone_are_not_judged(
 def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
     text = "good film " * 5000
     say(page, text)
-    assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.most]
+    assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.maximum]
     assert f"The first {MAX_WORDS} of 1,200 words" in said(page)
 
 

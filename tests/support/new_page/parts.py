@@ -25,8 +25,8 @@ STEPS = Stepper(NAME)
 
 def compared_words() -> AttentionTrace:
     """Draw the two fields, and return what the query takes from each word; an empty field is as on arrival."""
-    query = QUERY.widget(st.text_input, "Query", max_chars=SENTENCE_LETTERS.most)
-    words = WORDS.widget(st.text_area, "Keys", max_chars=SENTENCE_LETTERS.most)
+    query = QUERY.widget(st.text_input, "Query", max_chars=SENTENCE_LETTERS.maximum)
+    words = WORDS.widget(st.text_area, "Keys", max_chars=SENTENCE_LETTERS.maximum)
     keys = (words.split() or WORDS.default.split())[:MAX_WORDS]
     return soft_lookup(Records(tuple(keys), tuple(keys)), [query.strip()[:200] or QUERY.default], TEMPERATURE)
 

@@ -109,7 +109,7 @@ class Rooms:
         self.drop_old()
         key, opened = secrets.token_urlsafe(16), time.monotonic()
         with self._rows() as rows:
-            if rows.execute("select count(*) from rooms").fetchone()[0] >= HALL_ROOMS.most:
+            if rows.execute("select count(*) from rooms").fetchone()[0] >= HALL_ROOMS.maximum:
                 raise RoomError("Too many rooms are open on this server. Try again in a while.")
             code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
             rows.execute("insert into rooms values (?, ?, ?, ?, null, 0)", (code, _hashed(key), opened, opened))
@@ -149,7 +149,7 @@ class Rooms:
             number = _number(rows, code, question)
             if number is None:
                 n = rows.execute("select count(*) from questions where room = ?", (code,)).fetchone()[0]
-                if n >= HALL_QUESTIONS.most:
+                if n >= HALL_QUESTIONS.maximum:
                     raise RoomError("This room has been asked too much: close it, and open another.")
                 body = json.dumps(asdict(question))
                 number = rows.execute(
@@ -191,7 +191,7 @@ class Rooms:
             n, is_in = rows.execute(
                 "select count(*), coalesce(max(phone = ?), 0) from phones where room = ?", (phone, code)
             ).fetchone()
-            if not is_in and n >= HALL_PHONES.most:
+            if not is_in and n >= HALL_PHONES.maximum:
                 raise RoomError("This room is full.")
             rows.execute("insert or ignore into phones values (?, ?)", (code, phone))
 

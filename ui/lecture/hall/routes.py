@@ -56,7 +56,7 @@ def _state(code: str) -> tuple[str, bytes]:
     state = ROOMS.state(code)
     version = f"{state['number']}{'!' if state.get('revealed') else ''}"
     content = json.dumps({**state, "state": version}).encode()
-    if len(_states) > HALL_ROOMS.most:
+    if len(_states) > HALL_ROOMS.maximum:
         _states.clear()
     _states[code] = time.monotonic(), version, content
     return version, content
@@ -64,7 +64,7 @@ def _state(code: str) -> tuple[str, bytes]:
 
 async def _answer(request: Request) -> Response:
     try:
-        if int(request.headers.get("content-length", HALL_ANSWER_BYTES.most + 1)) > HALL_ANSWER_BYTES.most:
+        if int(request.headers.get("content-length", HALL_ANSWER_BYTES.maximum + 1)) > HALL_ANSWER_BYTES.maximum:
             raise ValueError
         body = json.loads(await request.body())
         number, answer, phone = int(body["question"]), int(body["answer"]), _phone(body["phone"])
