@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edit, Edits, BatchWeights, PatternFrom
+from attention_core.attention.edits import BatchWeights, Edit, Edits, PatternFrom
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace, first_trace

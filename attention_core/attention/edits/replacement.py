@@ -271,7 +271,7 @@ class BatchWeights(Edit):
 
 
 def with_runs(edits: Edits, find: Callable[[HeadRef], Any]) -> Edits:
-    """Return edits with their patterns and outputs filled in; find(RunHead) returns the trace of that attention."""
+    """Return edits with their patterns and outputs filled in; find(HeadRef) returns the trace of that attention."""
     return tuple(_with_run(edit, find) for edit in edits)
 
 

@@ -137,7 +137,7 @@ def nested(module, inputs):
         return module(*inputs)
 
 
-def format_count(module, inputs):
+def with_flops_counted(module, inputs):
     with FlopCounterMode(display=False) as counter:
         result = module(*inputs)
     return result, counter.get_total_flops()
@@ -158,7 +158,7 @@ WAYS = {
     "functionalize": (lambda module, inputs: torch.func.functionalize(module)(*inputs), 1),
     "checkpoint": (checkpointed, 1),
     "nested": (nested, 1),
-    "counted": (format_count, 1),
+    "counted": (with_flops_counted, 1),
     "inferred": (inferred, 1),
 }
 """Name -> (what is done with a module, how many calls of its attention have numbers, None where that may change)."""
