@@ -230,8 +230,8 @@ def position_cells(told: str) -> list[alt.Chart]:
     sides = {"left": "datum.column - 1", "right": "datum.column", "top": "datum.row - 1", "bottom": "datum.row"}
     cells = named("cells").mark_rect(opacity=0, aria=False, tooltip=alt.ExprRef(told)).encode(**CORNERS)
     numbers = named("numbers").mark_point(**QUIET, opacity=0, size=0)
-    format_count = numbers.transform_aggregate(n="count()")  # Vega knows what is drawn
-    return [format_count, cells.transform_calculate(**sides)]
+    counted = numbers.transform_aggregate(n="count()")  # Vega knows what is drawn
+    return [counted, cells.transform_calculate(**sides)]
 
 
 def _squares(size: float, widths: tuple[float, float]) -> list[alt.Chart]:

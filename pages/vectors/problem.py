@@ -104,11 +104,11 @@ def table_dimensions(tables: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 def sizes_of(tables: Mapping[str, np.ndarray]) -> dict[str, int]:
     """Return how many rows and columns tables have, by what they count; a ValueError names one that does not fit."""
     sizes: dict[str, int] = {}
-    for name, format_count in table_dimensions(tables).items():
+    for name, counted in table_dimensions(tables).items():
         if name not in tables or np.ndim(tables[name]) != 2 or not np.size(tables[name]):
             raise ValueError(f"{name} must be a matrix of at least 1 × 1")
         shape = np.shape(tables[name])
-        for what, size in zip(format_count, shape, strict=True):
+        for what, size in zip(counted, shape, strict=True):
             if sizes.setdefault(what, size) != size:
                 raise ValueError(f"{name} is {shape[0]} × {shape[1]}, but {what} is {sizes[what]} elsewhere")
     return sizes

@@ -309,7 +309,7 @@ def test_neither_all_pairs_nor_a_band_of_them_is_ever_in_memory(monkeypatch):
 def test_what_a_mask_hides_is_not_computed(monkeypatch):
     looked_at = []
 
-    def format_count(original):
+    def counted(original):
         def count(self, rows, cols, *more):
             looked_at.append((rows.stop - rows.start) * (cols.stop - cols.start))
             return original(self, rows, cols, *more)
@@ -317,7 +317,7 @@ def test_what_a_mask_hides_is_not_computed(monkeypatch):
         return count
 
     for name in ("log2_weights", "log_weights"):
-        monkeypatch.setattr(cells.Cells, name, format_count(getattr(cells.Cells, name)))
+        monkeypatch.setattr(cells.Cells, name, counted(getattr(cells.Cells, name)))
     monkeypatch.setattr(cells, "COLUMNS", 256)
     n = 4096
     causal = trace_of(n, n, heads=1, is_causal=True)

@@ -101,8 +101,8 @@ def test_lines_name_the_parameters_of_the_moment_that_a_snapshot_shows():
 def test_lines_of_the_workbench_in_every_setting(letters, scoring):
     random, sizes = np.random.default_rng(5), {"n_queries": 5, "n_keys": 4, "d_model": 7, "d_memory": 3}
     sizes |= {"d_k": 2, "d_v": 6}
-    format_count = table_dimensions(letters).items()
-    tables = {name: random.normal(size=(sizes[rows], sizes[columns])) for name, (rows, columns) in format_count}
+    counted = table_dimensions(letters).items()
+    tables = {name: random.normal(size=(sizes[rows], sizes[columns])) for name, (rows, columns) in counted}
     for scaled, causal, heat, softmax in itertools.product((False, True), (False, True), (1.0, 0.7), (False, True)):
         trace = trace_of(Problem(tables, settings=Settings(scoring, scaled, heat, causal, softmax)))
         check(trace)
