@@ -34,8 +34,8 @@ def choose_device(device: str = "auto") -> str:
 
 def lacks_memory(error: BaseException) -> bool:
     """Return whether an error says that a device, or the machine, has no memory left."""
-    says_so = any(sentence in str(error) for sentence in NO_MEMORY)
-    return says_so or isinstance(error, MemoryError | torch.OutOfMemoryError)
+    has_sentence = any(sentence in str(error) for sentence in NO_MEMORY)
+    return has_sentence or isinstance(error, MemoryError | torch.OutOfMemoryError)
 
 
 def computes(device: str) -> bool:

@@ -158,9 +158,9 @@ def projections(
     """
     steps = []
     for index, (name, title, letter, role, meaning) in enumerate(VECTORS):
-        own_blanks = {blank: texts[index] for blank, texts in blanks.items()}
+        row_blanks = {blank: texts[index] for blank, texts in blanks.items()}
         text = Text(name, title, letter, formula, code, explanation, role)
-        text = text.filled(name=name, letter=letter, meaning=meaning, **own_blanks)
+        text = text.filled(name=name, letter=letter, meaning=meaning, **row_blanks)
         steps.append(text.step(matrices[index], rows[index], columns[index], inputs).with_origin(origins[index]))
     return tuple(steps)
 

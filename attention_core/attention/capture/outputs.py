@@ -54,7 +54,7 @@ class Outputs:
         """Read from an operation what it takes outputs for, and follow them into its result."""
         followed = [operand for operand in operands if operand.storage in self._in]
         if followed and func in CONCATENATIONS:
-            self._concatenate(CONCATENATIONS[func], args[0], args[1] if len(args) > 1 else 0, result)
+            self._concatenate(func, args[0], args[1] if len(args) > 1 else 0, result)
             return
         for tensor, storage in followed:
             self._read(tensor, func in PROJECTIONS)
@@ -70,16 +70,14 @@ class Outputs:
         blocks = [(output, output.block.relocate(*layouts)) for output in outputs]
         self.follow(result, [replace(output, block=block) for output, block in blocks if block])
 
-    def _concatenate(
-        self, slice_result: Callable[..., Tensor], tensors: Sequence[Tensor], dim: int, result: Tensor
-    ) -> None:
+    def _concatenate(self, func: Any, tensors: Sequence[Tensor], dim: int, result: Tensor) -> None:
         start, pairs = 0, []
         for tensor in tensors:
             if tensor.shape == (0,):  # as of a cache that is empty still: it may stand beside any shape
                 continue
-            size = (tensor.shape[dim],) if slice_result is Tensor.narrow else ()
+            size = (tensor.shape[dim],) if func is aten.cat.default else ()
             if is_plain(tensor) and self._of(tensor):
-                pairs.append((tensor, slice_result(result, dim, start, *size)))
+                pairs.append((tensor, CONCATENATIONS[func](result, dim, start, *size)))
             start += sum(size) or 1
         if len(pairs) > 1 and len({storage_of(tensor) for tensor, _ in pairs}) == 1:
             moved = [(output, _of_chunks(output.block, pairs)) for output in self._of(pairs[0][0])]
@@ -110,10 +108,8 @@ class Outputs:
         if len(indices) < len(outputs) or len(differing) != 1 or len({output.recorded.run for output in outputs}) > 1:
             return None
         order = sorted(range(len(outputs)), key=lambda number: indices[number][differing[0]])
-        *_, queries, features = (
-            [layout.split(n, stride) or [] for n, stride in axis] for axis in outputs[0].block.axes
-        )
-        of_queries, row = ({d for segments in axis for n, d, _ in segments if n > 1} for axis in (queries, features))
+        axes = [[layout.split(n, stride) or [] for n, stride in axis] for axis in outputs[0].block.axes]
+        of_queries, row = ({d for segments in axis for n, d, _ in segments if n > 1} for axis in axes[-2:])
         if differing[0] in row:
             return "heads", order
         if differing[0] in of_queries:

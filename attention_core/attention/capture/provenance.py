@@ -29,24 +29,20 @@ class Product:
     def factors(self, block: Block) -> tuple[Tensor, Tensor] | None:
         """Return query (n_heads, n_queries, d) and key (n_heads, n_keys, d) of a block (head, query, key)."""
         index = self.layout.index_at(block.offset)
-        splits = [[self.layout.split(n, stride) for n, stride in axis] for axis in block.axes]
-        if index is None or any(split is None for axis in splits for split in axis):
+        splits = [[self.layout.split(n, stride) for n, stride in stored] for stored in block.axes]
+        if index is None or any(split is None for stored in splits for split in stored):
             return None
-        heads, queries, keys = [[segment for split in axis for segment in split or ()] for axis in splits]
+        heads, queries, keys = [[segment for split in stored for segment in split or ()] for stored in splits]
         # Each factor with the dimension of the product that its rows or columns span.
         row_factor, column_factor = (self.left, 1), (self.right.mT, 2)
         if any(d == 2 for _, d, _ in queries):  # queries are the columns of the product
             row_factor, column_factor = column_factor, row_factor
         factors = []
-        for (factor, factor_dimension), positions in ((row_factor, queries), (column_factor, keys)):
-            if any(d not in (-1, 0, factor_dimension) for _, d, _ in positions):
+        for (factor, axis), positions in ((row_factor, queries), (column_factor, keys)):
+            if any(d not in (-1, 0, axis) for _, d, _ in positions):
                 return None
-            strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {factor_dimension: factor.stride(1)}
-            offset = (
-                int(factor.storage_offset())
-                + index[0] * strides[0]
-                + index[factor_dimension] * strides[factor_dimension]
-            )
+            strides = {-1: 0, 0: factor.stride(0), 1: 0, 2: 0} | {axis: factor.stride(1)}
+            offset = int(factor.storage_offset()) + index[0] * strides[0] + index[axis] * strides[axis]
             axes = [tuple((n, strides[d] * step) for n, d, step in segments) for segments in (heads, positions)]
             factors.append(Block(offset, (*axes, ((factor.shape[-1], factor.stride(-1)),))).of(factor))
         return factors[0], factors[1]
@@ -312,52 +308,49 @@ class WeighedLayout(NamedTuple):
 
     @property
     def sizes(self) -> list[int]:
-        return [dimension.n for dimension in self.leading]
+        return [dim.n for dim in self.leading]
 
     @property
     def has_single_head_axis(self) -> bool:
         """Whether the softmax has a dimension for heads, and that has length 1."""
         query = self.queries[0].dimension if self.queries else self.softmax.dimension - 1
-        leading_sizes = [n for d, n in enumerate(self.softmax.layout.shape) if d not in (query, self.softmax.dimension)]
-        return len(leading_sizes) > 1 and leading_sizes[-1] == 1
+        sizes = [n for d, n in enumerate(self.softmax.layout.shape) if d not in (query, self.softmax.dimension)]
+        return len(sizes) > 1 and sizes[-1] == 1
 
     def usual_order(self, n_items: int) -> Order:
         n_dimensions = len(self.softmax.layout.shape)
         if self.has_single_head_axis:
-            return Order(tuple(SubAxis(axis, dimension.n, 1) for axis, dimension in enumerate(self.leading)))
+            return Order(tuple(SubAxis(axis, dim.n, 1) for axis, dim in enumerate(self.leading)))
         return usual_order(self.sizes, n_items if n_dimensions < 4 else 0)
 
     def context(self) -> Block:
         """Return the whole product, (*axes before the queries, query, d)."""
         strides = self.out.stride
-        axes = [((dimension.n, strides[dimension.axis] * dimension.step),) for dimension in self.leading]
-        queries = tuple((dimension.n, strides[dimension.axis] * dimension.step) for dimension in self.queries) or (
-            (1, 0),
-        )
+        axes = [((dim.n, strides[dim.axis] * dim.step),) for dim in self.leading]
+        queries = tuple((dim.n, strides[dim.axis] * dim.step) for dim in self.queries) or ((1, 0),)
         return Block(self.out.offset, (*axes, queries, ((self.out.shape[2], strides[2]),)))
+
+    def _within(self, sub_axis: SubAxis) -> _DimensionMap:
+        dim, step = self.leading[sub_axis.axis], sub_axis.step
+        return dim._replace(n=sub_axis.n, stride=dim.stride * step, step=dim.step * step)
 
     def of_item(self, order: Order, item: int) -> ItemLayout:
         """Return what is where in an item of the batch, or a window of one, by its number among all of them."""
-        heads = [self.leading[sub_axis.axis].within(sub_axis) for sub_axis in order.sub_axes if sub_axis.is_head]
-        items = [
-            (self.leading[sub_axis.axis].within(sub_axis), index) for sub_axis, index in batch_indices(order, item)
-        ]
+        heads = [self._within(sub_axis) for sub_axis in order.sub_axes if sub_axis.is_head]
+        items = [(self._within(sub_axis), index) for sub_axis, index in batch_indices(order, item)]
         left, right, out, softmax = self.left, self.right, self.out, self.softmax
 
         def block_at(offset: int, stride: Callable[[_DimensionMap], int], last: tuple[int, int]) -> Block:
-            axes = (
-                tuple((dimension.n, stride(dimension)) for dimension in dimensions) or ((1, 0),)
-                for dimensions in (heads, self.queries)
-            )
-            return Block(offset + sum(index * stride(dimension) for dimension, index in items), (*axes, (last,)))
+            axes = (tuple((dim.n, stride(dim)) for dim in dims) or ((1, 0),) for dims in (heads, self.queries))
+            return Block(offset + sum(index * stride(dim) for dim, index in items), (*axes, (last,)))
 
         def block_of(layout: Layout, axes: tuple[int, int], last: tuple[int, int]) -> Block:
             """Return the block of a factor or of the product whose dimensions 0 and 1 are these axes (-1: neither)."""
             strides = {axis: layout.stride[d] for d, axis in enumerate(axes) if axis >= 0}
-            return block_at(layout.offset, lambda dimension: strides.get(dimension.axis, 0) * dimension.step, last)
+            return block_at(layout.offset, lambda dim: strides.get(dim.axis, 0) * dim.step, last)
 
         key_axis = left.shape[2], softmax.layout.stride[softmax.dimension]
-        in_softmax = block_at(self.offset, lambda dimension: dimension.stride, key_axis)
+        in_softmax = block_at(self.offset, lambda dim: dim.stride, key_axis)
         has_all_keys = left.shape[2] == softmax.layout.shape[softmax.dimension]
         value = block_of(right, (0, -1), (right.shape[2], right.stride[2]))
         return ItemLayout(
@@ -376,9 +369,6 @@ class _DimensionMap(NamedTuple):
     stride: int
     axis: int
     step: int
-
-    def within(self, sub_axis: SubAxis) -> _DimensionMap:
-        return self._replace(n=sub_axis.n, stride=self.stride * sub_axis.step, step=self.step * sub_axis.step)
 
 
 def _dimensions(block: Block, layout: Layout) -> Iterator[_DimensionMap]:

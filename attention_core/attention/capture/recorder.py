@@ -291,17 +291,10 @@ class Recorder:
                 mask = None if causal else allowed
             if order is usual and query.ndim == 3 and not order.items and len(query) > 1:
                 notes.append(NO_HEADS)
-            options: dict[str, Any] = {
-                "scale": scale,
-                "is_causal": causal,
-                "dropout": dropout_p,
-                "mechanism": mechanism,
-            }
-            options |= {"order": order, "mask": mask, "note": " ".join(filter(None, notes))}
-            return [
-                self.builder.trace(*inputs, batch_slice=batch_slice, **options)
-                for batch_slice in self.builder.slices(order, n_items)
-            ]
+            options: dict[str, Any] = {"scale": scale, "is_causal": causal, "dropout": dropout_p, "order": order}
+            options |= {"mask": mask, "mechanism": mechanism, "note": " ".join(filter(None, notes))}
+            slices = self.builder.slices(order, n_items)
+            return [self.builder.trace(*inputs, batch_slice=batch_slice, **options) for batch_slice in slices]
 
         return self.add(make, query, usual, query.ndim < 4, sides)
 
@@ -337,9 +330,8 @@ def _as_slice(batch_slice: BatchSlice | None, traces: list[AttentionTrace]) -> l
     """Return the traces as those of one slice of the batch; none where that is not recorded."""
     if batch_slice is None:
         return []
-    return [
-        with_note(trace.with_story(name=batch_slice.name or trace.story.name), batch_slice.note) for trace in traces
-    ]
+    named = (trace.with_story(name=batch_slice.name or trace.story.name) for trace in traces)
+    return [with_note(trace, batch_slice.note) for trace in named]
 
 
 def _changed(change: Callable[[list[AttentionTrace]], list[AttentionTrace]], make: Make, order: Order) -> Any:

@@ -76,9 +76,8 @@ class Sources:
         if len(activations) > 1 and (func in PRODUCTS or func in FUSED):
             self._keep(result, storage_of(result), _Source(next(self._numbers), is_mixed=True))
         elif sources := [self._of[operand.storage][1] for operand in activations if operand.storage in self._of]:
-            source = max(sources, key=lambda operand: operand.number).after(
-                func, sources, len(activations), result.is_complex()
-            )
+            latest = max(sources, key=lambda source: source.number)
+            source = latest.after(func, sources, len(activations), result.is_complex())
             self._keep(result, storage_of(result), source)
         elif len(activations) == 1 < len(operands):
             self.layer(activations[0].tensor, result)
@@ -96,10 +95,8 @@ class Sources:
         return entry[1] if entry else self._keep(tensor, location, _Source(next(self._numbers)))
 
     def _keep(self, tensor: Tensor, location: Any, source: _Source) -> _Source:
-        self._of[location] = (
-            StorageWeakRef(tensor.untyped_storage()),
-            source,
-        )  # no other storage gets its number meanwhile
+        # The reference keeps the storage's number from being given to another one.
+        self._of[location] = StorageWeakRef(tensor.untyped_storage()), source
         return source
 
 

@@ -79,9 +79,8 @@ class TraceBuilder:
         n_windows = n // n_items
         items = range(n_items) if self.item == "all" else [min(self.item, n_items - 1)]
         windows = range(n_windows if self.item == "all" else 1)
-        return [
-            BatchSlice.of(item, n_items, window, n_windows, self.item == "all") for item in items for window in windows
-        ]
+        is_named = self.item == "all"
+        return [BatchSlice.of(item, n_items, window, n_windows, is_named) for item in items for window in windows]
 
     def trace(
         self,
@@ -106,13 +105,10 @@ class TraceBuilder:
         sizes = sizes_of(query, key, value)
         order = order or usual_order(sizes)
         batch_slice = batch_slice or self.slices(order)[0]
+        number = batch_slice.number
 
         def of_slice(tensor: Tensor) -> Tensor:
-            return (
-                tensor.unbind()[batch_slice.number]
-                if tensor.is_nested
-                else select_slice(tensor, sizes, order, batch_slice.number)
-            )
+            return tensor.unbind()[number] if tensor.is_nested else select_slice(tensor, sizes, order, number)
 
         split_masks = [self.shared(of_slice(pairs), split_mask) for pairs in (mask, bias) if pairs is not None]
         if sinks is not None:
@@ -290,11 +286,6 @@ def _not_finite(tensors: dict[str, Tensor]) -> list[str]:
             bad = (~tensor.isfinite()).nonzero()
             head, position, column = bad[0].tolist()
             fault = "NaN" if tensor[head, position, column].isnan() else "infinity"
-            position_text = f"in head {head} at position {position}, counted from 0"
-            details = (
-                f": {len(bad):,} numbers are not finite, the first {position_text}"
-                if len(bad) > 1
-                else f" {position_text}"
-            )
-            notes.append(f"The {name} holds {fault}{details}.")
+            several = f": {len(bad):,} numbers are not finite, the first" if len(bad) > 1 else ""
+            notes.append(f"The {name} holds {fault}{several} in head {head} at position {position}, counted from 0.")
     return notes

@@ -109,28 +109,16 @@ class WeightedSum:
     def is_folded(self) -> bool:
         return len(self.softmax.layout.shape) < 4
 
-    def traces(
-        self, order: Order, builder: TraceBuilder, n_items: int, has_settled_order: bool
-    ) -> list[AttentionTrace]:
+    def traces(self, order: Order, builder: TraceBuilder, n_items: int, is_settled: bool) -> list[AttentionTrace]:
         """Return the traces of the slices of the batch that are recorded; n_items is the batch of the whole run."""
-        assert self.layout is not None
-        slices, note = builder.slices(order, n_items), ""
-        if (
-            self.is_folded
-            and not has_settled_order
-            and not order.items
-            and any(sub_axis.n > 1 for sub_axis in order.sub_axes)
-        ):
-            note = NO_HEADS
-        return [
-            self.trace(self.layout.of_item(order, batch_slice.number), batch_slice, note, builder)
-            for batch_slice in slices
-        ]
+        has_heads_only = not order.items and any(sub_axis.n > 1 for sub_axis in order.sub_axes)
+        note = NO_HEADS if self.is_folded and not is_settled and has_heads_only else ""
+        return [self._trace(order, batch_slice, note, builder) for batch_slice in builder.slices(order, n_items)]
 
-    def trace(
-        self, layout: provenance.ItemLayout, batch_slice: BatchSlice, note: str, builder: TraceBuilder
-    ) -> AttentionTrace:
+    def _trace(self, order: Order, batch_slice: BatchSlice, note: str, builder: TraceBuilder) -> AttentionTrace:
         """Return the trace of one slice, checked against weights and product; a ValueError where it cannot be right."""
+        assert self.layout is not None
+        layout = self.layout.of_item(order, batch_slice.number)
         weights, value, context = layout.weights.of(self.left), layout.value.of(self.right), layout.context.of(self.out)
         dropout = next((float(step.scalar) for step in self.steps if step.operation == "dropout"), 0.0)
         dropped = f"Dropout of {dropout:g} was on; these are the weights before it." if dropout else ""
@@ -220,8 +208,6 @@ def flex_trace(
     return trace
 
 
-def _on_all_pairs(
-    function: Any, indices: list[Tensor], buffers: tuple[Any, ...], pairs: tuple[int, int, int]
-) -> Tensor:
+def _on_all_pairs(function: Any, indices: list[Tensor], buffers: tuple[Any, ...], pairs: tuple[int, ...]) -> Tensor:
     expanded = [index.expand(pairs) for index in indices]
     return torch.as_tensor(function(*expanded, *buffers), device=indices[0].device).expand(pairs)

@@ -89,9 +89,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
         """Record a call of fused attention that gave this context, and follow that."""
         arguments = dict(zip(("query", "key"), args, strict=False)) | kwargs
-        recorded = self._recorder.add_fused(
-            *args, **kwargs, sides=self.sources.sides(arguments["query"], arguments["key"])
-        )
+        sides = self.sources.sides(arguments["query"], arguments["key"])
+        recorded = self._recorder.add_fused(*args, **kwargs, sides=sides)
         if recorded is not None and operations.is_plain(context):
             with self._recorder.unwatched():
                 self.outputs.follow(context, [Output(recorded, Block.covering(Layout.of(context)))])
@@ -165,9 +164,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             if not self._n_ignoring:
                 arguments = dict(zip(inside_torch.argument_names(func), args, strict=False)) | kwargs
                 arguments["attn_mask"] = arguments.get("attn_mask", arguments.get("attn_bias"))
-                self.fused(
-                    result[0], **{name: argument for name, argument in arguments.items() if name in operations.OF_FUSED}
-                )
+                self.fused(result[0], **{name: arguments[name] for name in operations.OF_FUSED if name in arguments})
         elif getattr(func, "_name", "") == FLEX:
             self._flex(args, kwargs, result[0])
         elif self._origins:
@@ -177,10 +174,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         builder, n_items = self._recorder.builder, self._recorder.stack.n_items
 
         def make(order: Order) -> list[AttentionTrace]:
-            return [
-                flex_trace(builder, batch_slice, context, *args, **kwargs)
-                for batch_slice in builder.slices(order, n_items)
-            ]
+            slices = builder.slices(order, n_items)
+            return [flex_trace(builder, batch_slice, context, *args, **kwargs) for batch_slice in slices]
 
         self._recorder.add(make, args[0], usual_order(context.shape[:2]), sides=self.sources.sides(*args[:2]))
 
@@ -251,7 +246,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def _product(self, args: Any, kwargs: Any, result: Tensor, start: int) -> None:
         left, right, out = (t if t.ndim == 3 else t[None] for t in (*args[start : start + 2], result))
         left, right = left.detach(), right.detach()
-        is_parameter = [self.is_learned(weights) for weights in args[start : start + 2]]
+        is_parameter = [self.is_learned(factor) for factor in args[start : start + 2]]
         sides = ((left, right, out, is_parameter[1]), (right.mT, left.mT, out.mT, is_parameter[0]))
         if not start and any(self._record_attention(*side) for side in sides):
             return

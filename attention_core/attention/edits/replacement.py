@@ -112,8 +112,8 @@ class SetWeights(QueryEdit):
             raise EditError(f"query {self.query} may not look at all of these keys, so they cannot have a weight")
         left = torch.ones(attention.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
         left[[key for key, _ in self.weights]] = False
-        needs_other_keys = self._is_renormalised(attention) and self._total < 1 - ROUND_OFF and attention.sinks is None
-        if needs_other_keys and set_keys and not left.any():
+        needs_unset_keys = self._is_renormalised(attention) and self._total < 1 - ROUND_OFF and attention.sinks is None
+        if needs_unset_keys and set_keys and not left.any():
             raise EditError(f"nothing is left in the row of query {self.query} that could take the other weight")
 
     def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
@@ -152,12 +152,12 @@ class SetWeights(QueryEdit):
         if allowed is not None:
             row[~allowed[0]] = -math.inf
         row[[key for key, _ in set_cells]] = -math.inf
-        other_normaliser = float(attention.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
+        unset_normaliser = float(attention.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
         total = self._total
-        if total >= FULL_ROW or other_normaliser == -math.inf:
-            base = 0.0 if other_normaliser == -math.inf else other_normaliser + FAR_ABOVE_SINK
+        if total >= FULL_ROW or unset_normaliser == -math.inf:
+            base = 0.0 if unset_normaliser == -math.inf else unset_normaliser + FAR_ABOVE_SINK
         else:
-            base = other_normaliser - math.log1p(-total)
+            base = unset_normaliser - math.log1p(-total)
         for key, weight in set_cells:
             tile[rows, (keys == key).nonzero().T] = base + math.log(weight)
 
@@ -175,9 +175,9 @@ class SetWeights(QueryEdit):
     ) -> str:
         weights, query_label = dict(self.weights), label(queries, self.query, "query")
         set_texts = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
-        others_text = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
+        unset_text = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
         is_shared = self.renormalised if attention is None else self._is_renormalised(attention)
-        suffix = f"; {others_text}" if is_shared else ", and the other weights stay"
+        suffix = f"; {unset_text}" if is_shared else ", and the other weights stay"
         visible = range(len(keys)) if attention is None else attention.visible_keys(self.head or 0, self.query)
         suffix = "" if weights.keys() >= {*visible} and visible else suffix
         return f"{query_label} {f'gives {set_texts}{suffix}' if set_texts else 'looks as before'}{self.head_suffix}"
