@@ -265,8 +265,8 @@ def test_surveying_tells_the_same_normalisers_as_a_tile_does():
     trace = trace_of(is_causal=True)
     asked, atlas = Atlas(trace), surveyed(trace)
     rows = slice(0, N_QUERIES)
-    assert atlas._cells.is_known(rows)
-    assert not asked._cells.is_known(rows)
+    assert atlas._cells.is_computed(rows)
+    assert not asked._cells.is_computed(rows)
     with torch.inference_mode():
         expected = asked._cells.normaliser(rows)
     torch.testing.assert_close(atlas._cells.normaliser(rows), expected, rtol=1e-6, atol=1e-6)

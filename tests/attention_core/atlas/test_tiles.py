@@ -80,7 +80,7 @@ def test_hidden_blocks_are_those_that_see_nothing(level, kind):
 
 @pytest.mark.parametrize(("n_keys", "level", "window"), [(610, 2, None), (600, 1, 90)])
 def test_causality_and_a_window_are_told_even_where_no_mask_is_looked_at(monkeypatch, n_keys, level, window):
-    monkeypatch.setattr("attention_core.atlas.matrix.MOST_PAIRS", 10)
+    monkeypatch.setattr("attention_core.atlas.matrix.MAX_PAIRS", 10)
     atlas = Atlas(trace_of(530, n_keys, is_causal=True, window=window), 0)
     back = np.arange(530)[:, None] - np.arange(n_keys)
     seen = in_blocks((back >= 0) & (back < (window or 530)), 2**level)

@@ -137,7 +137,7 @@ def test_one_that_stops_answering_is_given_up_within_two_seconds(there: FakeClus
 
 
 def test_one_that_comes_back_is_asked_again(there: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "REST_SECONDS", 0.1)
+    monkeypatch.setattr(client, "RETRY_AFTER_SECONDS", 0.1)
     cluster = Cluster(there.address)
     there.stuck = True
     with pytest.raises(AwayError):
