@@ -217,12 +217,12 @@ def input_mark(text: str) -> str:
 
 
 def _text(changes: Sequence[ListedEdit]) -> str:
-    return pack([[one.edit.to_plain(), one.says, one.where, one.of, one.is_on] for one in changes])
+    return pack([[one.edit.to_json_value(), one.says, one.where, one.of, one.is_on] for one in changes])
 
 
 def _parse(text: str) -> tuple[ListedEdit, ...]:
     rows = unpack(text)
-    edits = core.edits_from_plain([row[0] for row in rows])
+    edits = core.edits_from_json([row[0] for row in rows])
     for _, says, where, of, is_on in rows:
         if {*map(type, (says, where, of))} != {str} or type(is_on) is not bool:
             raise ValueError("an edit has words, a place, an input and a switch")

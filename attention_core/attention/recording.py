@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.arrays import Npz, open_npz, readable_errors
-from attention_core.attention.scores import Dot, score_from_plain
+from attention_core.attention.scores import Dot, score_from_json
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
 from attention_core.attention.view.page import Opening, View, head_places, view_of
@@ -447,7 +447,7 @@ TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.fl
 
 
 def _entry(trace: AttentionTrace) -> dict[str, Any]:
-    score, story = trace.score.to_plain(), trace.story
+    score, story = trace.score.to_json_value(), trace.story
     if score.keys() != {"score", "scale", "softcap"} or score["score"] != Dot.name:
         raise ValueError(f"trace {story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")
     if trace.edits:
@@ -503,7 +503,7 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
                 raise ValueError(f"{tensor_name} of {entry['name']!r} must be {expected}")
     texts: dict[str, Any] = {name: escape_hidden(str(entry[name])) for name in ("name", "mechanism", "note")}
     trace = AttentionTrace(
-        score=score_from_plain({"score": Dot.name, "scale": entry["scale"], "softcap": entry["softcap"]}),
+        score=score_from_json({"score": Dot.name, "scale": entry["scale"], "softcap": entry["softcap"]}),
         is_causal=bool(entry["is_causal"]),
         window=None if entry.get("window") is None else int(entry["window"]),
         dropout=float(entry["dropout"]),

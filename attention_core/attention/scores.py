@@ -128,8 +128,8 @@ class Score(ABC):
         """Return c with |score| <= c |q| |k| for every query and key; None = unknown."""
         return None
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return name and parameters as plain values, for scores.score_from_plain()."""
+    def to_json_value(self) -> dict[str, Any]:
+        """Return name and parameters as JSON has them, for scores.score_from_json()."""
         return {"score": self.name, **{name: parameter.tolist() for name, parameter in self.parameters().items()}}
 
 
@@ -182,9 +182,9 @@ class Scaled(Score):
     def to(self, dtype: torch.dtype) -> Scaled:
         return Scaled(self.base.to(dtype), self.scale, self.temperature, self.cap)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_json_value(self) -> dict[str, Any]:
         temperature = {} if self.temperature is None else {"temperature": self.temperature}
-        return {**self.base.to_plain(), "scale": self.scale, "softcap": self.cap, **temperature}
+        return {**self.base.to_json_value(), "scale": self.scale, "softcap": self.cap, **temperature}
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
         if self.cap is not None:
@@ -525,16 +525,16 @@ def all_scores(parameters: Mapping[str, Tensor]) -> dict[str, Score]:
     return scores
 
 
-def score_from_plain(plain: Mapping[str, Any]) -> Score:
-    """Return what to_plain() made, with parameters in float64; what else is in the values is passed over.
+def score_from_json(values: Mapping[str, Any]) -> Score:
+    """Return what to_json_value() made, with parameters in float64; what else is in the values is passed over.
 
     A KeyError where the score is not in SCORES, or lacks a parameter.
     """
-    score_class = SCORES[plain["score"]]
-    base = score_class(*(torch.tensor(plain[field.name], dtype=torch.float64) for field in fields(score_class)))
-    if "scale" not in plain:
+    score_class = SCORES[values["score"]]
+    base = score_class(*(torch.tensor(values[field.name], dtype=torch.float64) for field in fields(score_class)))
+    if "scale" not in values:
         return base
-    settings = (plain["scale"], plain.get("temperature"), plain["softcap"])
+    settings = (values["scale"], values.get("temperature"), values["softcap"])
     return Scaled(base, *(None if factor is None else float(factor) for factor in settings))
 
 

@@ -228,7 +228,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         explanation = f"{weights.explanation} A query that may see no key has weights of 0."
         weights = replace(weights, code=weights.code + BLIND, explanation=explanation)
     elif not trace.edits and trace.sinks is None and len(steps) == 2:
-        is_plain = trace.score.to_plain() == ScaledDot().to_plain()
+        is_plain = trace.score.to_json_value() == ScaledDot().to_json_value()
         context = replace(context, formula=FORMULA) if is_plain else context
     if "weights" in _targets(trace):
         code = f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)"

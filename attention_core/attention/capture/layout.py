@@ -204,12 +204,13 @@ def joined(calls: Sequence[list[AttentionTrace]], along: str) -> list[AttentionT
 
 
 def _fit(trace: AttentionTrace, first: AttentionTrace, along: str) -> bool:
-    settings = [(t.score.to_plain(), t.has_softmax, t.dropout, t.query.shape[-1], t.n_keys) for t in (trace, first)]
+    scores = [(t.score.to_json_value(), t.has_softmax, t.dropout) for t in (trace, first)]
+    sizes = [(t.query.shape[-1], t.n_keys) for t in (trace, first)]
     if along == "heads":
         fits = trace.query.shape == first.query.shape and trace.value.shape == first.value.shape and trace.n_heads == 1
     else:
         fits = torch.equal(trace.key, first.key) and torch.equal(trace.value, first.value)
-    return fits and settings[0] == settings[1] and not trace.is_causal
+    return fits and scores[0] == scores[1] and sizes[0] == sizes[1] and not trace.is_causal
 
 
 def _joined(traces: Sequence[AttentionTrace], axis: int) -> AttentionTrace:

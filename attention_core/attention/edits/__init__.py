@@ -23,7 +23,7 @@ from attention_core.attention.edits.edit import Uniform as Uniform
 from attention_core.attention.edits.edit import drop_heads as drop_heads
 from attention_core.attention.edits.edit import refuse_edits as refuse_edits
 from attention_core.attention.edits.edit import restrict_queries as restrict_queries
-from attention_core.attention.edits.parse import edits_from_plain as edits_from_plain
+from attention_core.attention.edits.parse import edits_from_json as edits_from_json
 from attention_core.attention.edits.replacement import BatchWeights as BatchWeights
 from attention_core.attention.edits.replacement import OutputFrom as OutputFrom
 from attention_core.attention.edits.replacement import PatternFrom as PatternFrom

@@ -80,7 +80,8 @@ class Edit:
     is_fusable: ClassVar[bool] = False
     hides: ClassVar[bool] = False
 
-    words, factor, for_queries = map(renamed_attribute, ("template", "score_multiplier", "restrict_queries"))
+    words, factor = renamed_attribute("template"), renamed_attribute("score_multiplier")
+    for_queries, to_plain = renamed_attribute("restrict_queries"), renamed_attribute("to_json_value")
 
     def __init_subclass__(cls) -> None:
         for old, new in (("words", "template"), ("factor", "score_multiplier"), ("for_queries", "restrict_queries")):
@@ -174,9 +175,9 @@ class Edit:
         """Where it acts, in brackets, unless that is every head or its template says it."""
         return ""
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_json_value(self) -> dict[str, Any]:
         values = ((field.name, getattr(self, field.name), field.default) for field in fields(self) if field.compare)
-        return {"edit": self.name} | {name: _plain(value) for name, value, default in values if value != default}
+        return {"edit": self.name} | {name: _json_value(value) for name, value, default in values if value != default}
 
 
 def label(labels: Sequence[str], position: int, noun: str) -> str:
@@ -191,10 +192,10 @@ def check_range(n: int, noun: str, *positions: int | None) -> None:
             raise EditError(f"{noun} must be from 0 to {n - 1}, got {position}")
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, HeadRef):
         return asdict(value)
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return [_json_value(item) for item in value] if isinstance(value, tuple) else value
 
 
 class HeadEdit(Edit):

@@ -1,4 +1,4 @@
-"""Edits from plain values of a link: everything is checked, since anybody can write a link."""
+"""Edits from the JSON of a link: everything is checked, since anybody can write a link."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -14,28 +14,28 @@ from attention_core.bounds.limits import (
 from attention_core.bounds.limits import EDITS as MAX_EDITS
 
 
-def edits_from_plain(plain: Any) -> Edits:
-    """Return the edits from their to_plain() values; EditError = something else, or too many of them."""
-    if not isinstance(plain, list | tuple) or len(plain) > MAX_EDITS.maximum:
+def edits_from_json(values: Any) -> Edits:
+    """Return the edits from their to_json_value(); EditError = something else, or too many of them."""
+    if not isinstance(values, list | tuple) or len(values) > MAX_EDITS.maximum:
         raise EditError(f"a link holds a list of {MAX_EDITS} edits at most")
-    return tuple(edit_from_plain(value) for value in plain)
+    return tuple(edit_from_json(value) for value in values)
 
 
-def edit_from_plain(plain: Any) -> Edit:
-    edit_class = EDITS.get(str(plain.get("edit"))) if isinstance(plain, dict) else None
+def edit_from_json(value: Any) -> Edit:
+    edit_class = EDITS.get(str(value.get("edit"))) if isinstance(value, dict) else None
     if edit_class is None:
         raise EditError(f"an edit must be one of {', '.join(EDITS)}")
-    return _read(edit_class, {name: value for name, value in plain.items() if name != "edit"})
+    return _read(edit_class, {name: field_value for name, field_value in value.items() if name != "edit"})
 
 
-def _read(cls: Any, plain: dict[str, Any]) -> Any:
+def _read(cls: Any, values: dict[str, Any]) -> Any:
     types = get_type_hints(cls)
     field_types = {field.name: types[field.name] for field in fields(cls) if field.compare}
     noun = getattr(cls, "name", "a head of another run")
-    if plain.keys() - field_types.keys():
-        raise EditError(f"{noun} has {', '.join(field_types)}, got {', '.join(map(str, plain))}")
+    if values.keys() - field_types.keys():
+        raise EditError(f"{noun} has {', '.join(field_types)}, got {', '.join(map(str, values))}")
     try:
-        return cls(**{name: PARSERS[field_types[name]](value) for name, value in plain.items()})
+        return cls(**{name: PARSERS[field_types[name]](value) for name, value in values.items()})
     except (TypeError, OverflowError) as error:
         raise EditError(f"{noun} cannot be read: {error}") from None
 

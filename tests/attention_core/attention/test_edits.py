@@ -30,7 +30,7 @@ from attention_core.attention.edits import (
     SetWeights,
     Temperature,
     Uniform,
-    edits_from_plain,
+    edits_from_json,
     with_runs,
 )
 from attention_core.attention.export import trace_to_frame, trace_to_npz
@@ -306,8 +306,8 @@ def test_a_row_with_nothing_left_says_so():
 
 @pytest.mark.parametrize("edit", [edit for edit in EVERY if not isinstance(EVERY[edit][0], OwnEdit)])
 def test_a_link_holds_them_as_plain_values(edit):
-    plain = json.loads(json.dumps([one.to_plain() for one in EVERY[edit]]))
-    assert edits_from_plain(plain) == EVERY[edit]
+    plain = json.loads(json.dumps([one.to_json_value() for one in EVERY[edit]]))
+    assert edits_from_json(plain) == EVERY[edit]
     assert {one["edit"] for one in plain} <= set(EDITS)
 
 
@@ -334,7 +334,7 @@ def test_a_link_holds_them_as_plain_values(edit):
 )
 def test_a_link_that_holds_anything_else_is_refused_with_the_reason(plain, reason):
     with pytest.raises(EditError, match=reason):
-        edits_from_plain(plain)
+        edits_from_json(plain)
 
 
 def test_they_say_what_they_do():

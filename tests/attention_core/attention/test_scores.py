@@ -27,7 +27,7 @@ from attention_core.attention.scores import (
     ScaledDot,
     all_scores,
     printed_concat,
-    score_from_plain,
+    score_from_json,
 )
 from attention_core.attention.steps import cell_formula, step_of
 from attention_core.live_training.score_comparison import compare, score_field
@@ -116,9 +116,9 @@ def test_no_score_is_larger_than_the_bound_says(score, query, key):
 
 
 def test_plain_values_bring_the_same_function_back(score, query, key):
-    again = score_from_plain(json.loads(json.dumps(score.to_plain())))
+    again = score_from_json(json.loads(json.dumps(score.to_json_value())))
     assert torch.equal(again(query, key), score(query, key))
-    assert (again.name, again.to_plain()) == (score.name, score.to_plain())
+    assert (again.name, again.to_json_value()) == (score.name, score.to_json_value())
 
 
 def test_another_type_reaches_the_parameters_inside_a_wrapper(score, query, key):
@@ -231,7 +231,7 @@ def test_a_function_made_up_in_this_test_is_attended_with_traced_and_exported(qu
     with np.load(io.BytesIO(trace_to_npz(trace))) as file:
         np.testing.assert_allclose(file["scores"][0], function(query, key).numpy(), atol=1e-12)
     assert CityBlock.code in trace_to_code(trace)
-    assert torch.equal(score_from_plain(function.to_plain())(query, key), function(query, key))
+    assert torch.equal(score_from_json(function.to_json_value())(query, key), function(query, key))
 
 
 TOLERANCE = 1e-10
