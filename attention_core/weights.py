@@ -79,7 +79,7 @@ def write_weights(name: str, state: dict[str, Tensor], card: dict[str, Any], fol
 
 
 def read_beside(noun: str, name: str) -> str:
-    """Return the text of a file beside the weights, such as a vocabulary; WeightsError where it is missing."""
+    """Return the text of a file beside the weights, a vocabulary for instance; WeightsError where it is missing."""
     path = weights_folder() / name
     try:
         return path.read_text(encoding="utf-8")

@@ -335,7 +335,7 @@ class WeighedLayout(NamedTuple):
         return dim._replace(n=sub_axis.n, stride=dim.stride * step, step=dim.step * step)
 
     def of_item(self, order: Order, item: int) -> ItemLayout:
-        """Return what is where in an item of the batch, or a window of one, by its number among all of them."""
+        """Return where weights, values and context of one item of the batch lie, or of one window, by its number."""
         heads = [self._within(sub_axis) for sub_axis in order.sub_axes if sub_axis.is_head]
         items = [(self._within(sub_axis), index) for sub_axis, index in batch_indices(order, item)]
         left, right, out, softmax = self.left, self.right, self.out, self.softmax

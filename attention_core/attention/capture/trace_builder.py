@@ -56,7 +56,7 @@ class BatchSlice(NamedTuple):
 
 
 def precision_note(dtype: torch.dtype, distance: float | None = None) -> str:
-    """Return what is to be said of weights that a model computed in half precision, and how far these are from them."""
+    """Return the note on a model's own weights in half precision, and how far they are from the trace's."""
     if dtype not in (torch.float16, torch.bfloat16):
         return ""
     difference = f"differ from these by up to {distance:.2g}" if distance else "are rounded, these are not"

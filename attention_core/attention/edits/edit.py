@@ -181,7 +181,7 @@ class Edit:
 
 
 def label(labels: Sequence[str], position: int, noun: str) -> str:
-    """Return the label of a position, or such as "key 3", counted from 1, where there is no label."""
+    """Return the label of a position; where it has none, such as "key 3", from 1."""
     return labels[position] if position < len(labels) else f"{noun} {position + 1}"
 
 
