@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import AttentionTrace, upcast_half, masked
+from attention_core.attention.trace import AttentionTrace, masked, upcast_half
 from attention_core.attention.types import ALL, Rows
 from attention_core.attention.wording import percent
 from attention_core.deprecated import renamed_names

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import Edits, BatchWeights
+from attention_core.attention.edits import BatchWeights, Edits
 from attention_core.attention.key_pairs import pair_products
 from attention_core.attention.scores import Dot, Score
 from attention_core.attention.types import AttentionOutput

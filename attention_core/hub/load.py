@@ -407,8 +407,8 @@ def make_room(cache: Path, name: str, n_bytes: int, coming: Mapping[str, int] = 
             total -= sizes[stored]
     if total > HUB_CACHE_BYTES.maximum:
         raise ModelError(
-            f"This server keeps at most {in_megabytes(HUB_CACHE_BYTES.maximum)} of models, and those that others look at "
-            f"now leave no room for {in_megabytes(n_bytes)}. Try again later."
+            f"This server keeps at most {in_megabytes(HUB_CACHE_BYTES.maximum)} of models, and those that others look "
+            f"at now leave no room for {in_megabytes(n_bytes)}. Try again later."
         )
 
 

@@ -110,8 +110,9 @@ def _tokenised(
         encoded = _encode(pretrained.tokenizer, *texts, truncation=True, max_length=max_tokens)
     if n_tokens > max_tokens or was_cut:
         qualifier = "at least " if was_cut else ""
+        n_read = format_count(len(encoded["input_ids"]), "tokens")
         notes.append(
-            f"The text was cut to its first {format_count(len(encoded['input_ids']), 'tokens')} of {qualifier}{n_tokens:,}"
+            f"The text was cut to its first {n_read} of {qualifier}{n_tokens:,}"
             + (f": {pretrained.name} knows no more positions." if max_tokens == pretrained.max_tokens else ".")
         )
     return encoded["input_ids"], encoded.get("token_type_ids")

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from attention_core.attention.capture import watched
 from attention_core.attention.capture.layout import usual_order
 from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
-from attention_core.attention.capture.trace_builder import Items, BatchSlice, TraceBuilder, from_weights
+from attention_core.attention.capture.trace_builder import BatchSlice, Items, TraceBuilder, from_weights
 from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording, is_causal_mask, name_traces
 from attention_core.attention.trace import AttentionTrace

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadEdit, OutputFrom, PatternFrom, HeadRef
+from attention_core.attention.edits import BlockEdge, DropHead, Edit, Edits, HeadEdit, HeadRef, OutputFrom, PatternFrom
 from attention_core.attention.trace import AttentionTrace, spans
 from attention_core.hub.outputs import MAX_ITEMS, repeated
 from attention_core.hub.tracing import run_items

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.recording import Recording
-from attention_core.attention.trace import upcast_half, spans
+from attention_core.attention.trace import spans, upcast_half
 from attention_core.explain import heads as explained
 from attention_core.explain.heads import CLEAR, METRICS, is_self_attention
 from attention_core.hub.model import readable

@@ -86,10 +86,10 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     with left:
         n_right = sum(said == str(count) for said, count in zip(answers, counts, strict=True))
         least, most = (f"{counts[at]}: {empty[at, looks][-1] + paper[at, looks][-1]:.0%}" for at in (0, -1))
-        format_count = (
+        counted = (
             f"{n_right} of {len(counts)} counts are right. What those two get of the last look, with {least}; {most}."
         )
-        st.markdown(f"Matching digits go one by one, and each time it is asked: **{text}** {format_count}")
+        st.markdown(f"Matching digits go one by one, and each time it is asked: **{text}** {counted}")
         strip, width = _strip([seen.rgb for seen in shown]), min(84 * len(shown), 504)
         st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
     with right:

@@ -89,11 +89,11 @@ def test_forty_words_are_read_and_differentiated_once_and_not_once_per_number(ce
     model = Translator(TranslatorConfig(scoring, cell)).eval().requires_grad_(False)
     calls, differentiate = [], torch.autograd.grad
 
-    def format_count(*args, **kwargs):
+    def counted(*args, **kwargs):
         calls.append("grad")
         return differentiate(*args, **kwargs)
 
-    monkeypatch.setattr(torch.autograd, "grad", format_count)
+    monkeypatch.setattr(torch.autograd, "grad", counted)
     model.encoder.register_forward_hook(lambda *args: calls.append("encoder"))
     model.decoder.register_forward_hook(lambda *args: calls.append("decoder"))
     knows(model, read_source("the red car and " * 10))

@@ -113,7 +113,7 @@ def test_a_text_ends_at_the_length_of_the_model(opened):
 
 
 def test_how_many_tokens_were_written_is_counted_where_the_page_ends_them(opened, monkeypatch):
-    monkeypatch.setattr("pages.model.words.WRITTEN_TOKENS", SimpleNamespace(most=3))
+    monkeypatch.setattr("pages.model.words.WRITTEN_TOKENS", SimpleNamespace(maximum=3))
     page = pressed(opened("decoder"), "says_more")
     assert "3 tokens were written. This page writes no further." in said(page)
     for _ in range(5):
