@@ -72,12 +72,12 @@ def colour_picture(canvas: np.ndarray, side: int) -> ColourPicture:
     colours = _pooled(F.avg_pool2d, trust * rgb[None] / 255, reach) / near.clamp(min=1e-6)
     mode = "area" if contrast.shape[-1] >= side else "bilinear"
     small = F.interpolate(coverage, size=(side, side), mode=mode)
-    place = F.interpolate(colours, size=(side, side), mode="nearest-exact")[0]
+    nearest = F.interpolate(colours, size=(side, side), mode="nearest-exact")[0]
     peak = float(small.max())
     small = (small[0, 0] / peak).clamp(0, 1) if peak > 0 else small[0, 0]
-    there = small > 0
+    has_ink = small > 0
     return ColourPicture(
-        small.numpy(), (place * there).numpy(), remark_of((coverage[0, 0] * (contrast[0, 0] > 0)).numpy())
+        small.numpy(), (nearest * has_ink).numpy(), remark_of((coverage[0, 0] * (contrast[0, 0] > 0)).numpy())
     )
 
 
@@ -88,8 +88,8 @@ def _pooled(pool: Callable[..., Tensor], picture: Tensor, reach: int) -> Tensor:
 
 def coloured_input(coverage: Tensor, colours: Tensor) -> Tensor:
     """Return the channels that a model sees, (..., 4, side, side): coverage, and colour from -1 to 1 where ink is."""
-    there = (coverage * 5).clamp(max=1)[..., None, :, :]
-    return torch.cat((coverage[..., None, :, :], (2 * colours - 1) * there), -3)
+    has_ink = (coverage * 5).clamp(max=1)[..., None, :, :]
+    return torch.cat((coverage[..., None, :, :], (2 * colours - 1) * has_ink), -3)
 
 
 def resize(picture: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -100,21 +100,21 @@ def resize(picture: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def remark_of(ink: np.ndarray) -> CanvasRemark | None:
-    drawn = ink > drawing.INK_THRESHOLD
-    if not drawn.any():
+    inked = ink > drawing.INK_THRESHOLD
+    if not inked.any():
         return CanvasRemark.EMPTY
-    rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
+    rows, columns = np.flatnonzero(inked.any(1)), np.flatnonzero(inked.any(0))
     longest = max(rows[-1] - rows[0], columns[-1] - columns[0]) + 1
     if longest < max(4, 2 * drawing.SMALLEST_STROKE * ink.shape[0]):
         return CanvasRemark.DOT
-    return CanvasRemark.FULL if drawn.mean() > MAX_INK else None
+    return CanvasRemark.FULL if inked.mean() > MAX_INK else None
 
 
 def _check_ratio(canvas: np.ndarray, size: tuple[int, int]) -> None:
-    ratio, wanted = canvas.shape[1] / canvas.shape[0], size[1] / size[0]
-    if abs(ratio / wanted - 1) > 0.03:
+    ratio, expected = canvas.shape[1] / canvas.shape[0], size[1] / size[0]
+    if abs(ratio / expected - 1) > 0.03:
         raise ValueError(
-            f"canvas must be {wanted:g} times as wide as high, got {canvas.shape[1]} x {canvas.shape[0]} pixels"
+            f"canvas must be {expected:g} times as wide as high, got {canvas.shape[1]} x {canvas.shape[0]} pixels"
         )
 
 
@@ -141,8 +141,8 @@ def part_boxes(ink: Tensor) -> list[tuple[int, ...]]:
     boxes = []
     for label in labels[labels > 0].unique().flip(0):
         rows, columns = torch.nonzero(labels == label, as_tuple=True)
-        ends = (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)
-        boxes.append(tuple(int(end) for end in ends))
+        edges = (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1)
+        boxes.append(tuple(int(edge) for edge in edges))
     return boxes
 
 
@@ -180,7 +180,7 @@ MAX_POINTS = 120  # of a stroke that are looked at
 
 
 @dataclass(frozen=True)
-class DrawnDigit:
+class InkedDigit:
     """Strokes of one ink that touch each other."""
 
     strokes: tuple[int, ...]  # their places in the drawing, ascending
@@ -189,45 +189,45 @@ class DrawnDigit:
     box: Box  # (top, left, bottom, right) of the ink in shares of the canvas' side
 
 
-def group_strokes(strokes: Sequence[drawing.Stroke], side: int, paper: str) -> list[DrawnDigit]:
+def group_strokes(strokes: Sequence[drawing.Stroke], side: int, paper: str) -> list[InkedDigit]:
     """Group the strokes of a drawing on a square canvas into digits, in the order of their first strokes.
 
     Strokes without a colour are in the canvas' own ink; those of the paper's colour, "#rrggbb", erase and are no digit.
     """
-    inked = [place for place, stroke in enumerate(strokes) if (stroke.colour or "").lower() != paper.lower()]
+    inked = [index for index, stroke in enumerate(strokes) if (stroke.colour or "").lower() != paper.lower()]
     groups: list[list[int]] = []
-    for place in inked:
-        near = [group for group in groups if any(_touch(strokes[place], strokes[other], side) for other in group)]
+    for index in inked:
+        near = [group for group in groups if any(_touch(strokes[index], strokes[member], side) for member in group)]
         groups = [group for group in groups if group not in near]
-        groups.append(sorted([place, *(member for group in near for member in group)]))
+        groups.append(sorted([index, *(member for group in near for member in group)]))
     return [_digit(sorted(group), strokes, side) for group in sorted(groups)]
 
 
-def overlapping(digits: Sequence[DrawnDigit]) -> bool:
+def overlapping(digits: Sequence[InkedDigit]) -> bool:
     """Say whether the boxes of two digits lie over each other by more than a third of the smaller one."""
     boxes = [digit.box for digit in digits]
-    return any(_shared(box, other) > 1 / 3 for place, box in enumerate(boxes) for other in boxes[:place])
+    return any(_shared(box, earlier) > 1 / 3 for index, box in enumerate(boxes) for earlier in boxes[:index])
 
 
-def _shared(box: Box, other: Box) -> float:
-    height = min(box[2], other[2]) - max(box[0], other[0])
-    width = min(box[3], other[3]) - max(box[1], other[1])
-    smaller = min((bottom - top) * (right - left) for top, left, bottom, right in (box, other))
+def _shared(box: Box, second: Box) -> float:
+    height = min(box[2], second[2]) - max(box[0], second[0])
+    width = min(box[3], second[3]) - max(box[1], second[1])
+    smaller = min((bottom - top) * (right - left) for top, left, bottom, right in (box, second))
     return max(height, 0.0) * max(width, 0.0) / max(smaller, 1e-9)
 
 
-def _touch(stroke: drawing.Stroke, other: drawing.Stroke, side: int) -> bool:
-    if (stroke.colour or "").lower() != (other.colour or "").lower():
+def _touch(stroke: drawing.Stroke, neighbour: drawing.Stroke, side: int) -> bool:
+    if (stroke.colour or "").lower() != (neighbour.colour or "").lower():
         return False
-    first, second = (path[:: max(1, len(path) // MAX_POINTS)] for path in (stroke.path, other.path))
+    first, second = (path[:: max(1, len(path) // MAX_POINTS)] for path in (stroke.path, neighbour.path))
     distance = float(np.linalg.norm(first[:, None] - second[None], axis=-1).min())
-    return distance < (stroke.width + other.width) / 2 + TOUCHING * side
+    return distance < (stroke.width + neighbour.width) / 2 + TOUCHING * side
 
 
-def _digit(group: list[int], strokes: Sequence[drawing.Stroke], side: int) -> DrawnDigit:
+def _digit(group: list[int], strokes: Sequence[drawing.Stroke], side: int) -> InkedDigit:
     low = np.min([strokes[member].path.min(0) - strokes[member].width / 2 for member in group], axis=0) / side
     high = np.max([strokes[member].path.max(0) + strokes[member].width / 2 for member in group], axis=0) / side
     (left, top), (right, bottom) = np.clip(low, 0, 1).tolist(), np.clip(high, 0, 1).tolist()
     ink = strokes[group[0]].colour or "#000000"
     colour = colour_name(ink) or nearest_names(hex_to_rgb(ink), 1)[0][0]
-    return DrawnDigit(tuple(group), ink, colour, (top, left, bottom, right))
+    return InkedDigit(tuple(group), ink, colour, (top, left, bottom, right))

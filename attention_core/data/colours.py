@@ -59,8 +59,8 @@ def to_rgb(hsv: Tensor) -> Tensor:
     Source: Smith 1978, "Color gamut transform pairs".
     """
     hue, saturation, value = hsv.unbind(-1)
-    place = (torch.tensor([5.0, 3.0, 1.0]) + (hue / 60)[..., None]) % 6
-    chroma = torch.minimum(place, 4 - place).clamp(0, 1)
+    sector = (torch.tensor([5.0, 3.0, 1.0]) + (hue / 60)[..., None]) % 6
+    chroma = torch.minimum(sector, 4 - sector).clamp(0, 1)
     return value[..., None] * (1 - saturation[..., None] * chroma)
 
 
@@ -78,20 +78,20 @@ def nearest_names(rgb: Tensor, n: int = 2) -> list[tuple[str, float]]:
     """Return the n names whose pen colours are nearest to a colour (3,) in [0, 1], with their distances in RGB."""
     pens = torch.stack([hex_to_rgb(PEN[name]) for name in COLOURS])
     distances = (pens - rgb).square().sum(1).sqrt()
-    return [(COLOURS[place], float(distances[place])) for place in distances.argsort()[:n].tolist()]
+    return [(COLOURS[index], float(distances[index])) for index in distances.argsort()[:n].tolist()]
 
 
 def hex_to_rgb(ink: str) -> Tensor:
     """Return an ink, "#rrggbb", as RGB (3,) in [0, 1]."""
-    return torch.tensor([int(ink[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    return torch.tensor([int(ink[start : start + 2], 16) / 255 for start in (1, 3, 5)])
 
 
 def colour_name(ink: str) -> str | None:
     """Return what people call an ink, "#rrggbb", or None when it lies between two named colours."""
     hue, saturation, value = colorsys.rgb_to_hsv(*hex_to_rgb(ink).tolist())
     for box in RANGES:
-        (least, most), there = box.hue, 360 * hue
-        inside = least <= there <= most or least <= there - 360 <= most
+        (low, high), degrees = box.hue, 360 * hue
+        inside = low <= degrees <= high or low <= degrees - 360 <= high
         if inside and _within(saturation, box.saturation) and _within(value, box.value):
             return box.name
     return None

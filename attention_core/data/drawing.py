@@ -82,10 +82,10 @@ def flattened(canvas: np.ndarray) -> np.ndarray:
 
 def background_of(canvas: np.ndarray) -> np.ndarray:
     """Return the most frequent colour, float32 (channels,), of a flattened canvas."""
-    places = 8 * np.arange(canvas.shape[2], dtype=np.uint32)
-    packed = sum(canvas[..., channel].astype(np.uint32) << place for channel, place in enumerate(places))
+    shifts = 8 * np.arange(canvas.shape[2], dtype=np.uint32)
+    packed = sum(canvas[..., channel].astype(np.uint32) << shift for channel, shift in enumerate(shifts))
     colours, counts = np.unique(packed, return_counts=True)
-    return (colours[counts.argmax()] >> places & 255).astype(np.float32)
+    return (colours[counts.argmax()] >> shifts & 255).astype(np.float32)
 
 
 def prepare(canvas: np.ndarray) -> Drawing:
@@ -96,8 +96,8 @@ def prepare(canvas: np.ndarray) -> Drawing:
     Source: LeCun et al. 1998, section III.A.
     """
     ink = ink_of(canvas)
-    drawn = ink > INK_THRESHOLD
-    rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
+    inked = ink > INK_THRESHOLD
+    rows, columns = np.flatnonzero(inked.any(1)), np.flatnonzero(inked.any(0))
     if not len(rows):
         return Drawing(np.zeros((SIDE, SIDE), np.float32), CanvasRemark.EMPTY)
     crop = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
@@ -141,10 +141,10 @@ def _remark(crop: np.ndarray, canvas_shape: tuple[int, ...]) -> CanvasRemark | N
 
 
 def _n_separate(crop: np.ndarray) -> int:
-    drawn = crop > INK_THRESHOLD
-    filled = drawn.any(0)
+    inked = crop > INK_THRESHOLD
+    filled = inked.any(0)
     edges = np.flatnonzero(np.diff(np.concatenate(([0], filled.astype(np.int8), [0]))))
-    pieces = [np.flatnonzero(drawn[:, a:b].any(1)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    pieces = [np.flatnonzero(inked[:, a:b].any(1)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
     return sum(piece[-1] - piece[0] + 1 >= 0.5 * crop.shape[0] for piece in pieces)
 
 
@@ -189,14 +189,14 @@ def smooth_path(points: np.ndarray, n_between: int = 6) -> np.ndarray:
     Source: Catmull and Rom 1974, "A class of local interpolating splines".
     """
     padded = np.concatenate((2 * points[:1] - points[1:2], points, 2 * points[-1:] - points[-2:-1]))
-    before, start, end, after = padded[:-3], padded[1:-2], padded[2:-1], padded[3:]
+    before, start, stop, after = padded[:-3], padded[1:-2], padded[2:-1], padded[3:]
     t = (np.arange(n_between) / n_between)[None, :, None]
-    before, start, end, after = (p[:, None] for p in (before, start, end, after))
+    before, start, stop, after = (p[:, None] for p in (before, start, stop, after))
     curve = 0.5 * (
         2 * start
-        + (end - before) * t
-        + (2 * before - 5 * start + 4 * end - after) * t**2
-        + (3 * start - before - 3 * end + after) * t**3
+        + (stop - before) * t
+        + (2 * before - 5 * start + 4 * stop - after) * t**2
+        + (3 * start - before - 3 * stop + after) * t**3
     )
     return np.concatenate((curve.reshape(-1, 2), points[-1:]))
 
@@ -236,18 +236,18 @@ def draw_strokes(strokes: Sequence[Stroke], size: tuple[int, int], ink: str, pap
     canvas[:] = (*getrgb(paper), 255)
     apart = max(1.0, path_length(strokes) / DRAWING_DOTS.maximum)
     for (colour, width), together in groupby(strokes, key=lambda stroke: (stroke.colour, stroke.width)):
-        whole = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
-        share = whole[..., :1].astype(np.uint16)  # of the paper, in 255ths
-        own = np.array(getrgb(colour or ink), np.uint16)
-        canvas[..., :3] = (canvas[..., :3] * share + own * (255 - share) + 127) // 255
+        canvas_of_strokes = draw_paths([_dense(stroke.path, apart) for stroke in together], size, width)
+        share = canvas_of_strokes[..., :1].astype(np.uint16)  # of the paper, in 255ths
+        colour_of_group = np.array(getrgb(colour or ink), np.uint16)
+        canvas[..., :3] = (canvas[..., :3] * share + colour_of_group * (255 - share) + 127) // 255
     return canvas
 
 
 def _dense(path: np.ndarray, apart: float) -> np.ndarray:
     """Return a path (n, 2) with points so many pixels apart: a line without beads where its points were."""
-    way = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
-    places = np.linspace(0, way[-1], max(2, round(float(way[-1]) / apart) + 1))
-    return np.stack([np.interp(places, way, along) for along in path.T], 1)
+    lengths = np.concatenate(([0.0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()))
+    samples = np.linspace(0, lengths[-1], max(2, round(float(lengths[-1]) / apart) + 1))
+    return np.stack([np.interp(samples, lengths, along) for along in path.T], 1)
 
 
 def random_canvas(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -279,8 +279,8 @@ def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digi
 
     The result is kept in FOLDER, since it takes minutes, for the same trajectories, seed and code.
     """
-    made_from = (trajectories.points.tobytes(), f"{n_replays} {seed}".encode(), Path(__file__).read_bytes())
-    path = FOLDER / f"strokes-{hashlib.sha256(b' '.join(made_from)).hexdigest()[:16]}.npy"
+    sources = (trajectories.points.tobytes(), f"{n_replays} {seed}".encode(), Path(__file__).read_bytes())
+    path = FOLDER / f"strokes-{hashlib.sha256(b' '.join(sources)).hexdigest()[:16]}.npy"
     if not path.exists():
         generator = np.random.default_rng(seed)
         images = [
@@ -289,7 +289,7 @@ def stroke_digits(trajectories: Trajectories, n_replays: int, seed: int) -> Digi
             for points in tqdm(trajectories.points, desc="replaying pen strokes", leave=False)
         ]
         FOLDER.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as place, place.open("wb") as file:
+        with atomic_write(path) as temporary, temporary.open("wb") as file:
             np.save(file, np.stack(images))
     return Digits(np.load(path), np.tile(trajectories.labels, n_replays))
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attention_core.bounds.limits import LECTURE_ITEMS, LECTURE_LETTERS
 
-MOST_ANSWERS, MOST_MINUTES = 4, 60
+MAX_ANSWERS, MAX_MINUTES = 4, 60
 FIELD = re.compile(r"(page|minutes|ask):\s*(.*)", re.IGNORECASE)
 ANSWER = re.compile(r"[-*] \[([ xX])\]\s*(.*)")
 
@@ -31,7 +31,7 @@ class GuidedLecture:
     """A lecture: its title, what stands before its first item, and its items."""
 
     title: str
-    about: str
+    introduction: str
     items: tuple[LectureItem, ...]
 
     @property
@@ -54,7 +54,7 @@ def read_lecture(text: str, pages: Collection[str]) -> GuidedLecture:
     if len(text) > LECTURE_LETTERS.maximum:
         raise LectureError(1, f"the file has more than {LECTURE_LETTERS} letters.")
     lines = [*enumerate((line.strip() for line in text.removeprefix("\ufeff").split("\n")), 1)]
-    heads = [place for place, (_, line) in enumerate(lines) if line.startswith("## ")]
+    heads = [index for index, (_, line) in enumerate(lines) if line.startswith("## ")]
     first, title = next(((number, line) for number, line in lines if line), (1, ""))
     if not title.startswith("# "):
         raise LectureError(first, "a lecture begins with its title, such as “# Attention in a quarter of an hour”.")
@@ -62,43 +62,43 @@ def read_lecture(text: str, pages: Collection[str]) -> GuidedLecture:
         raise LectureError(len(lines), "there is no item: each begins with its sentence, such as “## The cat is lost.”")
     if len(heads) > LECTURE_ITEMS.maximum:
         raise LectureError(lines[heads[LECTURE_ITEMS.maximum]][0], f"there are more than {LECTURE_ITEMS} items.")
-    ends = [*heads[1:], len(lines)]
-    items = tuple(_item(lines[start:end], pages) for start, end in zip(heads, ends, strict=True))
+    stops = [*heads[1:], len(lines)]
+    items = tuple(_item(lines[start:stop], pages) for start, stop in zip(heads, stops, strict=True))
     return GuidedLecture(title[2:].strip(), _joined(lines[first : heads[0]]), items)
 
 
 def _item(lines: list[tuple[int, str]], pages: Collection[str]) -> LectureItem:
     """Return an item of its lines; the first is its sentence, then come fields and answers, then notes."""
-    (start, head), *rest = lines
+    (start, head), *remaining = lines
     fields: dict[str, tuple[int, str]] = {}
     answers: list[str] = []
     right: list[int] = []
-    while rest:
-        number, line = rest[0]
-        if found := FIELD.fullmatch(line):
-            name = found[1].lower()
+    while remaining:
+        number, line = remaining[0]
+        if match := FIELD.fullmatch(line):
+            name = match[1].lower()
             if name in fields:
                 raise LectureError(number, f"“{name}:” stands here a second time.")
-            fields[name] = number, found[2].strip()
-        elif (found := ANSWER.fullmatch(line)) and "ask" in fields:
-            right += [len(answers)] if found[1] != " " else []
-            answers.append(found[2])
+            fields[name] = number, match[2].strip()
+        elif (match := ANSWER.fullmatch(line)) and "ask" in fields:
+            right += [len(answers)] if match[1] != " " else []
+            answers.append(match[2])
         elif line:
             break
-        rest.pop(0)
+        remaining.pop(0)
     for name in ("page", "minutes"):
         if name not in fields:
             raise LectureError(start, f"“{head}” has no line “{name}: …” right below it.")
     page, state = _linked(*fields["page"], pages)
-    asked, question = fields.get("ask", (start, ""))
-    if question and not (2 <= len(answers) <= MOST_ANSWERS and len(right) == 1 and all(answers)):
-        wanted = f"2 to {MOST_ANSWERS} answers below it, “- [ ] no” or “- [x] yes”, one of them with an x"
-        raise LectureError(asked, f"a question has {wanted}.")
+    ask_line, question = fields.get("ask", (start, ""))
+    if question and not (2 <= len(answers) <= MAX_ANSWERS and len(right) == 1 and all(answers)):
+        rule = f"2 to {MAX_ANSWERS} answers below it, “- [ ] no” or “- [x] yes”, one of them with an x"
+        raise LectureError(ask_line, f"a question has {rule}.")
     number, minutes = fields["minutes"]
-    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9])?", minutes) or not 0 < float(minutes) <= MOST_MINUTES:
-        raise LectureError(number, f"minutes are a number up to {MOST_MINUTES}, such as 2 or 1.5.")
-    told = question, (*answers,), sum(right), _joined(rest)
-    return LectureItem(head[3:].strip(), page, state, float(minutes), *told)
+    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9])?", minutes) or not 0 < float(minutes) <= MAX_MINUTES:
+        raise LectureError(number, f"minutes are a number up to {MAX_MINUTES}, such as 2 or 1.5.")
+    details = question, (*answers,), sum(right), _joined(remaining)
+    return LectureItem(head[3:].strip(), page, state, float(minutes), *details)
 
 
 def _linked(number: int, link: str, pages: Collection[str]) -> tuple[str, dict[str, str]]:

@@ -40,35 +40,35 @@ class Corpus(NamedTuple):
 def _phrase(generator: np.random.Generator) -> tuple[list[str], list[str]]:
     """Return a noun with its determiner and perhaps an adjective, in English and in French."""
 
-    def one(words: str) -> list[str]:
+    def choose(words: str) -> list[str]:
         choices = words.split(", ")
         return choices[generator.integers(len(choices))].split()
 
     gender, kind = generator.integers(2), generator.integers(3)
-    determiner, noun = DETERMINERS[generator.integers(2)], one(NOUNS[gender])
+    determiner, noun = DETERMINERS[generator.integers(2)], choose(NOUNS[gender])
     phrase = [determiner[0], noun[0]], [determiner[1 + gender], noun[1]]
     if kind:
-        adjective = one(ADJECTIVES[kind - 1])
+        adjective = choose(ADJECTIVES[kind - 1])
         phrase[0].insert(1, adjective[0])
         phrase[1].insert(kind, adjective[1 + gender])
     return phrase
 
 
 def _sentence(generator: np.random.Generator) -> Pair:
-    (subject, sujet), (thing, objet) = _phrase(generator), _phrase(generator)
+    (subject, sujet), (object_, objet) = _phrase(generator), _phrase(generator)
     sees, see, voit = VERBS.split(", ")[generator.integers(6)].split()
     is_denied = generator.integers(4) == 0
     verbs = (("does", "not", see), ("ne", voit, "pas")) if is_denied else ((sees,), (voit,))
-    return " ".join((*subject, *verbs[0], *thing)), " ".join((*sujet, *verbs[1], *objet))
+    return " ".join((*subject, *verbs[0], *object_)), " ".join((*sujet, *verbs[1], *objet))
 
 
 @lru_cache(1)
 def grammar() -> Corpus:
     """Return sentences of 38 English and 40 French words: adjectives stand before or after their noun, “not” is two."""
-    generator, found = np.random.default_rng(2014), dict[Pair, None]()
-    while len(found) < N_GRAMMAR + N_HELD_OUT:
-        found[_sentence(generator)] = None
-    return _corpus([*found])
+    generator, sentences = np.random.default_rng(2014), dict[Pair, None]()
+    while len(sentences) < N_GRAMMAR + N_HELD_OUT:
+        sentences[_sentence(generator)] = None
+    return _corpus([*sentences])
 
 
 @lru_cache(1)

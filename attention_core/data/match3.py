@@ -20,7 +20,7 @@ from attention_core.data.mnist import DataError
 MODULUS = 31
 N_NUMBERS = 8
 """With 31 and 8 numbers about half of the positions have a pair: 1 - (30/31)^21 = 0.498."""
-FEWEST, MOST = 3, 16
+MIN_NUMBERS, MAX_NUMBERS = 3, 16
 """Numbers that one sequence may have."""
 
 FIRST_NUMBERS = (1, 7, 16, 17, 11, 8, 24, 5)
@@ -52,8 +52,10 @@ def labels_of(numbers: Tensor) -> Tensor:
 
 def matching_pairs(numbers: list[int], position: int) -> list[tuple[int, int]]:
     """Return the pairs of other positions (j, k), j < k, whose numbers sum with this one to 0 modulo MODULUS."""
-    rest = [other for other in range(len(numbers)) if other != position]
-    return [(j, k) for j, k in combinations(rest, 2) if (numbers[position] + numbers[j] + numbers[k]) % MODULUS == 0]
+    positions = [other for other in range(len(numbers)) if other != position]
+    return [
+        (j, k) for j, k in combinations(positions, 2) if (numbers[position] + numbers[j] + numbers[k]) % MODULUS == 0
+    ]
 
 
 class ParsedSequence(NamedTuple):
@@ -64,24 +66,24 @@ class ParsedSequence(NamedTuple):
 def read_numbers(text: str) -> ParsedSequence:
     """Understand numbers separated by anything that is no digit; never raises.
 
-    Numbers beyond MODULUS - 1 are taken modulo MODULUS, more than MOST are cut off; the remark says so.
+    Numbers beyond MODULUS - 1 are taken modulo MODULUS, more than MAX_NUMBERS are cut off; the remark says so.
     """
     if strange := re.search(r"\d+[.]\d+|[^\d\s,;+|()\[\]-]+", text):
-        what = strange.group()[:20]
+        shortened = strange.group()[:20]
         return ParsedSequence(
-            [], f"“{what}” is not a whole number. Type numbers from 0 to {MODULUS - 1}, with spaces between."
+            [], f"“{shortened}” is not a whole number. Type numbers from 0 to {MODULUS - 1}, with spaces between."
         )
-    found = [part[:9] for part in re.findall(r"-?\d+", text[:1000])]
-    if len(found) < FEWEST:
-        are = "is" if len(found) == 1 else "are"
-        return ParsedSequence([], f"A triple needs at least {FEWEST} numbers; there {are} {len(found) or 'none'}.")
-    whole = [int(part) for part in found[:MOST]]
-    numbers = [number % MODULUS for number in whole]
+    texts = [part[:9] for part in re.findall(r"-?\d+", text[:1000])]
+    if len(texts) < MIN_NUMBERS:
+        are = "is" if len(texts) == 1 else "are"
+        return ParsedSequence([], f"A triple needs at least {MIN_NUMBERS} numbers; there {are} {len(texts) or 'none'}.")
+    integers = [int(part) for part in texts[:MAX_NUMBERS]]
+    numbers = [number % MODULUS for number in integers]
     remarks = []
-    if len(found) > MOST:
-        remarks.append(f"The first {MOST} of {len(found)} numbers are used.")
-    if numbers != whole:
-        changed = ", ".join(f"{a} → {b}" for a, b in zip(whole, numbers, strict=True) if a != b)
+    if len(texts) > MAX_NUMBERS:
+        remarks.append(f"The first {MAX_NUMBERS} of {len(texts)} numbers are used.")
+    if numbers != integers:
+        changed = ", ".join(f"{a} → {b}" for a, b in zip(integers, numbers, strict=True) if a != b)
         remarks.append(f"Taken modulo {MODULUS}: {changed}.")
     if len(numbers) != N_NUMBERS:
         remarks.append(f"The heads were trained on {N_NUMBERS} numbers at a time; these are "
@@ -98,8 +100,10 @@ def read_sequences(path: str | Path) -> Sequences:
     if "numbers" not in arrays:
         raise DataError(f"{path} needs `numbers` (N, n), whole numbers from 0 to {MODULUS - 1}.")
     numbers = arrays["numbers"]
-    if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST or not len(numbers):
-        raise DataError(f"{path}: numbers must be (N, n), N >= 1, n from {FEWEST} to {MOST}, got {numbers.shape}.")
+    if numbers.ndim != 2 or not MIN_NUMBERS <= numbers.shape[1] <= MAX_NUMBERS or not len(numbers):
+        raise DataError(
+            f"{path}: numbers must be (N, n), N >= 1, n from {MIN_NUMBERS} to {MAX_NUMBERS}, got {numbers.shape}."
+        )
     if not np.issubdtype(numbers.dtype, np.integer) or numbers.min() < 0 or numbers.max() >= MODULUS:
         raise DataError(f"{path}: numbers must be whole and from 0 to {MODULUS - 1}.")
     tokens = torch.from_numpy(numbers.astype(np.int64))

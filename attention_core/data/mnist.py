@@ -47,7 +47,7 @@ def data_folder(data: str | Path | None = None) -> Path:
     return FOLDER
 
 
-def read_text(data: str | Path | None, place: Path, missing: str) -> tuple[Path, str]:
+def read_text(data: str | Path | None, relative_path: Path, missing: str) -> tuple[Path, str]:
     """Return the path and the content of a text file in UTF-8, gzipped or not; DataError where it cannot be read.
 
     `data` is the file, or a folder that holds it at `place`, else the folder of the data sets; `missing` is what to say
@@ -55,7 +55,7 @@ def read_text(data: str | Path | None, place: Path, missing: str) -> tuple[Path,
     """
     path = Path(data).expanduser() if data is not None else data_folder()
     if data is None or path.is_dir():
-        path = path / place
+        path = path / relative_path
     try:
         content = path.read_bytes()
         return path, (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8-sig")
@@ -85,10 +85,10 @@ def read_idx(path: str | Path) -> np.ndarray:
     if len(content) < header:
         raise DataError(f"{path} is cut short inside its header. Delete it and fetch it again.")
     shape = struct.unpack(f">{n_dimensions}I", content[4:header])
-    expected, found = int(np.prod(shape)), len(content) - header
-    if found != expected:
+    expected, actual = int(np.prod(shape)), len(content) - header
+    if actual != expected:
         raise DataError(
-            f"{path} is cut short: {expected} bytes announced, {found} found. Delete it and fetch it again."
+            f"{path} is cut short: {expected} bytes announced, {actual} found. Delete it and fetch it again."
         )
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
 

@@ -124,7 +124,7 @@ def read_tokenizer(name: str) -> Tokenizer:
             raise WeightsError(f"The vocabulary {name} is damaged ({error}).") from None
 
 
-PLACE = Path("tatoeba") / "eng-fra.tsv.gz"
+RELATIVE_PATH = Path("tatoeba") / "eng-fra.tsv.gz"
 SHORTEST, LONGEST = 3, 20  # words of the English sentences in the development and test parts
 HELD_OUT_PER_LENGTH = 30
 HELD_OUT_SHARE = 0.12
@@ -149,7 +149,7 @@ def read_pairs(data: str | Path | None = None) -> list[Pair]:
     """
     path, text = read_text(
         data,
-        PLACE,
+        RELATIVE_PATH,
         "No sentence pairs at {}. Download fra-eng.zip from manythings.org/anki, unpack it, and give the file with "
         "--data; every line is English, tab, French.",
     )
@@ -170,7 +170,7 @@ def split_pairs(pairs: list[Pair]) -> PairSplit[Pair]:
     """
     by_length: dict[int, list[str]] = defaultdict(list)
     for sentence in sorted(
-        {english.lower() for english, _ in pairs}, key=lambda one: hashlib.sha256(one.encode()).digest()
+        {english.lower() for english, _ in pairs}, key=lambda sentence: hashlib.sha256(sentence.encode()).digest()
     ):
         by_length[len(sentence.split())].append(sentence)
     development: set[str] = set()

@@ -11,10 +11,10 @@ from attention_core.data.drawing import Stroke, draw_paths, smooth_path
 
 
 def _arc(
-    cx: float, cy: float, rx: float, ry: float, start: float, end: float, n: int = 14
+    cx: float, cy: float, rx: float, ry: float, start: float, stop: float, n: int = 14
 ) -> list[tuple[float, float]]:
     """Return points on an ellipse; degrees, 0 = right, 90 = down."""
-    angles = [math.radians(start + (end - start) * i / (n - 1)) for i in range(n)]
+    angles = [math.radians(start + (stop - start) * i / (n - 1)) for i in range(n)]
     return [(cx + rx * math.cos(a), cy + ry * math.sin(a)) for a in angles]
 
 
@@ -60,7 +60,7 @@ CLUTTER_WIDTH = 9.5
 """Canvas pixels; the pen of clutter, by which its strokes are known again."""
 HEIGHT = 0.29
 """Of a digit, share of the canvas' side."""
-FEWEST, MOST = 3, 6
+MIN_DIGITS, MAX_DIGITS = 3, 6
 N_HIDING, TRIES = 20, 24  # pieces of clutter around a hidden digit; tries for each to find a place of its own
 SCENE_COLOURS = ("red", "orange", "green", "blue", "purple", "black")
 
@@ -119,10 +119,10 @@ def number_strokes(number: str, size: tuple[int, int], rng: np.random.Generator 
     tall = min(0.56 * height, 1.25 * step)
     left = (width - step * (len(number) - 1)) / 2
     strokes = []
-    for place, digit in enumerate(number):
+    for index, digit in enumerate(number):
         shift = rng.normal(0, 0.02 * height) if rng is not None else 0.0
         grown = tall * (math.exp(rng.normal(0, 0.06)) if rng is not None else 1.0)
-        strokes += digit_strokes(int(digit), (left + step * place, height / 2 + shift), grown, rng=rng)
+        strokes += digit_strokes(int(digit), (left + step * index, height / 2 + shift), grown, rng=rng)
     return strokes
 
 
@@ -141,22 +141,22 @@ def clutter_strokes(n: int, side: int, rng: np.random.Generator) -> list[Stroke]
     return strokes
 
 
-def clutter_between(drawn: Sequence[Stroke], n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
+def clutter_between(strokes: Sequence[Stroke], n: int, side: int, rng: np.random.Generator) -> list[Stroke]:
     """Return n pieces of clutter, or as many as room is found for, that touch neither what is drawn nor each other."""
     pieces: list[Stroke] = []
     for _ in range(TRIES * n):
         piece = clutter_strokes(1, side, rng)[0]
-        if all(_gap(piece, other) > 0.03 * side for other in (*drawn, *pieces)):
+        if all(_gap(piece, stroke) > 0.03 * side for stroke in (*strokes, *pieces)):
             pieces.append(piece)
         if len(pieces) == n:
             break
     return pieces
 
 
-def _gap(one: Stroke, other: Stroke) -> float:
+def _gap(first: Stroke, second: Stroke) -> float:
     """Return the canvas pixels between the inks of two strokes."""
-    between = np.linalg.norm(one.path[:, None] - other.path[None], axis=-1).min()
-    return float(between) - (one.width + other.width) / 2
+    between = np.linalg.norm(first.path[:, None] - second.path[None], axis=-1).min()
+    return float(between) - (first.width + second.width) / 2
 
 
 def hidden_digit(
@@ -171,8 +171,8 @@ def coloured_digits(n: int, side: int, rng: np.random.Generator) -> Iterator[tup
     """Yield n digits, 1 to 6, in several colours, apart from each other, on a square canvas of `side` pixels."""
     colours = rng.choice([name for name in SCENE_COLOURS if name in COLOURS], size=min(3, n), replace=False)
     cells = [(row, column) for row in range(3) for column in range(3)]
-    for place in rng.permutation(len(cells))[:n]:
-        row, column = cells[place]
+    for index in rng.permutation(len(cells))[:n]:
+        row, column = cells[index]
         x, y = ((np.array([column, row]) + 0.5 + rng.uniform(-0.08, 0.08, 2)) / 3).tolist()
         height, colour, digit = side * rng.uniform(0.255, 0.3), str(rng.choice(colours)), int(rng.integers(10))
         strokes = digit_strokes(digit, (x * side, y * side), height, colour=PEN[colour], rng=rng)
@@ -200,4 +200,4 @@ def random_digits(number: int, side: int) -> tuple[PlacedDigit, ...]:
 
 def _random_digits(number: int, side: int) -> Iterator[tuple[PlacedDigit, list[Stroke]]]:
     rng = np.random.default_rng(number)
-    return coloured_digits(int(rng.integers(FEWEST, MOST + 1)), side, rng)
+    return coloured_digits(int(rng.integers(MIN_DIGITS, MAX_DIGITS + 1)), side, rng)

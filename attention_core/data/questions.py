@@ -154,7 +154,7 @@ TEMPLATES |= {  # the digit that they start from is not named then, but describe
     QuestionKind.COLOUR_TWO_STEPS: TEMPLATES[QuestionKind.COLOUR_BESIDE],
 }
 FILLERS = ("please", "now", "here", "hello", "so", "tell me", "in this picture", "in the picture", "on the canvas")
-_WAYS: dict[str, tuple[str, ...]] = {
+_PHRASES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("top", "bottom"), ("at the {}", "on the {}", "at the very {}")),
     **dict.fromkeys(("left", "right"), ("at the {}", "on the {}", "on the {} side", "at the very {}", "furthest {}")),
     **dict.fromkeys(PLACES[:4], ("at the {}", "in the {}", "on the {}", "in the {} corner", "at the {} corner")),
@@ -168,11 +168,14 @@ _WAYS: dict[str, tuple[str, ...]] = {
 def write(question: Question, rng: random.Random | None = None) -> str:
     """Return words for a question: the first template, or a random one with now and then a filler."""
     slots = _slots(question)
-    unfilled = [f"{{{slot}}}" for slot, ways in slots.items() if not ways]
-    templates = [one for one in TEMPLATES[question.kind] if not any(slot in one for slot in unfilled)]
+    unfilled = [f"{{{slot}}}" for slot, choices in slots.items() if not choices]
+    templates = [template for template in TEMPLATES[question.kind] if not any(slot in template for slot in unfilled)]
     template = rng.choice(templates) if rng else templates[0]
     # Every slot draws, needed or not: other draws would change what a seed asks.
-    chosen = {slot: rng.choice(ways) if rng and len(ways) > 1 else "".join(ways[:1]) for slot, ways in slots.items()}
+    chosen = {
+        slot: rng.choice(choices) if rng and len(choices) > 1 else "".join(choices[:1])
+        for slot, choices in slots.items()
+    }
     text = template.format(**chosen)
     if rng and rng.random() < 0.08:
         filler = rng.choice(FILLERS)
@@ -184,10 +187,10 @@ def phrasings(question: Question) -> set[tuple[str, ...]]:
     """Return the words of every way in which a question can be written, without fillers."""
     slots = _slots(question)
     return {
-        tuple(template.format(**dict(zip(named, ways, strict=True))).split())
+        tuple(template.format(**dict(zip(named, fillings, strict=True))).split())
         for template in TEMPLATES[question.kind]
         for named in [re.findall(r"{(\w+)}", template)]
-        for ways in product(*(slots[slot] for slot in named))
+        for fillings in product(*(slots[slot] for slot in named))
     }
 
 
@@ -196,8 +199,8 @@ def _slots(question: Question) -> dict[str, list[str]]:
     place, digit, colour = question.place, question.digit, question.colour
     thing = f"{colour or ''} {digit or 'digit'}".strip()
     return {
-        "at": _ways(place),
-        "relation": _ways(question.relation),
+        "at": _phrases(place),
+        "relation": _phrases(question.relation),
         "anchor": _anchors(question),
         "most": [f"{place}most"] if place in ("top", "bottom", "left", "right") else [],
         "colour": [colour] if colour and not digit else [],
@@ -216,14 +219,19 @@ def _anchors(question: Question) -> list[str]:
         named = [f"the {colour} one", f"the {colour} digit"]
     if not question.between:
         return named
-    return [f"the {one} {way} {name}" for one in ("one", "digit") for way in _ways(question.between) for name in named]
+    return [
+        f"the {noun} {phrase} {name}"
+        for noun in ("one", "digit")
+        for phrase in _phrases(question.between)
+        for name in named
+    ]
 
 
-def _ways(where: str | None) -> list[str]:
-    return [way.format(where) for way in _WAYS[where]] if where else []
+def _phrases(name: str | None) -> list[str]:
+    return [phrase.format(name) for phrase in _PHRASES[name]] if name else []
 
 
-_PARTS = (*chain(*TEMPLATES.values(), *_WAYS.values()), *_WAYS, *FILLERS, *DIGITS, *COLOURS)
+_PARTS = (*chain(*TEMPLATES.values(), *_PHRASES.values()), *_PHRASES, *FILLERS, *DIGITS, *COLOURS)
 _ALSO = "one to the an from digits topmost bottommost leftmost rightmost"
 WORDS = tuple(sorted(set(re.sub(r"{\w*}", "", " ".join((*_PARTS, _ALSO))).split())))
 """Every word that a written question can hold, in alphabetical order."""
@@ -267,14 +275,14 @@ _SPELLINGS = {
 }
 SAME = {f"{colour}s": f"{colour} digits" for colour in COLOURS}  # spellings and synonyms that become one word
 SAME |= {spelling: word for word, spellings in _SPELLINGS.items() for spelling in spellings.split()}
-_ONE_WORD = SAME | {"zeroes": "0", "sixes": "6"}
-_ONE_WORD |= {
+_SINGLE_WORDS = SAME | {"zeroes": "0", "sixes": "6"}
+_SINGLE_WORDS |= {
     form: digit
     for word, digit in zip(NUMBER_WORDS, DIGITS, strict=True)
     if word != "one"  # it may stand for another digit, as in "the red one"
     for form in (word, f"{word}s")
 }
-_KNOWN = set(WORDS) - {*FILLERS, "the", "in", "on", "me", "at", "a", "of", "to", "is", "this"}
+_CONTENT_WORDS = set(WORDS) - {*FILLERS, "the", "in", "on", "me", "at", "a", "of", "to", "is", "this"}
 SCENE_WORDS = {"shirt", "person", "man", "woman", "boy", "girl", "player", "ball", "kicking"}
 NO_SCENE = (
     "There are no people and no shirts here, only coloured digits. But “the shirt of the person kicking the ball” is "
@@ -282,10 +290,10 @@ NO_SCENE = (
     "to the shirt."
 )
 FOUR_LOOKS = "That takes four looks, and I have three: for a digit that you name, one beside it, and one beside that."
-ONE_NAME = "Name one digit only, the last, as in “above the one left of the blue one”."
+SINGLE_NAME = "Name one digit only, the last, as in “above the one left of the blue one”."
 NAMES_OR_JOINS = {*COLOURS, *DIGITS, "and", "or"}
-BY_BOTH = "Ask by place or by colour, not by both."
-BESIDE_ALONE = "I cannot look for “{}” and for what is beside a digit at once: leave “{}” out."
+PLACE_AND_COLOUR = "Ask by place or by colour, not by both."
+NOTHING_BESIDES = "I cannot look for “{}” and for what is beside a digit at once: leave “{}” out."
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
 _REFUSALS = {
     "I cannot deal with “not”. Ask what is there.": "not no without except",
@@ -301,7 +309,7 @@ _REFUSALS = {
 }
 _BEYOND = {word: why for why, words in _REFUSALS.items() for word in words.split()}
 """Words of questions that nobody taught the model, and what to say about them."""
-_ASKS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+_REQUESTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (QuestionKind.COUNT, "how many|digits? of| count | amount ", ()),
     (
         QuestionKind.EXISTS,
@@ -334,8 +342,8 @@ def question_words(text: str) -> list[str]:
     unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # a mark ends no word
     plain = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", unmarked)
     tokens = re.findall(r"[^\W\d_]+(?:'[a-z]+)?|[0-9]+|[^\W_]", re.sub(r"\bhand\b", " ", plain))
-    bare = (token if token in _ONE_WORD else token.removesuffix("'s") for token in tokens)
-    sentence = _spaced(_ONE_WORD.get(token, token) for token in bare)
+    bare = (token if token in _SINGLE_WORDS else token.removesuffix("'s") for token in tokens)
+    sentence = _spaced(_SINGLE_WORDS.get(token, token) for token in bare)
     sentence = re.sub("( a| digit| any| the(?= one $)) one(?= )", r"\1 1", sentence)
     sentence = re.sub(f"( {'| '.join(COLOURS)}) ones(?= )", r"\1 digits", sentence)
     words = re.sub(" ones(?= )", " 1", sentence).split()
@@ -351,32 +359,34 @@ def parse(text: str) -> Question:
     """Return the meaning of a typed question; QuestionError where it has none."""
     words = question_words(text)
     _refuse({*words} & SCENE_WORDS, NO_SCENE)
-    _refuse(not any(word in _KNOWN for word in words), FEW_WORDS)
+    _refuse(not any(word in _CONTENT_WORDS for word in words), FEW_WORDS)
     for word in words:
         _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))
     sentence = _spaced(words)
-    fits = (asks for asks, says, unless in _ASKS if re.search(says, sentence) and not {*unless} & {*words})
-    asks = next(fits, None)
+    fits = (
+        request for request, pattern, unless in _REQUESTS if re.search(pattern, sentence) and not {*unless} & {*words}
+    )
+    request = next(fits, None)
     relation, _, spoken_of = _relation(sentence)
     between, passed, after = _relation(spoken_of)
     if between:
         spoken_of = after
         _refuse(_relation(after)[0], FOUR_LOOKS)
-        _refuse(_place(passed), BY_BOTH)
-        _refuse({*passed.split()} & NAMES_OR_JOINS or not {*passed.split()} & {"one", "digit"}, ONE_NAME)
-    _refuse(relation and _place(spoken_of), BY_BOTH)
+        _refuse(_place(passed), PLACE_AND_COLOUR)
+        _refuse({*passed.split()} & NAMES_OR_JOINS or not {*passed.split()} & {"one", "digit"}, SINGLE_NAME)
+    _refuse(relation and _place(spoken_of), PLACE_AND_COLOUR)
     place = None if relation else _place(sentence)
-    digit, colour = _digit_and_colour(spoken_of.split(), asks)
-    if not (asks or relation or place):
+    digit, colour = _digit_and_colour(spoken_of.split(), request)
+    if not (request or relation or place):
         _refuse(sum(word in WORDS for word in words) < 0.7 * len(words), FEW_WORDS)
         raise QuestionError("I do not see what is asked.")
     spoken = Question(QuestionKind.COUNT, place, relation, digit, colour, between)
-    question = replace(spoken, kind=_kind(asks, spoken))
+    question = replace(spoken, kind=_kind(request, spoken))
     for wrong, why in _faults(question, words):
         _refuse(wrong, why)
-    asked_for = sentence.removesuffix(spoken_of).split() if relation else []
-    for word in asked_for:
-        _refuse(word in (*COLOURS, *DIGITS), BESIDE_ALONE.format(word, word))
+    before = sentence.removesuffix(spoken_of).split() if relation else []
+    for word in before:
+        _refuse(word in (*COLOURS, *DIGITS), NOTHING_BESIDES.format(word, word))
     if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return replace(question, colour=None)
     return replace(question, digit=None) if question.kind is QuestionKind.DIGIT_OF_COLOUR else question
@@ -394,60 +404,62 @@ def _spaced(words: Iterable[str]) -> str:
 
 def _relation(sentence: str) -> tuple[str | None, str, str]:
     """Return the first relation, the words before it and those after it, which say from what it starts."""
-    for found in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
-        side, level = found.groups()
-        rest = sentence[found.end() :]
-        whole = re.search(" (drawing|picture|canvas) ", rest) and not {*COLOURS, *DIGITS} & {*rest.split()}
-        if level or not whole:  # "on the left of the picture" is a place
-            return (f"{side} of" if side else level or "above"), sentence[: found.start()] + " ", rest
+    for match in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
+        side, level = match.groups()
+        remainder = sentence[match.end() :]
+        is_of_drawing = re.search(" (drawing|picture|canvas) ", remainder) and not {*COLOURS, *DIGITS} & {
+            *remainder.split()
+        }
+        if level or not is_of_drawing:  # "on the left of the picture" is a place
+            return (f"{side} of" if side else level or "above"), sentence[: match.start()] + " ", remainder
     return None, "", sentence
 
 
 def _place(sentence: str) -> str | None:
-    found = [re.search(f" ({ways})(?:most)? ", sentence) for ways in ("top|bottom", "left|right")]
-    return " ".join(match[1] for match in found if match) or ("middle" if " middle " in sentence else None)
+    matches = [re.search(f" ({sides})(?:most)? ", sentence) for sides in ("top|bottom", "left|right")]
+    return " ".join(match[1] for match in matches if match) or ("middle" if " middle " in sentence else None)
 
 
-def _digit_and_colour(words: list[str], asks: str | None) -> tuple[str | None, str | None]:
+def _digit_and_colour(words: list[str], request: str | None) -> tuple[str | None, str | None]:
     for word in words:
         _refuse(word.isdecimal() and word not in DIGITS, f"{word} is not a digit. I know 0 to 9.")
     digits, colours = {*words} & {*DIGITS}, {*words} & {*COLOURS}
-    _refuse(asks == QuestionKind.EXISTS and len(digits) > 1, "Ask how many there are, or whether there is any.")
+    _refuse(request == QuestionKind.EXISTS and len(digits) > 1, "Ask how many there are, or whether there is any.")
     _refuse(max(len(digits), len(colours)) > 1, "Ask about one digit and one colour at a time.")
     return next(iter(digits), None), next(iter(colours), None)
 
 
-def _kind(asks: str | None, spoken: Question) -> QuestionKind:
-    if asks in (QuestionKind.COUNT, QuestionKind.EXISTS):
-        return QuestionKind(asks)
+def _kind(request: str | None, spoken: Question) -> QuestionKind:
+    if request in (QuestionKind.COUNT, QuestionKind.EXISTS):
+        return QuestionKind(request)
     if spoken.between:
-        return QuestionKind.COLOUR_TWO_STEPS if asks == "colour" else QuestionKind.DIGIT_TWO_STEPS
+        return QuestionKind.COLOUR_TWO_STEPS if request == "colour" else QuestionKind.DIGIT_TWO_STEPS
     if spoken.relation:
-        return QuestionKind.COLOUR_BESIDE if asks == "colour" else QuestionKind.DIGIT_BESIDE
+        return QuestionKind.COLOUR_BESIDE if request == "colour" else QuestionKind.DIGIT_BESIDE
     if spoken.place:
-        return QuestionKind.COLOUR_AT if asks == "colour" else QuestionKind.DIGIT_AT
+        return QuestionKind.COLOUR_AT if request == "colour" else QuestionKind.DIGIT_AT
     named = spoken.colour and not spoken.digit  # "which digit has the colour blue" asks for the digit
-    return QuestionKind.COLOUR_OF_DIGIT if asks == "colour" and not named else QuestionKind.DIGIT_OF_COLOUR
+    return QuestionKind.COLOUR_OF_DIGIT if request == "colour" and not named else QuestionKind.DIGIT_OF_COLOUR
 
 
 def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
     digit, colour = question.digit, question.colour
-    where, named = question.place or question.relation, digit or colour
+    location, named = question.place or question.relation, digit or colour
     if question.kind is QuestionKind.COUNT:
         return (
-            (where, "I can count all digits, or those of one colour or one kind, on the whole drawing."),
+            (location, "I can count all digits, or those of one colour or one kind, on the whole drawing."),
             ("colour" in words and not named, "I can count digits, but not colours."),
         )
     if question.kind is QuestionKind.EXISTS:
         return (
-            (where, "I can say whether something is there, but not whether it is at a place."),
+            (location, "I can say whether something is there, but not whether it is at a place."),
             (not named, "Is there what? Name a digit or a colour."),
         )
     if question.relation:
         nearest = question.between or question.relation
         return ((not named, f"{nearest.capitalize()} which one? Name a digit or a colour."),)
     if question.place:
-        return ((named, BY_BOTH),)
+        return ((named, PLACE_AND_COLOUR),)
     if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return ((not digit, "The colour of which digit? Name it, or say where it is."),)
     return (
@@ -467,11 +479,11 @@ class ParsedQuestion(NamedTuple):
 
 def read_question(text: str) -> ParsedQuestion:
     """Return a typed question's meaning and words for it that the model was trained on; or a QuestionError."""
-    question, typed = parse(text), question_words(text)
-    for way in map(list, phrasings(question)):
+    question, words = parse(text), question_words(text)
+    for phrasing in map(list, phrasings(question)):
         for filler in ([], *map(str.split, FILLERS)):
-            if typed in ([*way, *filler], [*filler, *way]):
-                return ParsedQuestion(question, typed, False)
+            if words in ([*phrasing, *filler], [*filler, *phrasing]):
+                return ParsedQuestion(question, words, False)
     return ParsedQuestion(question, write(question).split(), True)
 
 

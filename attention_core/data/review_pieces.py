@@ -21,7 +21,7 @@ from attention_core.data.sentence_presets import NEGATIONS
 from attention_core.files import note_missing
 from attention_core.weights import WeightsError, read_beside
 
-PLACE = Path("polarity") / "sentences.tsv.gz"
+RELATIVE_PATH = Path("polarity") / "sentences.tsv.gz"
 DEVELOPMENT_SHARE = 0.1
 HOME = "https://www.cs.cornell.edu/people/pabo/movie-review-data/"
 
@@ -47,7 +47,7 @@ def read_reviews(data: str | Path | None = None) -> list[Review]:
     """
     path, text = read_text(
         data,
-        PLACE,
+        RELATIVE_PATH,
         "No review sentences at {}. Give a file whose every line is label (1 positive, 0 negative), tab, sentence; "
         f"the original is the sentence polarity data set of {HOME}.",
     )
@@ -107,10 +107,10 @@ def pieces_of(words: Sequence[str]) -> WordRows:
     """Cut the words of a sentence, in lower case, into pieces, and find the known pairs among them."""
     (_, pairs), rows, texts, paired = word_lists(), [], [], []
     for before, word, negated in zip(["", *words], words, negated_words(words), strict=False):
-        ids, own = _cut_word(word)
+        ids, piece_texts = _cut_word(word)
         pair = pairs.get(f"{before} {word}", PAD)
         rows.append([*ids, *[PAD] * (MAX_PIECES - len(ids)), pair, NEGATED if negated else PAD])
-        texts.append(list(own))
+        texts.append(list(piece_texts))
         paired.append(pair != PAD)
     return WordRows(torch.tensor(rows).view(-1, N_COLUMNS), texts, paired)
 
@@ -132,9 +132,11 @@ def negated_words(words: Sequence[str]) -> list[bool]:
 def _cut_word(word: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return the rows and texts of a word's pieces, at most MAX_PIECES, at least one."""
     cut = _vocabulary().cut([SPACE + word])
-    own = [text.removeprefix(SPACE) for text in cut.texts]
-    kept = [(piece, text) for piece, text in zip(cut.ids, own, strict=True) if text][:MAX_PIECES] or [(UNKNOWN, word)]
-    return tuple(piece for piece, _ in kept), tuple(text for _, text in kept)
+    texts = [text.removeprefix(SPACE) for text in cut.texts]
+    pairs = [(piece, text) for piece, text in zip(cut.ids, texts, strict=True) if text][:MAX_PIECES] or [
+        (UNKNOWN, word)
+    ]
+    return tuple(piece for piece, _ in pairs), tuple(text for _, text in pairs)
 
 
 @lru_cache(maxsize=1)

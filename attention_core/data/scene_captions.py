@@ -26,11 +26,11 @@ ASLANT = 0.5
 class SceneDescription(NamedTuple):
     words: tuple[str, ...]  # of WORDS, the end left out
     # for each word the digits that it tells of, by their places in the drawing; none for "and" and relations
-    places: tuple[tuple[int, ...], ...]
+    digits: tuple[tuple[int, ...], ...]
 
 
 class CaptionPart(NamedTuple):
-    how_many: str  # one of COUNTS
+    count_word: str  # one of COUNTS
     colour: str
     digit: str
 
@@ -41,9 +41,9 @@ def numbers_of(words: Sequence[str]) -> list[int]:
 
 def decode_caption(numbers: Sequence[int]) -> tuple[str, ...]:
     """Return the words of a model's numbers, up to its end."""
-    said = list(numbers)
-    said = said[: said.index(END)] if END in said else said
-    return tuple(WORDS[number - FIRST_WORD] for number in said if number >= FIRST_WORD)
+    caption = list(numbers)
+    caption = caption[: caption.index(END)] if END in caption else caption
+    return tuple(WORDS[number - FIRST_WORD] for number in caption if number >= FIRST_WORD)
 
 
 def sentence(words: Sequence[str]) -> str:
@@ -57,33 +57,33 @@ def describe_digits(items: Sequence[SceneDigit]) -> SceneDescription:
     if not items:
         return SceneDescription((NOTHING,), ((),))
     groups = _groups(items)
-    singles = [places[0] for places in groups.values() if len(places) == 1]
-    words, all_places = list[str](), list[tuple[int, ...]]()
+    singles = [digits[0] for digits in groups.values() if len(digits) == 1]
+    words, digits_of_words = list[str](), list[tuple[int, ...]]()
 
-    def say(text: str, places: tuple[int, ...] = ()) -> None:
+    def add(text: str, digits: tuple[int, ...] = ()) -> None:
         words.append(text)
-        all_places.append(places)
+        digits_of_words.append(digits)
 
-    for number, place in enumerate(singles):
+    for number, index in enumerate(singles):
         if number:
-            say(relation(items[singles[number - 1]], items[place]) if number % 2 else AND)
-        for word in ("a", items[place].colour, items[place].digit):
-            say(word, (place,))
-    for (colour, digit), places in groups.items():
-        if len(places) > 1:
+            add(relation(items[singles[number - 1]], items[index]) if number % 2 else AND)
+        for word in ("a", items[index].colour, items[index].digit):
+            add(word, (index,))
+    for (colour, digit), digits in groups.items():
+        if len(digits) > 1:
             if words:
-                say(AND)
-            for word in (COUNTS[len(places) - 1], colour, f"{digit}s"):
-                say(word, places)
-    return SceneDescription(tuple(words), tuple(all_places))
+                add(AND)
+            for word in (COUNTS[len(digits) - 1], colour, f"{digit}s"):
+                add(word, digits)
+    return SceneDescription(tuple(words), tuple(digits_of_words))
 
 
 def _groups(items: Sequence[SceneDigit]) -> dict[tuple[str, str], tuple[int, ...]]:
-    """Return the places of the digits by colour and kind, from left to right."""
+    """Return the indices of the digits by colour and kind, from left to right."""
     groups: dict[tuple[str, str], tuple[int, ...]] = {}
-    for place in sorted(range(len(items)), key=lambda place: items[place].x):
-        kind = items[place].colour, items[place].digit
-        groups[kind] = (*groups.get(kind, ()), place)
+    for index in sorted(range(len(items)), key=lambda index: items[index].x):
+        kind = items[index].colour, items[index].digit
+        groups[kind] = (*groups.get(kind, ()), index)
     return groups
 
 
@@ -101,10 +101,10 @@ def is_correct(words: Sequence[str], items: Sequence[SceneDigit]) -> bool:
     described = list[tuple[str, str]]()
     before, between = None, ""
     try:
-        for thing, link in _things(words):
-            kind = thing.colour, thing.digit.removesuffix("s")
-            single = thing.how_many == "a"
-            if len(groups[kind]) != COUNTS.index(thing.how_many) + 1 or single == thing.digit.endswith("s"):
+        for part, link in _caption_parts(words):
+            kind = part.colour, part.digit.removesuffix("s")
+            single = part.count_word == "a"
+            if len(groups[kind]) != COUNTS.index(part.count_word) + 1 or single == part.digit.endswith("s"):
                 return False
             if between in RELATIONS and not (before and single and _holds(between, before, items[groups[kind][0]])):
                 return False
@@ -115,14 +115,14 @@ def is_correct(words: Sequence[str], items: Sequence[SceneDigit]) -> bool:
     return not between and sorted(described) == sorted(groups)
 
 
-def places_of(words: Sequence[str], items: Sequence[SceneDigit]) -> tuple[tuple[int, ...], ...]:
-    groups, all_places = _groups(items), list[tuple[int, ...]]()
-    for thing, link in _things(words) if items else ():
-        all_places += [groups[thing.colour, thing.digit.removesuffix("s")]] * 3 + [()] * bool(link)
-    return tuple(all_places)
+def digits_of_words(words: Sequence[str], items: Sequence[SceneDigit]) -> tuple[tuple[int, ...], ...]:
+    groups, digits_of_words = _groups(items), list[tuple[int, ...]]()
+    for part, link in _caption_parts(words) if items else ():
+        digits_of_words += [groups[part.colour, part.digit.removesuffix("s")]] * 3 + [()] * bool(link)
+    return tuple(digits_of_words)
 
 
-def _things(words: Sequence[str]) -> Iterator[tuple[CaptionPart, str]]:
+def _caption_parts(words: Sequence[str]) -> Iterator[tuple[CaptionPart, str]]:
     """Yield each part of a sentence with the word that leads on from it, empty after the last, or ValueError."""
     for start in range(0, len(words), 4):
         count, colour, digit, *link = words[start : start + 4]

@@ -83,86 +83,86 @@ def answer(question: Question, items: list[SceneDigit]) -> tuple[str, tuple[int,
     if question.kind is QuestionKind.EXISTS:
         return ("yes" if matching else "no"), matching
     if question.place:
-        found = _at(question.place, items)
+        digits = _at(question.place, items)
     elif question.relation:
-        found = _from_the_named_one(question, items)[-1]
+        digits = _follow_relations(question, items)[-1]
     else:
-        found = matching if len(matching) < 2 else None
-    if found is None:
+        digits = matching if len(matching) < 2 else None
+    if digits is None:
         return None
-    if not found:
+    if not digits:
         return NOTHING, ()
-    item = items[found[0]]
-    return (item.colour if question.kind.startswith("colour") else item.digit), found
+    item = items[digits[0]]
+    return (item.colour if question.kind.startswith("colour") else item.digit), digits
 
 
-def _from_the_named_one(question: Question, items: list[SceneDigit]) -> list[tuple[int, ...] | None]:
+def _follow_relations(question: Question, items: list[SceneDigit]) -> list[tuple[int, ...] | None]:
     """Return the place of the digit that is spoken of, and after each step of the question the one that it leads to.
 
     None where people could differ, and from there on; empty from where there is nothing.
     """
     matching = _matching(question, items)
-    places: list[tuple[int, ...] | None] = [matching if len(matching) == 1 else None]
+    matches: list[tuple[int, ...] | None] = [matching if len(matching) == 1 else None]
     for relation in filter(None, (question.between, question.relation)):
-        start = places[-1]
-        places.append(_beside(relation, start[0], items) if start else start)
-    return places
+        start = matches[-1]
+        matches.append(_beside(relation, start[0], items) if start else start)
+    return matches
 
 
 def _matching(question: Question, items: list[SceneDigit]) -> tuple[int, ...]:
     return tuple(
-        place
-        for place, item in enumerate(items)
+        index
+        for index, item in enumerate(items)
         if question.digit in (None, item.digit) and question.colour in (None, item.colour)
     )
 
 
-def _at(where: str, items: list[SceneDigit]) -> tuple[int, ...] | None:
+def _at(location: str, items: list[SceneDigit]) -> tuple[int, ...] | None:
     if not items:
         return ()
-    if where == "middle":
+    if location == "middle":
         distances = [math.hypot(item.x - 0.5, item.y - 0.5) for item in items]
-        near = [place for place, distance in enumerate(distances) if distance < 0.14]
+        near = [index for index, distance in enumerate(distances) if distance < 0.14]
         return tuple(near) if len(near) < 2 and not any(0.14 <= d < 0.24 for d in distances) else None
-    if " " not in where:
-        sign = 1 if where in ("top", "left") else -1
-        along = [sign * (item.y if where in ("top", "bottom") else item.x) for item in items]
+    if " " not in location:
+        sign = 1 if location in ("top", "left") else -1
+        along = [sign * (item.y if location in ("top", "bottom") else item.x) for item in items]
         return _clearly_first(along)
-    rows = [item.y if "top" in where else 1 - item.y for item in items]
-    columns = [item.x if "left" in where else 1 - item.x for item in items]
-    near = [place for place in range(len(items)) if max(rows[place], columns[place]) < 0.5 + UNCLEAR]
+    rows = [item.y if "top" in location else 1 - item.y for item in items]
+    columns = [item.x if "left" in location else 1 - item.x for item in items]
+    near = [index for index in range(len(items)) if max(rows[index], columns[index]) < 0.5 + UNCLEAR]
     if not near:
         return ()
     if len(near) == 1:
         return (near[0],) if max(rows[near[0]], columns[near[0]]) < 0.5 - UNCLEAR else None
-    first = _clearly_first([rows[place] + columns[place] for place in near], 2 * CLEAR)
+    first = _clearly_first([rows[index] + columns[index] for index in near], 2 * CLEAR)
     return None if first is None else (near[first[0]],)
 
 
 def _beside(relation: str, anchor: int, items: list[SceneDigit]) -> tuple[int, ...] | None:
-    own = items[anchor]
+    start = items[anchor]
     sign = 1 if relation in ("left of", "above") else -1
-    places, along, across = [], [], []
-    for place, item in enumerate(items):
-        if place == anchor:
+    candidates, along, across = [], [], []
+    for index, item in enumerate(items):
+        if index == anchor:
             continue
-        ahead, aside = own.x - item.x, own.y - item.y
+        ahead, aside = start.x - item.x, start.y - item.y
         if relation in ("above", "below"):
             ahead, aside = aside, ahead
         if UNCLEAR / 2 < sign * ahead < CLEAR and abs(aside) < 3 * CLEAR:
             return None
         if sign * ahead >= CLEAR:
-            places.append(place)
+            candidates.append(index)
             along.append(sign * ahead)
             across.append(abs(aside))
-    if not places:
+    if not candidates:
         return ()
     straight = [math.hypot(a, b) for a, b in zip(along, across, strict=True)]
     in_line = [a + 2 * b for a, b in zip(along, across, strict=True)]
     first = _clearly_first(straight, UNCLEAR)
     if first is None or first != _clearly_first(in_line, UNCLEAR) or along[first[0]] > min(along) + CLEAR:
         return None
-    return (places[first[0]],)
+    return (candidates[first[0]],)
 
 
 def _clearly_first(along: list[float], by: float = CLEAR) -> tuple[int, ...] | None:
@@ -186,10 +186,10 @@ def random_question(
         true = answer(question, items)
         if true is None:
             continue
-        way = [places or () for places in _from_the_named_one(question, items)] if question.relation else []
-        if (true[0] == NOTHING or true[1] in way[:-1]) and rng.random() > SELDOM:
+        path = [digits or () for digits in _follow_relations(question, items)] if question.relation else []
+        if (true[0] == NOTHING or true[1] in path[:-1]) and rng.random() > SELDOM:
             continue
-        return QuestionExample(question, write(question, rng), *true, *way[:-1])
+        return QuestionExample(question, write(question, rng), *true, *path[:-1])
     return None
 
 
@@ -207,9 +207,9 @@ def _random_question(kind: QuestionKind, items: list[SceneDigit], rng: random.Ra
         between = rng.choice(RELATIONS) if kind in TWO_STEPS else None
         return Question(kind, relation=rng.choice(RELATIONS), digit=digit, colour=colour, between=between)
     if rng.random() < (0.5 if kind is QuestionKind.EXISTS else 0.15):  # something that is perhaps not there
-        other = rng.choice(items)
+        second = rng.choice(items)
         digit, colour = rng.choice(
-            [(rng.choice(DIGITS), None), (None, rng.choice(COLOURS)), (other.digit, item.colour)]
+            [(rng.choice(DIGITS), None), (None, rng.choice(COLOURS)), (second.digit, item.colour)]
         )
     elif kind is QuestionKind.COUNT and rng.random() < 0.3:
         digit = colour = None

@@ -51,10 +51,10 @@ class Drawings(NamedTuple):
 def glyphs_of(digits: Digits) -> Glyphs:
     """Cut digits out of their 28 x 28 pictures along their ink."""
     ink = torch.tensor(digits.images).float() / 255
-    drawn = ink > INK_THRESHOLD
-    if not drawn.flatten(1).any(1).all():
+    inked = ink > INK_THRESHOLD
+    if not inked.flatten(1).any(1).all():
         raise ValueError("digits must have ink, got an empty picture")
-    spans = [_span(drawn.any(axis)) for axis in (2, 1)]  # rows, columns
+    spans = [_span(inked.any(axis)) for axis in (2, 1)]  # rows, columns
     length = torch.stack([last - first for first, last in spans], 1)
     longest = length.amax(1)
     shift = torch.stack([first + last for first, last in spans], 1) / ink.shape[-1] - 1
@@ -66,11 +66,11 @@ def glyphs_of(digits: Digits) -> Glyphs:
     return Glyphs(images, torch.tensor(digits.labels).long(), length / longest[:, None])
 
 
-def _span(drawn: Tensor) -> tuple[Tensor, Tensor]:
+def _span(inked: Tensor) -> tuple[Tensor, Tensor]:
     """Return first and one past last true place of each row, (n,) each, as floats."""
-    n = drawn.shape[1]
-    first = drawn.int().argmax(1)
-    last = n - drawn.flip(1).int().argmax(1)
+    n = inked.shape[1]
+    first = inked.int().argmax(1)
+    last = n - inked.flip(1).int().argmax(1)
     return first.float(), last.float()
 
 
@@ -128,33 +128,33 @@ def find_scenes(
 
 def clutter(glyphs: Glyphs, n: int, n_pieces: tuple[int, int], side: int, generator: torch.Generator) -> Tensor:
     """Return pieces of 8 x 8 pixels cut out of digits 20 pixels long, strewn over empty pictures (n, side, side)."""
-    most = n_pieces[1]
-    if not most:
+    max_pieces = n_pieces[1]
+    if not max_pieces:
         return torch.zeros(n, side, side)
-    chosen = torch.randint(len(glyphs.labels), (n * most,), generator=generator)
+    chosen = torch.randint(len(glyphs.labels), (n * max_pieces,), generator=generator)
     small = F.interpolate(glyphs.images[chosen][:, None].float() / 255, size=(23, 23), mode="area")[:, 0]
-    corner = torch.randint(23 - PIECE + 1, (2, n * most, 1, 1), generator=generator)
+    corner = torch.randint(23 - PIECE + 1, (2, n * max_pieces, 1, 1), generator=generator)
     line = torch.arange(PIECE)
-    pieces = small[torch.arange(n * most)[:, None, None], corner[0] + line[:, None], corner[1] + line]
-    there = torch.randint(n_pieces[0], most + 1, (n, 1), generator=generator) > torch.arange(most)
-    pieces = pieces * there.flatten()[:, None, None]
-    place = torch.randint(side - PIECE + 1, (2, n * most, 1, 1), generator=generator)
-    cells = (place[0] + line[:, None]) * side + place[1] + line
+    pieces = small[torch.arange(n * max_pieces)[:, None, None], corner[0] + line[:, None], corner[1] + line]
+    present = torch.randint(n_pieces[0], max_pieces + 1, (n, 1), generator=generator) > torch.arange(max_pieces)
+    pieces = pieces * present.flatten()[:, None, None]
+    position = torch.randint(side - PIECE + 1, (2, n * max_pieces, 1, 1), generator=generator)
+    cells = (position[0] + line[:, None]) * side + position[1] + line
     flat = torch.zeros(n, side * side)
     return flat.scatter_reduce(1, cells.view(n, -1), pieces.reshape(n, -1), "amax").view(n, side, side)
 
 
 def _choose(glyphs: Glyphs, n: int, n_digits: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return the numbers of random glyphs, (n, most), and which of them are there: fewest to most of each row."""
-    fewest, most = n_digits
-    chosen = torch.randint(len(glyphs.labels), (n, most), generator=generator)
-    return chosen, torch.randint(fewest, most + 1, (n, 1), generator=generator) > torch.arange(most)
+    fewest, max_digits = n_digits
+    chosen = torch.randint(len(glyphs.labels), (n, max_digits), generator=generator)
+    return chosen, torch.randint(fewest, max_digits + 1, (n, 1), generator=generator) > torch.arange(max_digits)
 
 
-def _lay_all(glyphs: Tensor, there: Tensor, middle: Tensor, size: Tensor, height: int, width: int) -> Tensor:
+def _lay_all(glyphs: Tensor, present: Tensor, middle: Tensor, size: Tensor, height: int, width: int) -> Tensor:
     """Lay each of several glyphs (n, most, 32, 32) on a picture of its own, (n, most, height, width)."""
     laid = lay(glyphs.flatten(0, 1), middle.flatten(0, 1), size.flatten(), height, width)
-    return laid.unflatten(0, there.shape) * there[..., None, None]
+    return laid.unflatten(0, present.shape) * present[..., None, None]
 
 
 def number_scenes(glyphs: Glyphs, n: int, generator: torch.Generator) -> Scenes:
@@ -162,15 +162,15 @@ def number_scenes(glyphs: Glyphs, n: int, generator: torch.Generator) -> Scenes:
 
     The digits, at most MAX_DIGITS, are a quarter to three quarters as high as the picture.
     """
-    (height, width), most = READ_SIZE, MAX_DIGITS
+    (height, width), max_digits = READ_SIZE, MAX_DIGITS
     smallest, largest = 0.25 * height, 0.75 * height
-    chosen, there = _choose(glyphs, n, (1, most), generator)
+    chosen, present = _choose(glyphs, n, (1, max_digits), generator)
     extents = glyphs.extents[chosen]
     common = _between((smallest, largest), (n, 1), generator)
-    tall = (common * torch.randn(n, most, generator=generator).mul(0.1).exp()).clamp(smallest, height * 0.8)
-    gaps = common * _between((0.08, 0.6), (n, 1), generator) * _between((0.6, 1.7), (n, most), generator)
-    wide = torch.where(there, tall * extents[..., 1], 0)
-    gaps = torch.where(there, gaps, 0)
+    tall = (common * torch.randn(n, max_digits, generator=generator).mul(0.1).exp()).clamp(smallest, height * 0.8)
+    gaps = common * _between((0.08, 0.6), (n, 1), generator) * _between((0.6, 1.7), (n, max_digits), generator)
+    wide = torch.where(present, tall * extents[..., 1], 0)
+    gaps = torch.where(present, gaps, 0)
     gaps[:, 0] = 0
     needed = (wide + gaps).sum(1, keepdim=True)
     fit = ((width - 6) / needed).clamp(max=1)
@@ -180,12 +180,12 @@ def number_scenes(glyphs: Glyphs, n: int, generator: torch.Generator) -> Scenes:
     reach = tall * extents[..., 0] / 2
     highest = reach.amax(1, keepdim=True)
     line = highest + 1 + torch.rand(n, 1, generator=generator) * (height - 2 * highest - 2).clamp(min=0)
-    rows = line + torch.randn(n, most, generator=generator) * 0.06 * tall
+    rows = line + torch.randn(n, max_digits, generator=generator) * 0.06 * tall
     rows = torch.minimum(torch.maximum(rows, reach + 1), height - reach - 1)
     middle = torch.stack((rows, columns), -1)
-    pictures = _lay_all(glyphs.images[chosen], there, middle, tall, height, width).amax(1)
-    boxes = boxes_of(middle, tall, extents) * there[..., None]
-    return Scenes(pictures, glyphs.labels[chosen].masked_fill(~there, -1), boxes)
+    pictures = _lay_all(glyphs.images[chosen], present, middle, tall, height, width).amax(1)
+    boxes = boxes_of(middle, tall, extents) * present[..., None]
+    return Scenes(pictures, glyphs.labels[chosen].masked_fill(~present, -1), boxes)
 
 
 def drawing_scenes(
@@ -201,44 +201,44 @@ def drawing_scenes(
     A digit that finds no free place after some tries is left out, so that large digits are fewer. Their sizes are
     shares of the drawing's side; small ones are commoner.
     """
-    side, most = ASK_SIDE, n_digits[1]
-    chosen, wanted = _choose(glyphs, n, n_digits, generator)
-    some_large = (torch.rand(n, 1, generator=generator) < 0.5) & (wanted.sum(1, keepdim=True) < 5)
-    largest = torch.where(some_large, sizes[1], torch.where(wanted.sum(1, keepdim=True) < 5, 1.8, 1.4) * sizes[0])
-    size = side * sizes[0] * (largest / sizes[0]) ** torch.rand(n, most, generator=generator)
-    middle, there = _places_apart(size[..., None] * glyphs.extents[chosen] / 2, wanted, side, generator)
-    boxes = boxes_of(middle, size, glyphs.extents[chosen]) * there[..., None]
+    side, max_digits = ASK_SIDE, n_digits[1]
+    chosen, requested = _choose(glyphs, n, n_digits, generator)
+    some_large = (torch.rand(n, 1, generator=generator) < 0.5) & (requested.sum(1, keepdim=True) < 5)
+    largest = torch.where(some_large, sizes[1], torch.where(requested.sum(1, keepdim=True) < 5, 1.8, 1.4) * sizes[0])
+    size = side * sizes[0] * (largest / sizes[0]) ** torch.rand(n, max_digits, generator=generator)
+    middle, present = _spread_middles(size[..., None] * glyphs.extents[chosen] / 2, requested, side, generator)
+    boxes = boxes_of(middle, size, glyphs.extents[chosen]) * present[..., None]
     palette = torch.multinomial(
         torch.tensor([float(FREQUENCY.get(name, 1)) for name in COLOURS]).expand(n, -1), 4, generator=generator
     )
     n_colours = torch.randint(1, 5, (n, 1), generator=generator)
-    names = palette.gather(1, (torch.rand(n, most, generator=generator) * n_colours).long())
+    names = palette.gather(1, (torch.rand(n, max_digits, generator=generator) * n_colours).long())
     rgb = random_colours(names, generator)
-    coverage, top = _lay_all(glyphs.images[chosen], there, middle, size, side, side).max(1)
+    coverage, top = _lay_all(glyphs.images[chosen], present, middle, size, side, side).max(1)
     shade = 1 + 0.1 * torch.randn(n, 1, side // 8, side // 8, generator=generator)
     shade = F.interpolate(shade, size=(side, side), mode="bilinear")
     inks = rgb.gather(1, top.flatten(1)[..., None].expand(-1, -1, 3)).transpose(1, 2).unflatten(2, (side, side))
     inks = (inks * shade).clamp(0, 1) * (coverage > 0)[:, None]
-    labels, colours = glyphs.labels[chosen].masked_fill(~there, -1), names.masked_fill(~there, -1)
+    labels, colours = glyphs.labels[chosen].masked_fill(~present, -1), names.masked_fill(~present, -1)
     return Drawings(coverage, inks, labels, colours, boxes)
 
 
-def _places_apart(reach: Tensor, wanted: Tensor, side: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def _spread_middles(reach: Tensor, requested: Tensor, side: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return middles (n, most, 2) of boxes of half sizes reach (n, most, 2) that do not meet, and which found a place.
 
     The first digit always does.
     """
-    n, most = reach.shape[:2]
-    middle, there = torch.zeros(n, most, 2), torch.zeros(n, most, dtype=torch.bool)
-    for number in range(most):
-        own = reach[:, number, None]
-        tried = own + 1 + torch.rand(n, TRIES, 2, generator=generator) * (side - 2 * own - 2).clamp(min=0)
-        apart = (tried[:, :, None] - middle[:, None]).abs() - own[:, :, None] - reach[:, None]
-        free = ((apart > 1.0).any(-1) | ~there[:, None]).all(-1)
-        there[:, number] = free.any(1) & wanted[:, number]
+    n, max_digits = reach.shape[:2]
+    middle, present = torch.zeros(n, max_digits, 2), torch.zeros(n, max_digits, dtype=torch.bool)
+    for number in range(max_digits):
+        half_size = reach[:, number, None]
+        tried = half_size + 1 + torch.rand(n, TRIES, 2, generator=generator) * (side - 2 * half_size - 2).clamp(min=0)
+        apart = (tried[:, :, None] - middle[:, None]).abs() - half_size[:, :, None] - reach[:, None]
+        free = ((apart > 1.0).any(-1) | ~present[:, None]).all(-1)
+        present[:, number] = free.any(1) & requested[:, number]
         first = free.int().argmax(1)
         middle[:, number] = tried[torch.arange(n), first]
-    return middle, there
+    return middle, present
 
 
 def vary_ink(pictures: Tensor, generator: torch.Generator) -> Tensor:

@@ -23,7 +23,7 @@ TRANSLATE = {
 """Sentences to translate: the label of each, and the sentence."""
 
 CLASSIC = TRANSLATE["The classic figure"]
-GIVEN = {CLASSIC: "L'accord sur la zone économique européenne a été signé en août 1992."}
+REFERENCES = {CLASSIC: "L'accord sur la zone économique européenne a été signé en août 1992."}
 """French that comes with a sentence of TRANSLATE. Source: figure 3a of Bahdanau et al. 2015."""
 
 READ_BACK = {

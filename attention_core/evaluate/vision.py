@@ -271,7 +271,7 @@ def caption_metrics(model: nn.Module, drawings: draw.Drawings, device: str, edit
         for index, caption_ids in enumerate(output.logits[:, first_word:].argmax(-1).tolist()):
             items, words = items_of(drawings, batch.start + index), captions.decode_caption(caption_ids)
             right[str(len(items))].append(captions.is_correct(words, items))
-            looks_of_caption = captions.places_of(words, items) if right[str(len(items))][-1] else ()
+            looks_of_caption = captions.digits_of_words(words, items) if right[str(len(items))][-1] else ()
             for look, digits in enumerate(looks_of_caption):
                 if digits:
                     boxes = drawings.boxes[batch.start + index][list(digits)].to(device)

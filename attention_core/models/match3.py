@@ -14,7 +14,7 @@ from attention_core.attention.key_pairs import distinct_pairs_mask, not_self_mas
 from attention_core.attention.steps import affine, projected, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Story, Text, always
-from attention_core.data.match3 import FEWEST, MODULUS, MOST
+from attention_core.data.match3 import MAX_NUMBERS, MIN_NUMBERS, MODULUS
 from attention_core.models.registry import register
 
 VECTORS = Text(
@@ -120,8 +120,9 @@ class Match3Head(TracedModel):
 
         The numbers are int64 (batch, n), 0 to 30, n from 3 to 16.
         """
-        if numbers.ndim != 2 or not FEWEST <= numbers.shape[1] <= MOST:
-            raise ValueError(f"numbers must be (batch, n), n from {FEWEST} to {MOST}, got {tuple(numbers.shape)}")
+        if numbers.ndim != 2 or not MIN_NUMBERS <= numbers.shape[1] <= MAX_NUMBERS:
+            sizes = f"n from {MIN_NUMBERS} to {MAX_NUMBERS}"
+            raise ValueError(f"numbers must be (batch, n), {sizes}, got {tuple(numbers.shape)}")
         if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < MODULUS:
             low, high = int(numbers.min()), int(numbers.max())
             raise ValueError(f"numbers must be from 0 to {MODULUS - 1}, got {low} to {high}")

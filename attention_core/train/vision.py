@@ -260,7 +260,7 @@ def describe(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: T
     loss = _entropy(output.logits[:, n_glances - 1 :], targets)
     if not (nudge := _nudge(progress)):
         return loss
-    digits_of_looks = [(*description.places, ()) for description in descriptions]
+    digits_of_looks = [(*description.digits, ()) for description in descriptions]
     region_targets = regions_of(drawings, digits_of_looks, model.grid).to(device)  # type: ignore[arg-type]
     return loss + nudge * attention_loss(output.weights[:, n_glances - 1 :, :-1], region_targets)
 

@@ -11,7 +11,7 @@ import streamlit as st
 from attention_core import AttentionTrace, Role, Step
 from attention_core.charts import overlay_strip
 from attention_core.charts.overlay import glow_ramp, image_png, map_png, strongest_weight
-from attention_core.data.presets import MOST
+from attention_core.data.presets import MAX_DIGITS
 from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
@@ -75,7 +75,7 @@ def counting(drawing: AskedDrawing, question: Question) -> None:
     colours = Counter[str | None](digit.colour for digit in drawing.digits)
     most, n_most = colours.most_common(1)[0]
     colour = question.colour if colours[question.colour] > 1 else most if n_most > 1 else None
-    matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MOST]
+    matching = [place for place, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MAX_DIGITS]
     counts = range(0 if len(drawing.digits) > len(matching) else 1, len(matching) + 1)
     shown = [drawing.without(matching[count:]) for count in counts]
     asked = Question(QuestionKind.COUNT, colour=colour)

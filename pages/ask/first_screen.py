@@ -13,10 +13,10 @@ from torch import Tensor
 from attention_core import AttentionTrace, Uniform
 from attention_core.charts import overlay
 from attention_core.data import questions
-from attention_core.data.canvases import MAX_INK, CanvasRemark, DrawnDigit, group_strokes, overlapping
+from attention_core.data.canvases import MAX_INK, CanvasRemark, InkedDigit, group_strokes, overlapping
 from attention_core.data.colours import PEN, hex_to_rgb, nearest_names
 from attention_core.data.drawing import Stroke
-from attention_core.data.presets import MOST, SCENES, random_digits, random_scene, scene_strokes
+from attention_core.data.presets import MAX_DIGITS, SCENES, random_digits, random_scene, scene_strokes
 from attention_core.data.questions import answer_in_words
 from attention_core.data.scene_questions import SceneDigit
 from attention_core.device import to_array
@@ -80,7 +80,7 @@ class AskedDrawing:
     def __init__(self, pad: PadContent) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
         self.seen: ask.SceneInput = ask.scene_input(pad.canvas)  # the same as the model sees it
-        self.digits: list[DrawnDigit] = group_strokes(
+        self.digits: list[InkedDigit] = group_strokes(
             pad.strokes, SIDE, PAPER[pad.paper]
         )  # strokes that belong together
         full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
@@ -139,8 +139,10 @@ def drawing_remarks(drawing: AskedDrawing, question: questions.Question) -> list
         remarks.append(f"There is no **{question.colour}** ink on the canvas.")
     if overlapping(drawing.digits):
         remarks.append("Digits lie over each other; the model has only seen digits that stand apart.")
-    if len(drawing.digits) > MOST:
-        remarks.append(f"There are more than {MOST} digits or pieces; the model was trained on one to {MOST}.")
+    if len(drawing.digits) > MAX_DIGITS:
+        remarks.append(
+            f"There are more than {MAX_DIGITS} digits or pieces; the model was trained on one to {MAX_DIGITS}."
+        )
     return remarks
 
 

@@ -10,7 +10,7 @@ from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.data.pieces import END, load_vocabulary
-from attention_core.data.sentence_presets import CLASSIC, GIVEN
+from attention_core.data.sentence_presets import CLASSIC, REFERENCES
 from attention_core.inference import translation as core
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.hosting.bounds import PREFIX_LETTERS
@@ -55,7 +55,7 @@ def force_pieces(pieces: list[int], text: str | None = None) -> None:
 
 def force_french_of_example(sentence: str) -> None:
     """Force the French that comes with an example, or none."""
-    french = GIVEN.get(sentence.strip(), "")
+    french = REFERENCES.get(sentence.strip(), "")
     force_pieces([*_pieces_of(french), END] if french else [])
 
 
@@ -112,7 +112,7 @@ def _on_piece() -> None:
 
 def forced_french_note(text: str, traced: core.TracedTranslation) -> None:
     """Say what a model would have said itself where French comes with the sentence."""
-    if text == CLASSIC and traced.forced == (*_pieces_of(GIVEN[CLASSIC]), END):
+    if text == CLASSIC and traced.forced == (*_pieces_of(REFERENCES[CLASSIC]), END):
         unforced = translation(traced.translator, text).text
         st.markdown(
             f"Left to itself this model says *{as_markdown(unforced)}* All six fail here: such words are rare where "

@@ -21,9 +21,9 @@ from attention_core.data.colours import COLOURS, PEN, colour_name, nearest_names
 from attention_core.data.drawing import Stroke, draw_paths, smooth_path
 from attention_core.data.presets import (
     CLUTTER_WIDTH,
-    FEWEST,
     HEIGHT,
-    MOST,
+    MAX_DIGITS,
+    MIN_DIGITS,
     N_HIDING,
     SCENES,
     STROKES,
@@ -191,8 +191,8 @@ def test_a_random_scene_is_the_same_again_from_its_number_and_another_from_anoth
     assert all(np.array_equal(first.path, second.path) for first, second in zip(one, again, strict=True))
     assert len(one) != len(other) or any(a.path.shape != b.path.shape for a, b in zip(one, other, strict=True))
     counts = {len(group_strokes(random_scene(number, SIDE), SIDE, PAPER)) for number in range(12)}
-    assert min(counts) >= FEWEST - 1
-    assert max(counts) <= MOST
+    assert min(counts) >= MIN_DIGITS - 1
+    assert max(counts) <= MAX_DIGITS
 
 
 @pytest.mark.parametrize("digit", range(10))

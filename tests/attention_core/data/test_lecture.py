@@ -30,7 +30,7 @@ Minutes: 2
 
 def test_a_lecture_is_read_with_links_as_they_are_copied():
     lecture = read_lecture(WHOLE, PAGES)
-    assert (lecture.title, lecture.about, lecture.minutes) == ("Two things", "For people in a hurry.", 3.5)
+    assert (lecture.title, lecture.introduction, lecture.minutes) == ("Two things", "For people in a hurry.", 3.5)
     first, second = lecture.items
     assert (first.page, first.state) == ("start", {"text": "The cat sat"})
     assert first.notes == "Say it in one breath.\n\nThen wait."

@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from attention_core.data.pieces import END, MAX_WORDS, START, load_vocabulary, pair_words
-from attention_core.data.sentence_presets import CLASSIC, GIVEN, LEARNED
+from attention_core.data.sentence_presets import CLASSIC, LEARNED, REFERENCES
 from attention_core.evaluate.translation_figures import committed_costs, learning_of, sharpness
 from attention_core.inference.encoder_states import collapse
 from attention_core.inference.grammar import committed_grammar, gender_probability, gendered_words
@@ -199,7 +199,7 @@ def test_an_unfinished_sentence_has_no_vector_for_what_is_not_said():
 
 def test_the_classic_figure_aligns_zone_and_economique_and_misses_europeenne():
     source = read_source(CLASSIC)
-    _, _, view = told("additive", source, [*french_prefix(GIVEN[CLASSIC]), END])
+    _, _, view = told("additive", source, [*french_prefix(REFERENCES[CLASSIC]), END])
     best = {french: view.source[int(row.argmax())] for french, row in zip(view.target, view.weights, strict=True)}
     assert (best["accord"], best["zone"], best["économique"]) == ("agreement", "Area", "Economic")
     assert (best["signé"], best["août"], best["1992"]) == ("signed", "August", "1992")

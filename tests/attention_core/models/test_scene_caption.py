@@ -55,7 +55,7 @@ def test_a_drawing_is_told_in_one_way_which_is_right(items, text):
     told = captions.describe_digits(items)
     assert captions.sentence(told.words) == text
     assert captions.is_correct(told.words, items)
-    assert captions.places_of(told.words, items) == (told.places if items else ())
+    assert captions.digits_of_words(told.words, items) == (told.digits if items else ())
     assert captions.decode_caption([captions.START, *captions.numbers_of(told.words), captions.END, 5]) == told.words
 
 
@@ -100,7 +100,7 @@ def test_random_drawings_are_told_rightly_in_known_words():
         told = captions.describe_digits(items)
         assert set(told.words) <= set(captions.WORDS)
         assert captions.is_correct(told.words, items)
-        assert {place for places in told.places for place in places} == set(range(len(items)))
+        assert {place for places in told.digits for place in places} == set(range(len(items)))
 
 
 def test_the_trace_equals_the_forward_pass_and_its_steps_follow_from_each_other(model):
@@ -163,7 +163,7 @@ def test_looks_are_nudged_to_the_digits_being_told():
     labels = torch.tensor([[3, 5]])
     drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, boxes)
     told = [captions.describe_digits(items_of(drawings, 0))]
-    where = regions_of(drawings, [(*one.places, ()) for one in told], (4, 4))
+    where = regions_of(drawings, [(*one.digits, ()) for one in told], (4, 4))
     assert where.shape == (1, 1 + len(told[0].words), 2, 16)
     assert where[0, 0, 0].nonzero().flatten().tolist() == [0]
     assert where[0, 5, 1].nonzero().flatten().tolist() == [10, 11]
@@ -185,7 +185,7 @@ class Perfect:
         logits[:, :, captions.END] = 0.5
         for number in range(n):
             told = captions.describe_digits(items_of(self.drawings, number))
-            for look, (word, places) in enumerate(zip(captions.numbers_of(told.words), told.places, strict=True), 1):
+            for look, (word, places) in enumerate(zip(captions.numbers_of(told.words), told.digits, strict=True), 1):
                 logits[number, look, word] = 1
                 if places:
                     top, left, bottom, right = (self.drawings.boxes[number, places[0]] / 4).tolist()

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.attention.wording import percent
 from attention_core.data.pieces import END
-from attention_core.data.sentence_presets import CLASSIC, GIVEN, LOST, OPENING, READ_BACK, REMEMBERED, TRANSLATE
+from attention_core.data.sentence_presets import CLASSIC, LOST, OPENING, READ_BACK, REFERENCES, REMEMBERED, TRANSLATE
 from attention_core.inference.grammar import OPPOSITE, committed_grammar, gendered_words
 from attention_core.inference.translation import french_prefix
 from attention_core.weights import read_card
@@ -77,14 +77,14 @@ def test_every_preset_is_translated(page):
 
 def test_the_classic_figure_brings_its_french_and_the_models_own_translation(page):
     press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
-    assert page.session_state["translate_forced"] == [*french_prefix(GIVEN[CLASSIC]), END]
+    assert page.session_state["translate_forced"] == [*french_prefix(REFERENCES[CLASSIC]), END]
     all_six(page)
     assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
     text = said(page)
     assert "All six fail here" in text
     itself = {models.translation(name, CLASSIC).text for name in models.TRANSLATORS}
-    assert GIVEN[CLASSIC] not in itself
-    view = models.shown_translation("dot", CLASSIC, (*french_prefix(GIVEN[CLASSIC]), END)).view
+    assert REFERENCES[CLASSIC] not in itself
+    view = models.shown_translation("dot", CLASSIC, (*french_prefix(REFERENCES[CLASSIC]), END)).view
     for french, english in CLASSIC_PAIRS:
         weights = view.weights[view.target.index(french)]
         heaviest, expected = int(weights.argmax()), view.source.index(english)

@@ -31,7 +31,7 @@ def handout(lecture: GuidedLecture, root: str) -> str:
     items = "".join(_item(item, root.rstrip("/")) for item in lecture.items)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{STYLE}</style>'
     title = f"<title>{escape(lecture.title)}</title>"
-    introduction = f"<p>{_html(lecture.about)}</p>"
+    introduction = f"<p>{_html(lecture.introduction)}</p>"
     return f'<!doctype html><html lang="en">{head}{title}<h1>{escape(lecture.title)}</h1>{introduction}{items}</html>'
 
 
