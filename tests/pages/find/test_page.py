@@ -32,7 +32,7 @@ SIDE = 256
 
 def digits(*placed):
     """Return the strokes of digits, each (digit, x, y, height) in canvas pixels."""
-    paths = [one.path for digit, x, y, height in placed for one in digit_strokes(digit, (x, y), height)]
+    paths = [stroke.path for digit, x, y, height in placed for stroke in digit_strokes(digit, (x, y), height)]
     return [path_object(path, 10) for path in paths]
 
 
@@ -46,7 +46,7 @@ def masks(page) -> list[np.ndarray]:
 
 
 def clutter_of(page) -> int:
-    return sum(abs(one["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for one in objects_of(page))
+    return sum(abs(stroke["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for stroke in objects_of(page))
 
 
 def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
@@ -84,7 +84,7 @@ def test_surprise_is_guessed_and_says_what_came_out(page):
     assert [digit for _, digit in drawn_tiles] == [digit for _, digit in learned]
     assert {kind for kind, _ in learned} == {"right"}
     assert [kind == "right" for kind, _ in equal] == [
-        one == other for (_, one), (_, other) in zip(drawn_tiles, equal, strict=True)
+        drawn == digit for (_, drawn), (_, digit) in zip(drawn_tiles, equal, strict=True)
     ]
     assert f"{sum(kind == 'right' for kind, _ in equal)} with every weight equal" in page.success[0].value
 
@@ -171,7 +171,7 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
 
 def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
     assert "Take `facebook/deit-tiny-patch16-224` (23 MB) from *Small models to try*" in said(page)
-    link = next(one for one in page.get("page_link") if "photograph" in one.proto.label)
+    link = next(link for link in page.get("page_link") if "photograph" in link.proto.label)
     assert link.proto.query_string == "model=digit-vit&picture=upload"
 
 
@@ -195,9 +195,9 @@ def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
     page.session_state[f"{NAME}_step"] = "scores"
     page.session_state[f"{NAME}_region"] = 100
     settled(page)
-    assert any("S_{101}" in one.value for one in page.latex)
+    assert any("S_{101}" in latex.value for latex in page.latex)
     there_and_back(page)
-    assert any("S_{101}" in one.value for one in page.latex)
+    assert any("S_{101}" in latex.value for latex in page.latex)
 
 
 def test_a_region_that_it_may_not_look_at_gets_no_weight(page):

@@ -24,25 +24,25 @@ def sent_by(application, **scope):
 
 
 def test_every_answer_carries_the_headers_and_keeps_its_own():
-    own = (b"referrer-policy", b"no-referrer")
+    header = (b"referrer-policy", b"no-referrer")
 
     async def answer(_scope, _receive, send):
-        await send({"type": "http.response.start", "status": 200, "headers": [own]})
+        await send({"type": "http.response.start", "status": 200, "headers": [header]})
         await send({"type": "http.response.body", "body": b"hello"})
 
     sent = sent_by(SecurityHeaders(answer))
-    found = dict(sent[0]["headers"])
-    assert found == {name.encode(): value.encode() for name, value in HEADERS.items()} | dict([own])
+    received = dict(sent[0]["headers"])
+    assert received == {name.encode(): value.encode() for name, value in HEADERS.items()} | dict([header])
     assert sent[1]["body"] == b"hello"
 
 
 def test_a_page_is_framed_by_its_own_server_and_whom_the_owner_names():
-    own = headers("")
-    assert own["content-security-policy"].endswith("; frame-ancestors 'self'")
-    assert own["x-frame-options"] == "SAMEORIGIN"
+    unshared = headers("")
+    assert unshared["content-security-policy"].endswith("; frame-ancestors 'self'")
+    assert unshared["x-frame-options"] == "SAMEORIGIN"
     shared = headers("https://moodle.example  http://localhost:8888 https://*.hosts.example")
-    wanted = "; frame-ancestors 'self' https://moodle.example http://localhost:8888 https://*.hosts.example"
-    assert shared["content-security-policy"].endswith(wanted)
+    ancestors = "; frame-ancestors 'self' https://moodle.example http://localhost:8888 https://*.hosts.example"
+    assert shared["content-security-policy"].endswith(ancestors)
     assert "x-frame-options" not in shared
 
 
@@ -119,8 +119,8 @@ def test_pages_bring_their_style(accept, encoding, query):
         for part in parts:
             await send({"type": "http.response.body", "body": part, "more_body": part is parts[0]})
 
-    asked = [(b"accept", accept.encode()), (b"accept-encoding", encoding.encode())]
-    sent = sent_by(PageStyle(answer), headers=asked, query_string=query)
+    request_headers = [(b"accept", accept.encode()), (b"accept-encoding", encoding.encode())]
+    sent = sent_by(PageStyle(answer), headers=request_headers, query_string=query)
     body, headers = b"".join(message["body"] for message in sent[1:]), dict(sent[0]["headers"])
     assert int(headers[b"content-length"]) == len(body)
     is_page = accept.startswith("text/html")

@@ -67,41 +67,41 @@ def open_browser(context, public):
         return opened[-1]
 
     yield open_
-    for one in opened:
-        one.page.close()  # and its context
+    for browser in opened:
+        browser.page.close()  # and its context
 
 
-def leave_secrets(one: Browser, word: str) -> str:
+def leave_secrets(browser: Browser, word: str) -> str:
     """Type, draw and upload as this visitor; returns the drawing as the address has it."""
-    one.go("matter")
-    submit(one.page.locator(".st-key-matter_text input"), f"The {word} in this film was a great surprise.")
-    one.page.wait_for_function(f"location.search.includes('{word}')")
-    settle(one.page)
-    one.go("pixels")
-    draw(one.page, STROKES[word])
-    one.page.wait_for_function("location.search.includes('strokes=')")
-    settle(one.page)
-    strokes = parse_qs(urlsplit(one.page.url).query)["strokes"][0]
-    one.go("model")
-    one.page.get_by_text("Another model, or a recording").click()
-    field = one.page.get_by_role("textbox", name="Any other model")
+    browser.go("matter")
+    submit(browser.page.locator(".st-key-matter_text input"), f"The {word} in this film was a great surprise.")
+    browser.page.wait_for_function(f"location.search.includes('{word}')")
+    settle(browser.page)
+    browser.go("pixels")
+    draw(browser.page, STROKES[word])
+    browser.page.wait_for_function("location.search.includes('strokes=')")
+    settle(browser.page)
+    strokes = parse_qs(urlsplit(browser.page.url).query)["strokes"][0]
+    browser.go("model")
+    browser.page.get_by_text("Another model, or a recording").click()
+    field = browser.page.get_by_role("textbox", name="Any other model")
     field.fill(f"../{word}")
     field.press("Enter")
-    one.page.get_by_text("Folders can be opened only where").wait_for()
-    settle(one.page)
-    one.go("model?what=recording")
+    browser.page.get_by_text("Folders can be opened only where").wait_for()
+    settle(browser.page)
+    browser.go("model?what=recording")
     bad = {"name": f"{word}.npz", "mimeType": "application/zip", "buffer": f"PK {word}".encode()}
-    one.page.locator("[data-testid=stFileUploaderDropzoneInput], input[type=file]").first.set_input_files(bad)
-    one.page.get_by_text("The file cannot be opened").wait_for()
+    browser.page.locator("[data-testid=stFileUploaderDropzoneInput], input[type=file]").first.set_input_files(bad)
+    browser.page.get_by_text("The file cannot be opened").wait_for()
     return strokes
 
 
 class Return(Session):
     """Another visit of the same browser, without its window: all that comes is kept."""
 
-    def __init__(self, one: Browser, query: str) -> None:
-        super().__init__(one.url)
-        self.cookies = {cookie["name"]: cookie["value"] for cookie in one.page.context.cookies()}
+    def __init__(self, browser: Browser, query: str) -> None:
+        super().__init__(browser.url)
+        self.cookies = {cookie["name"]: cookie["value"] for cookie in browser.page.context.cookies()}
         self._query, self.received = query, []
 
     def _take(self, message: ForwardMsg) -> None:
@@ -116,23 +116,23 @@ class Return(Session):
 
 def test_nothing_of_one_visitor_is_in_another_s_page_or_in_the_log(open_browser, public):
     visitors = {word: open_browser() for word in STROKES}
-    drawings = {word: leave_secrets(one, word) for word, one in visitors.items()}
-    for one in visitors.values():  # each looks once more, after the other was there
+    drawings = {word: leave_secrets(browser, word) for word, browser in visitors.items()}
+    for browser in visitors.values():  # each looks once more, after the other was there
         for path, query in (("matter", ""), ("pixels", ""), ("model", "what=recording")):
-            one.received += in_thread(Return(one, query).look(path))
-    told = {word: one.everything() for word, one in visitors.items()}
+            browser.received += in_thread(Return(browser, query).look(path))
+    sent_to = {word: browser.everything() for word, browser in visitors.items()}
     log = public[1].read_bytes()
-    for word, other in zip(STROKES, reversed(STROKES), strict=True):
+    for word, second_word in zip(STROKES, reversed(STROKES), strict=True):
         assert len(drawings[word]) > 40
         for secret in (word.encode(), drawings[word].encode()):
-            assert secret in told[word], "the test would pass on nothing"
-            assert secret not in told[other]
+            assert secret in sent_to[word], "the test would pass on nothing"
+            assert secret not in sent_to[second_word]
             assert secret not in log
     assert b"Traceback" not in log
 
 
 def test_a_stroke_drawn_without_a_connection_is_still_there_after_a_reload(open_browser):
-    one, cut, sockets = open_browser(), [], []
+    browser, cut, sockets = open_browser(), [], []
 
     def route(socket) -> None:
         if cut:
@@ -140,28 +140,28 @@ def test_a_stroke_drawn_without_a_connection_is_still_there_after_a_reload(open_
         else:
             sockets.append((socket, socket.connect_to_server()))
 
-    one.page.route_web_socket("**/_stcore/stream", route)
-    one.go("pixels")
-    one.page.get_by_role("button", name="Clear").click()
-    settle(one.page, 2000)
-    draw(one.page, STROKES["quokkazan"])
-    one.page.wait_for_function("location.search.includes('strokes=')")
-    settle(one.page)
+    browser.page.route_web_socket("**/_stcore/stream", route)
+    browser.go("pixels")
+    browser.page.get_by_role("button", name="Clear").click()
+    settle(browser.page, 2000)
+    draw(browser.page, STROKES["quokkazan"])
+    browser.page.wait_for_function("location.search.includes('strokes=')")
+    settle(browser.page)
     cut.append(True)
     sockets[-1][0].close(code=1011, reason="cut")
-    one.page.wait_for_function(f"{STATE} !== 'CONNECTED'")
-    before = one.page.url
-    draw(one.page, STROKES["wombatilo"])
-    one.page.wait_for_timeout(500)
-    ink = one.page.locator("canvas.dc-canvas.lower-canvas").evaluate(BARE_INK)
+    browser.page.wait_for_function(f"{STATE} !== 'CONNECTED'")
+    before = browser.page.url
+    draw(browser.page, STROKES["wombatilo"])
+    browser.page.wait_for_timeout(500)
+    ink = browser.page.locator("canvas.dc-canvas.lower-canvas").evaluate(BARE_INK)
     cut.clear()
-    one.page.wait_for_function(f"{STATE} === 'CONNECTED'")
-    one.page.wait_for_function("before => location.href !== before", arg=before)
-    one.page.reload()
-    one.page.wait_for_function(IDLE)
-    settle(one.page, 1500)
-    kept = one.page.locator("canvas.dc-canvas.lower-canvas").evaluate(BARE_INK)
-    assert kept / ink > 0.98, json.dumps({"drawn": ink, "after the reload": kept})
+    browser.page.wait_for_function(f"{STATE} === 'CONNECTED'")
+    browser.page.wait_for_function("before => location.href !== before", arg=before)
+    browser.page.reload()
+    browser.page.wait_for_function(IDLE)
+    settle(browser.page, 1500)
+    ink_after = browser.page.locator("canvas.dc-canvas.lower-canvas").evaluate(BARE_INK)
+    assert ink_after / ink > 0.98, json.dumps({"drawn": ink, "after the reload": ink_after})
 
 
 def test_a_page_works_in_a_browser_while_its_server_says_that_weights_are_missing(context, tmp_path, monkeypatch):

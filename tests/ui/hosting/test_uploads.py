@@ -61,23 +61,23 @@ class Stranger(Uploader):
 
     def begin(self, name: str, **headers: str) -> socket.socket:
         """Send the head of an upload and nothing more."""
-        asked = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)
-        asked.putrequest("PUT", f"/_stcore/upload_file/{self._id}/{name}")
-        given = {"Content-Type": f"multipart/form-data; boundary={EDGE}", "Cookie": self._cookie_line()}
-        given["X-Xsrftoken"] = self.cookies["_streamlit_xsrf"]
-        for header, value in (given | headers).items():
-            asked.putheader(header.replace("_", "-"), value)
-        asked.endheaders()
-        return asked.sock
+        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)
+        connection.putrequest("PUT", f"/_stcore/upload_file/{self._id}/{name}")
+        all_headers = {"Content-Type": f"multipart/form-data; boundary={EDGE}", "Cookie": self._cookie_line()}
+        all_headers["X-Xsrftoken"] = self.cookies["_streamlit_xsrf"]
+        for header, value in (all_headers | headers).items():
+            connection.putheader(header.replace("_", "-"), value)
+        connection.endheaders()
+        return connection.sock
 
     async def use_file(self, value: object) -> None:
         await self.use(self.widgets("file_uploader")[0], FILES, value)
 
     async def delete(self, value) -> None:
         headers = {"Cookie": self._cookie_line(), "X-Xsrftoken": self.cookies["_streamlit_xsrf"]}
-        with closing(http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)) as asked:
-            asked.request("DELETE", value.uploaded_file_info[0].file_urls.delete_url, headers=headers)
-            assert asked.getresponse().status == 204
+        with closing(http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=20)) as connection:
+            connection.request("DELETE", value.uploaded_file_info[0].file_urls.delete_url, headers=headers)
+            assert connection.getresponse().status == 204
 
 
 @asynccontextmanager
@@ -85,88 +85,88 @@ async def strangers(public, n=1):
     """Let so many strangers in and out again."""
     entered = [Stranger(public.address) for _ in range(n)]
     try:
-        for one in entered:
-            await one.open()
+        for stranger in entered:
+            await stranger.open()
         yield entered
     finally:
-        for one in entered:
-            await one.close()
+        for stranger in entered:
+            await stranger.close()
 
 
 async def test_eight_files_of_190_mb_are_not_read(public):
-    async with strangers(public) as (one,):
-        await one.put(1)
+    async with strangers(public) as (stranger,):
+        await stranger.put(1)
         before = public.megabytes("VmHWM")[0]
         for _ in range(8):
-            assert "it may have 104 MB at most" in await one.refused(181)
+            assert "it may have 104 MB at most" in await stranger.refused(181)
         assert public.megabytes("VmHWM")[0] - before < 50
-        await one.put(1)
+        await stranger.put(1)
 
 
 async def test_the_largest_upload_is_taken_and_the_uploader_names_it(public):
-    async with strangers(public) as (one,):
-        widget = one.widgets("file_uploader")[0]
+    async with strangers(public) as (stranger,):
+        widget = stranger.widgets("file_uploader")[0]
         assert widget.message.max_upload_size_mb == 104
-        await one.use_file(await one.put(104))
-        assert f"{104 * MIB} bytes" in one.words("markdown", "text")
+        await stranger.use_file(await stranger.put(104))
+        assert f"{104 * MIB} bytes" in stranger.words("markdown", "text")
 
 
 async def test_an_upload_says_how_long_it_is(public):
-    async with strangers(public) as (one,):
-        with one.begin("a", Transfer_Encoding="chunked") as line:
+    async with strangers(public) as (stranger,):
+        with stranger.begin("a", Transfer_Encoding="chunked") as line:
             assert line.recv(1000).startswith(b"HTTP/1.1 411")
-        with one.begin("a", Transfer_Encoding="chunked", Content_Length="9") as line:
+        with stranger.begin("a", Transfer_Encoding="chunked", Content_Length="9") as line:
             assert line.recv(1000).startswith((b"HTTP/1.1 411", b"HTTP/1.1 400"))
 
 
 async def test_what_a_session_holds_is_bounded_and_given_back(public):
-    async with strangers(public) as (one,):
-        first = await one.put(80)
-        await one.use_file(first)
-        words = await one.refused(60)
+    async with strangers(public) as (stranger,):
+        first = await stranger.put(80)
+        await stranger.use_file(first)
+        words = await stranger.refused(60)
         assert "may have 128 MB, 80 are in use" in words
         await asyncio.sleep(0.5)
-        assert words in one.toasts
-        await one.delete(first)
-        second = await one.put(60)  # replaces it, while the page still has it open
-        await one.use_file(second)
-        third = await one.put(60)  # nothing is deleted, as by a page that was left
+        assert words in stranger.toasts
+        await stranger.delete(first)
+        second = await stranger.put(60)  # replaces it, while the page still has it open
+        await stranger.use_file(second)
+        third_stranger = await stranger.put(60)  # nothing is deleted, as by a page that was left
         for _ in range(2):
-            await one.use_file(third)
-        await one.put(60)
+            await stranger.use_file(third_stranger)
+        await stranger.put(60)
 
 
 async def test_what_all_hold_is_bounded_and_nothing_hides(public):
     for _ in range(2):  # the second time those before have ended
-        async with strangers(public, 3) as (one, other, third):
-            first = await one.put(100)
-            await one.use_file(first)
-            await one.delete(first)
-            await other.put(100)
-            assert "the server is full" in await third.refused(60)
+        async with strangers(public, 3) as (stranger, second_stranger, third_stranger):
+            first = await stranger.put(100)
+            await stranger.use_file(first)
+            await stranger.delete(first)
+            await second_stranger.put(100)
+            assert "the server is full" in await third_stranger.refused(60)
             for _ in range(2):
-                await one.use_file(type(first)())  # the page lets go of it, and its session a run later
-            await third.put(60)
+                await stranger.use_file(type(first)())  # the page lets go of it, and its session a run later
+            await third_stranger.put(60)
 
 
 async def test_an_upload_that_stops_gives_its_share_back(public):
-    async with strangers(public) as (one,):
+    async with strangers(public) as (stranger,):
         body = HEAD + bytes(100 * MIB)
         for ends in ("closed", "silent"):
-            with one.begin(ends, Content_Length=str(104 * MIB)) as line:
+            with stranger.begin(ends, Content_Length=str(104 * MIB)) as line:
                 await asyncio.to_thread(line.sendall, body)
-                assert "may have 128 MB" in await one.refused(60)
+                assert "may have 128 MB" in await stranger.refused(60)
                 if ends == "silent":
                     assert (await asyncio.to_thread(line.recv, 1000)).startswith(b"HTTP/1.1 408")
             await asyncio.sleep(0.3)
-            await one.delete(await one.put(100))
+            await stranger.delete(await stranger.put(100))
 
 
 async def test_uploads_that_begin_together_stay_within_the_bound(public):
-    async with strangers(public) as (one,):
+    async with strangers(public) as (stranger,):
 
         def send(name) -> bytes:
-            with one.begin(str(name), Content_Length=str(60 * MIB)) as line:
+            with stranger.begin(str(name), Content_Length=str(60 * MIB)) as line:
                 line.sendall(HEAD + bytes(59 * MIB))
                 return line.recv(1000)[:12]
 
@@ -178,20 +178,20 @@ async def test_uploads_that_begin_together_stay_within_the_bound(public):
 async def test_rows_beyond_a_table_are_not_added(public, key):
     state = json.dumps({"added_rows": [{}] * 100_000, "deleted_rows": [0, 1]})
 
-    async with strangers(public, 2) as (one, other):
-        table = one.widgets("dataframe", key)[0]
+    async with strangers(public, 2) as (stranger, second_stranger):
+        table = stranger.widgets("dataframe", key)[0]
         before = public.seconds()
-        await one.use(table, "string_value", state)
+        await stranger.use(table, "string_value", state)
         assert public.seconds() - before < 2
-        assert "2 and 2 rows" in one.words("markdown", "text")
-        assert "100,000 new rows" in one.toasts
-        await one.use(table, "string_value", json.dumps({"added_rows": [{}, {}]}))
-        assert "2 and 2 rows" in one.words("markdown", "text")
-        await one.use(table, "string_value", json.dumps({"added_rows": ["x" * 5_000_000]}))
-        assert "larger than 4 MB" in one.toasts
+        assert "2 and 2 rows" in stranger.words("markdown", "text")
+        assert "100,000 new rows" in stranger.toasts
+        await stranger.use(table, "string_value", json.dumps({"added_rows": [{}, {}]}))
+        assert "2 and 2 rows" in stranger.words("markdown", "text")
+        await stranger.use(table, "string_value", json.dumps({"added_rows": ["x" * 5_000_000]}))
+        assert "larger than 4 MB" in stranger.toasts
         before = public.seconds()
         for _ in range(3):  # it goes without waiting
-            await other.touch(table, "string_value", state)
-        await other.close()
+            await second_stranger.touch(table, "string_value", state)
+        await second_stranger.close()
         await asyncio.sleep(1)
         assert public.seconds() - before < 4

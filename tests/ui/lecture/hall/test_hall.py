@@ -125,7 +125,7 @@ def test_two_processes_share_a_file(rooms, room):
     assert rooms.reveal(room, COLOURS, [1]).counts == (0, 1, 0)
 
 
-def request(rooms, monkeypatch, way, place, body=b"", **headers):
+def request(rooms, monkeypatch, method, place, body=b"", **headers):
     """Return status and JSON of what the server answers."""
     monkeypatch.setattr(hall_routes, "ROOMS", rooms)
     hall_routes._states.clear()
@@ -133,7 +133,7 @@ def request(rooms, monkeypatch, way, place, body=b"", **headers):
     heads = {"content-length": str(len(body)), **headers}
     scope = {
         "type": "http",
-        "method": way,
+        "method": method,
         "path": path,
         "raw_path": path.encode(),
         "query_string": query.encode(),
@@ -175,7 +175,7 @@ def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("way", "place", "body", "status"),
+    ("method", "path", "body", "status"),
     [
         ("GET", "/hall/AAAAA/now", b"", 410),
         ("GET", "/hall/KKKKK/now", b"", 410),
@@ -186,9 +186,9 @@ def test_a_phone_joins_asks_again_for_nothing_and_answers(rooms, monkeypatch):
         ("POST", "/hall/{code}/answer", b'{"question": 1, "answer": 1e400, "phone": "phone-number-0000"}', 400),
     ],
 )
-def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, way, place, body, status):
+def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, method, path, body, status):
     code, _ = rooms.open()
-    answered, words = request(rooms, monkeypatch, way, place.format(code=code), body)
+    answered, words = request(rooms, monkeypatch, method, path.format(code=code), body)
     assert answered == status
     assert words["error"]
 
@@ -276,7 +276,7 @@ def test_pixels_are_asked_about_in_the_picture_by_parts_that_a_finger_hits(quest
     state = rooms.state(code)
     assert (state["columns"], len(state["rows"]), len(state["options"])) == (7, 7, 49)
     assert len(json.dumps(state)) < 10_000
-    seen = np.asarray(Image.open(io.BytesIO(base64.b64decode(state["picture"].partition(",")[2]))))
-    assert np.argwhere((seen != 255).any(-1)).tolist() == [[1, 2]], "the pixel that asks is blue"
+    sent_picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(state["picture"].partition(",")[2]))))
+    assert np.argwhere((sent_picture != 255).any(-1)).tolist() == [[1, 2]], "the pixel that asks is blue"
     questions.show_hall_guesses(weights_of(weights, picture), 0, 30, picture)
     assert rooms.state(code)["correct"] == (2 * 7 + 6,)
