@@ -78,7 +78,7 @@ export class MapDrawing extends MapView {
     for (const [row, col] of this.tilesIn(level, range)) {
       const tile = this.cache.get(keyOf(level, row, col));
       if (!tile) complete = false;
-      if (!tile?.whole) this.paintStandIn(pen, level, row, col);
+      if (!tile?.complete) this.paintStandIn(pen, level, row, col);
       if (tile) this.paintTile(pen, tile, level, row, col);
     }
     return complete;
@@ -93,10 +93,10 @@ export class MapDrawing extends MapView {
     const wide = endColumn / span - c0 - left, high = endRow / span - r0 - top;
     if (wide <= 0 || high <= 0) return;
     pen.imageSmoothingEnabled = this.cell * span * this.ratio < 2;
-    if (tile.whole) pen.clearRect(x, y, x1 - x, y1 - y);
+    if (tile.complete) pen.clearRect(x, y, x1 - x, y1 - y);
     pen.drawImage(pictureOf(tile, this.scale), left, top, wide, high, x, y, x1 - x, y1 - y);
-    if (tile.whole) return;
-    const from = clamp(this.snap(this.py((r0 + tile.seen) * span)), y, y1);
+    if (tile.complete) return;
+    const from = clamp(this.snap(this.py((r0 + tile.n_surveyed) * span)), y, y1);
     pen.fillStyle = this.hatch;
     pen.fillRect(x, from, x1 - x, y1 - from);
   }
@@ -105,7 +105,7 @@ export class MapDrawing extends MapView {
     for (let above = level + 1; above < this.data.levels && above <= level + COARSEST; above++) {
       const by = 2 ** (above - level), [r, c] = [Math.floor(row / by), Math.floor(col / by)];
       const tile = this.tile(above, r, c);
-      if (!tile || !(tile.whole || above === this.data.levels - 1)) continue;
+      if (!tile || !(tile.complete || above === this.data.levels - 1)) continue;
       const side = this.data.tile / by, top = (row - r * by) * side, left = (col - c * by) * side;
       const clip = { top, left, bottom: Math.min(top + side, tile.height), right: Math.min(left + side, tile.width) };
       this.paintTile(pen, tile, above, r, c, clip);
@@ -237,7 +237,7 @@ export class MapDrawing extends MapView {
     const tile = this.tile(level);
     if (tile) {
       const across = this.columns.n / 2 ** level, down = this.rows.n / 2 ** level;
-      if (tile.whole) pen.clearRect(0, 0, width, height);
+      if (tile.complete) pen.clearRect(0, 0, width, height);
       pen.imageSmoothingEnabled = across > 0.5 * width * this.ratio;
       pen.drawImage(pictureOf(tile, this.scale), 0, 0, across, down, 0, 0, width, height);
     }

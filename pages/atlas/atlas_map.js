@@ -180,8 +180,8 @@ class AtlasMap extends MapDrawing {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = event.shiftKey ? 0.9 : 0.25, way = arrowOf(event);
-    if (way) this.moveBy(way[0] * step * this.plot.width, way[1] * step * this.plot.height);
+    const step = event.shiftKey ? 0.9 : 0.25, arrow = arrowOf(event);
+    if (arrow) this.moveBy(arrow[0] * step * this.plot.width, arrow[1] * step * this.plot.height);
     else if (event.key === "+" || event.key === "=") this.zoomBy(2);
     else if (event.key === "-" || event.key === "_") this.zoomBy(0.5);
     else if (event.key === "0") this.showWhole();
@@ -237,7 +237,7 @@ class AtlasMap extends MapDrawing {
     if (running) this.polling = setTimeout(() => this.ask(true), POLL + 100);
     return [...new Set(keys)].filter((key) => {
       const tile = this.cache.tiles.get(key);
-      return tile && !tile.whole && (running ? performance.now() - tile.came > POLL : tile.surveyed < surveyed);
+      return tile && !tile.complete && (running ? performance.now() - tile.came > POLL : tile.surveyed < surveyed);
     });
   }
 
@@ -331,11 +331,11 @@ for (const kind of ["keydown", "pointerdown", "pointerup"]) {
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".root");
-  const send = (asked) => {
+  const send = (request) => {
     const wait = used + JOINED - performance.now();
-    if (wait > 0) setTimeout(send, wait, asked); else setStateValue("asked", asked);
+    if (wait > 0) setTimeout(send, wait, request); else setStateValue("asked", request);
   };
   root.map ??= new AtlasMap(root);
-  root.map.adopt(data, (asked) => setTimeout(send, 0, asked));
+  root.map.adopt(data, (request) => setTimeout(send, 0, request));
   return () => root.map.leave();
 }

@@ -9,7 +9,7 @@ export const STRONGEST = 0.85; // as much of the colour as lets letters be read
 export const exactPercent = (weight) => (weight < 0.995 ? `${(100 * weight).toPrecision(3)}%` : asPercent(weight));
 export const count = (n) => Math.round(n).toLocaleString("en-GB");
 
-// A colour for every log2 of a value: a table over the domain, told apart by `name`.
+// A colour for every log2 of a value: a table over the domain, identified by `name`.
 export class Scale {
   constructor(ramp, low, high) {
     this.low = low;

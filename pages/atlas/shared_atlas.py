@@ -68,7 +68,7 @@ class SharedAtlas:
             header = packed._asdict()
             contents.append(header.pop("content"))
             header |= {"key": key, "length": len(packed.content), "surveyed": surveyed}
-            headers.append(header | {"whole": n_rows_surveyed is None, "seen": n_rows_surveyed})
+            headers.append(header | {"complete": n_rows_surveyed is None, "n_surveyed": n_rows_surveyed})
         return headers, contents, later
 
     def blocks(self, level: int, rows: slice, cols: slice) -> np.ndarray:

@@ -133,9 +133,9 @@ def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
         "legend": LEGEND.get(MAP.value, ""),
         "about": MAP_LABEL + LEGEND.get(MAP.value, QUERY_LABEL),
         "map": None if MAP.value == SINGLE_QUERY else _averages(trace),
-        "colours": {"ink": (PAPER[pad.paper], GREY), "given": PINK if MAP.value == SINGLE_QUERY else UP, "taken": DOWN},
+        "colours": {"ink": (PAPER[pad.paper], GREY), "positive": PINK if MAP.value == SINGLE_QUERY else UP, "negative": DOWN},
         "clearness": CLEARNESS,
-        "asks": CHOSEN,
+        "frame": CHOSEN,
     }
 
     def on_ask() -> None:

@@ -58,25 +58,25 @@ class PixelMap {
       "outline:1px solid #8a93a066;outline-offset:-1px";
     pad.append(this.canvas);
     underHand(pad, {
-      over: () => this.shown,
-      look: (event) => { if (!this.data.row) this.ask(this.under(event)); },
+      over: () => this.isVisible,
+      hover: (event) => { if (!this.data.row) this.ask(this.under(event)); },
       choose: (event) => { this.ask(this.under(event)); this.answer({ query: this.query }); },
       begin: () => this.show(false),
-      end: () => { clearTimeout(this.late); if (!this.shown) this.late = setTimeout(() => this.show(true), LATEST); },
-      rest: (event) => this.pointed.leave(event),
+      end: () => { clearTimeout(this.late); if (!this.isVisible) this.late = setTimeout(() => this.show(true), LATEST); },
+      leave: (event) => this.pointed.leave(event),
     });
   }
 
-  show(yes) {
+  show(isVisible) {
     clearTimeout(this.late);
-    this.shown = yes;
-    this.canvas.style.visibility = yes ? "visible" : "hidden";
+    this.isVisible = isVisible;
+    this.canvas.style.visibility = isVisible ? "visible" : "hidden";
   }
 
   under(event) { return cellUnder(this.canvas, event, SIDE, SIDE); }
 
   wander() {
-    if (this.held || this.data.stays || this.data.row || !this.shown || !this.inked.length) return;
+    if (this.held || this.data.stays || this.data.row || !this.isVisible || !this.inked.length) return;
     this.step = ((this.step ?? 0) + 1) % this.inked.length;
     this.query = this.inked[this.step];
     this.paint();
@@ -117,8 +117,8 @@ class PixelMap {
   }
 
   paintPixels(values, strongest) {
-    const { colours: { ink, given, taken }, clearness } = this.data;
-    const inkAt = rampOf(ink), [more, less] = [given, taken].map((colour) => rampOf([colour, colour])(0));
+    const { colours: { ink, positive, negative }, clearness } = this.data;
+    const inkAt = rampOf(ink), [more, less] = [positive, negative].map((colour) => rampOf([colour, colour])(0));
     putPixels(this.small, Uint32Array.from(values, (value, pixel) => {
       const share = clamp(Math.abs(value) / strongest, 0, 1);
       return pixelOf(mixed(inkAt(this.ink[pixel] / 255), value < 0 ? less : more, share ** clearness));
@@ -128,7 +128,7 @@ class PixelMap {
   // The pixel that asks, and curves to those from which it takes most.
   paintQuery(pen, values, max) {
     const { column, row } = cellOf(this.query), [x, y] = [column + 0.5, row + 0.5];
-    pen.strokeStyle = this.data.colours.given;
+    pen.strokeStyle = this.data.colours.positive;
     pen.lineCap = "round";
     for (const [value, pixel] of heaviest(values, ARCS)) {
       const to = cellOf(pixel), [a, b] = [to.column + 0.5, to.row + 0.5];
@@ -141,7 +141,7 @@ class PixelMap {
       pen.stroke();
     }
     pen.globalAlpha = 1;
-    for (const [colour, width] of [["#ffffff", 0.5], [this.data.asks, 0.25]]) {
+    for (const [colour, width] of [["#ffffff", 0.5], [this.data.frame, 0.25]]) {
       pen.strokeStyle = colour;
       pen.lineWidth = width;
       pen.strokeRect(x - 0.6, y - 0.6, 1.2, 1.2);

@@ -2,7 +2,7 @@
 // the picture is away.
 const DRAG = 5;
 
-export const underHand = (pad, { over, look, choose, begin, end, rest }) => {
+export const underHand = (pad, { over, hover, choose, begin, end, leave }) => {
   const board = pad.querySelector(".upper-canvas"), last = pad.ownerDocument;
   let start = null, draws = false;
   const pass = (kind, target, { clientX, clientY }) =>
@@ -20,7 +20,7 @@ export const underHand = (pad, { over, look, choose, begin, end, rest }) => {
   pad.addEventListener("pointermove", (event) => {
     const isTouch = event.pointerType === "touch";
     if (!start) {
-      if (over() && !isTouch) look(event);
+      if (over() && !isTouch) hover(event);
     } else if (draws) {
       if (isTouch) pass("mousemove", last, event);
     } else if (Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) > DRAG) {
@@ -29,7 +29,7 @@ export const underHand = (pad, { over, look, choose, begin, end, rest }) => {
       pass("mousedown", board, start);
     }
   });
-  pad.addEventListener("pointerleave", rest);
+  pad.addEventListener("pointerleave", leave);
   board.addEventListener("keydown", (event) => {  // who draws by keys sees the pad for a while
     if (event.key === "Tab") return;
     begin();

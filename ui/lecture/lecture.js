@@ -93,7 +93,7 @@ class Lecture {
     this.fitSoon = onceAFrame(() => this.fit());
     this.keepsControls = false;
     this.watch = new ResizeObserver(() => this.fitSoon());
-    this.changes = new MutationObserver(() => this.rest());
+    this.changes = new MutationObserver(() => this.waitForCalm());
     window.addEventListener("keydown", (event) => this.key(event), true);
     window.addEventListener("resize", () => this.fitSoon());
     window.addEventListener("pointermove", (event) => this.follow(event), { passive: true });
@@ -142,7 +142,7 @@ class Lecture {
     if (this.fits++ < MAX_FITS) this.spread("0px");
     this.enlarge();
     this.leaveCorner();
-    this.rest();
+    this.waitForCalm();
   }
 
   spread(corner) {
@@ -160,14 +160,14 @@ class Lecture {
   }
 
   // What comes without a new size of the whole may stand in the corner, too.
-  rest() {
+  waitForCalm() {
     clearTimeout(this.calm);
     this.calm = setTimeout(() => {
       if (this.on && this.name !== this.screen) return this.fit();  // it is as high as the one before
       this.makeRoom();
       this.leaveCorner();
       document.documentElement.style.setProperty("--fitted", "visible");
-      if (document.querySelector(RUNS)) this.rest(); else this.fits = MAX_FITS;
+      if (document.querySelector(RUNS)) this.waitForCalm(); else this.fits = MAX_FITS;
     }, CALM);
   }
 

@@ -96,7 +96,7 @@ def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
     assert keys(page) == []
     ask(page, ["0/3/3"], sequence=2)
     assert keys(page) == ["0/3/3"]
-    assert all(tile["whole"] for tile in message(page)["tiles"])
+    assert all(tile["complete"] for tile in message(page)["tiles"])
 
 
 def test_answer_does_not_wait_for_tiles_that_take_long(app, monkeypatch):
@@ -270,7 +270,7 @@ def test_survey_of_a_long_matrix_goes_on_while_somebody_watches(app, monkeypatch
     assert message(page)["running"]
     assert "Surveyed" in page.get("progress")[0].proto.text
     ask(page, ["0/60/20", "6/0/0"])
-    assert [tile["whole"] for tile in message(page)["tiles"]] == [True, False]
+    assert [tile["complete"] for tile in message(page)["tiles"]] == [True, False]
     assert message(page)["surveyed"] > share
 
 

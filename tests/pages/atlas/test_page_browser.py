@@ -282,9 +282,9 @@ def test_survey_fills_the_map_while_it_goes_on(page, app_url):
     page.goto(f"{app_url}/atlas?show=made-echo-65536")
     page.locator("canvas.map").wait_for()
     tile = f"{MAP}.cache.tiles.get('8/0/0')"
-    page.wait_for_function(f"{tile}?.seen > 0 && !{tile}.whole", timeout=20_000)
-    n_surveyed = page.evaluate(f"{tile}.seen")
-    page.wait_for_function(f"{tile}.seen > {n_surveyed} || {tile}.whole", timeout=60_000)
+    page.wait_for_function(f"{tile}?.n_surveyed > 0 && !{tile}.complete", timeout=20_000)
+    n_surveyed = page.evaluate(f"{tile}.n_surveyed")
+    page.wait_for_function(f"{tile}.n_surveyed > {n_surveyed} || {tile}.complete", timeout=60_000)
 
 
 def test_phone_pans_with_one_finger_and_scrolls_while_all_is_shown(context, app_url):

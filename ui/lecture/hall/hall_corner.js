@@ -14,7 +14,7 @@ class Corner {
     this.poster = make(this.stage, "div", { class: "poster", role: "dialog", "aria-label": "The address for phones, large" });
     this.poster.onclick = () => this.poster.classList.remove("open");
     setInterval(() => this.refresh(), BEAT);
-    new ResizeObserver(() => window.lecture?.rest()).observe(this.box);  // the page may stand where it has grown to
+    new ResizeObserver(() => window.lecture?.waitForCalm()).observe(this.box);  // the page may stand where it has grown to
   }
 
   adopt({ room, refusal }, send) {
