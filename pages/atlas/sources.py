@@ -104,10 +104,10 @@ def _attention_of(run: ModelRun, key: str) -> MatrixSource:
     return MatrixSource(f"{key}/{ATTENTION.value}", title, trace.n_heads, lambda: trace)
 
 
-File = tuple[str, str, UploadedFile | Path]  # its name, what tells it from others, what is in it or where it is
+File = tuple[str, str, UploadedFile | Path]  # its name, a digest, its content or path
 
 FILE: Field[File | None] = Field(NAME, "tensors_file", None)
-"""The last one that could be used; the upload widget forgets its own."""
+"""The last file that could be used; the upload widget forgets it on other pages."""
 CAUSAL = Field(NAME, "causal", False, address="causal")
 SCALE = Field(NAME, "scale", None, address="scale", parse=between(-1e6, 1e6))
 
@@ -120,22 +120,22 @@ def tensor_source() -> MatrixSource | None:
         f"Up to {TENSOR_BYTES.maximum / 2**20:,.0f} MiB."
     )
     if upload is not None:
-        brought = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
-        source = _source_or_complaint(brought)
+        file = upload.name, hashlib.sha256(upload.getvalue()).hexdigest()[:16], upload
+        source = _source_or_error(file)
         if source is not None:
-            FILE.value = brought
+            FILE.value = file
             return source
-    file = FILE.value or _named_on_the_command_line()
-    if file is None:
+    usable = FILE.value or _command_line_file()
+    if usable is None:
         return None
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Shown: {literal(file[0], 48)}")
-        if isinstance(file[2], UploadedFile):
+        st.markdown(f"Shown: {literal(usable[0], 48)}")
+        if isinstance(usable[2], UploadedFile):
             st.button("Forget", key="atlas_forget", on_click=FILE.reset)
-    return _source_or_complaint(file)
+    return _source_or_error(usable)
 
 
-def _source_or_complaint(file: File) -> MatrixSource | None:
+def _source_or_error(file: File) -> MatrixSource | None:
     try:
         return _source(file)
     except (ValueError, OSError) as error:
@@ -143,7 +143,7 @@ def _source_or_complaint(file: File) -> MatrixSource | None:
         return None
 
 
-def _named_on_the_command_line() -> File | None:
+def _command_line_file() -> File | None:
     file = opened_file()
     if file is None or opened_recording():
         return None
@@ -152,9 +152,8 @@ def _named_on_the_command_line() -> File | None:
 
 
 def _source(file: File) -> MatrixSource:
-    name, digest, brought = file
-    content = brought.getvalue() if isinstance(brought, UploadedFile) else brought
-    tensors = _tensors(digest, name, content)
+    name, digest, source = file
+    tensors = _tensors(digest, name, source.getvalue() if isinstance(source, UploadedFile) else source)
     causal = CAUSAL.widget(st.toggle, "Causal", help="Query i sees keys 0 to i only.")
     scale = SCALE.widget(
         st.number_input,

@@ -133,7 +133,11 @@ def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
         "legend": LEGEND.get(MAP.value, ""),
         "about": MAP_LABEL + LEGEND.get(MAP.value, QUERY_LABEL),
         "map": None if MAP.value == SINGLE_QUERY else _averages(trace),
-        "colours": {"ink": (PAPER[pad.paper], GREY), "positive": PINK if MAP.value == SINGLE_QUERY else UP, "negative": DOWN},
+        "colours": {
+            "ink": (PAPER[pad.paper], GREY),
+            "positive": PINK if MAP.value == SINGLE_QUERY else UP,
+            "negative": DOWN,
+        },
         "clearness": CLEARNESS,
         "frame": CHOSEN,
     }
