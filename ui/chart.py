@@ -26,7 +26,7 @@ from ui.state import APP, Field, chart_selection, component_message
 from ui.vary import with_row
 
 if TYPE_CHECKING:
-    from attention_core.charts.chart import Drawn, Spec
+    from attention_core.charts.chart import Chart, Spec
     from attention_core.charts.columns import Columns
 
 MIN_FILE = 1500
@@ -40,7 +40,7 @@ _layers = component("layers")
 
 
 def draw_chart(
-    chart: Drawn,
+    chart: Chart,
     *,
     alt: str,
     key: str | None = None,
@@ -54,7 +54,7 @@ def draw_chart(
     `alt` describes it for screen readers. It is drawn in the open container unless `on` is another one.
     """
     note_picture(lambda: chart, alt)
-    spec, data = chart.spec_and_data()
+    spec, data = chart.spec, chart.data
     if LECTURE.value:
         spec = _for_a_hall(spec)
     spec, row = with_row(spec | _settled(spec, ("width", "height") if width == "content" else ("height",)))
@@ -70,7 +70,7 @@ def draw_chart(
 
 
 def draw_layers(
-    chart: Callable[[], Drawn],
+    chart: Callable[[], Chart],
     layers: Sequence[bytes],
     values: np.ndarray,
     key: str,
@@ -225,7 +225,7 @@ LONGEST = 120  # letters of a file's name
 
 
 class Picture(NamedTuple):
-    make: Callable[[], Drawn]  # returns what was drawn, as a chart
+    make: Callable[[], Chart]  # returns what was drawn, as a chart
     title: str  # what it shows
     name: str  # what its file is called after the page, such as "additive-attention-weights"
 
@@ -268,7 +268,7 @@ def say_subject(words: str) -> None:
     SUBJECT.value = words
 
 
-def note_picture(make: Callable[[], Drawn], title: str, step: str = "") -> None:
+def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
     """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
 
     What stands behind a semicolon says what to do with it on the page, and not what it shows.

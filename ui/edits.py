@@ -35,7 +35,7 @@ from attention_core.bounds.limits import EDITS
 from attention_core.charts import signed_ramp
 from attention_core.charts.bars import BEFORE_AFTER, bar_table
 from attention_core.charts.heads import masked_weights
-from attention_core.charts.heatmap import MAX_RECT_SIDE, pair_axes
+from attention_core.charts.matrix import MAX_RECT_SIDE, pair_axes
 from attention_core.charts.ramps import Ramp
 from attention_core.device import to_array
 from attention_core.links import pack, unpack

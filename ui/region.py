@@ -9,8 +9,8 @@ import streamlit as st
 from attention_core import AttentionTrace, BlockKeys, Edit, HeadRef, PatternFrom, PermuteKeys, Uniform
 from attention_core.attention.wording import format_count
 from attention_core.charts import picture
-from attention_core.charts.heatmap import matrix_png
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
+from attention_core.charts.png import matrix_png
 from ui.chart import draw_layers, picture_address
 from ui.component import component
 from ui.edits import EditList, difference, say_moved

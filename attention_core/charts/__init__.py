@@ -6,9 +6,11 @@ step_chart(step_of(trace, "weights"), query=406)
 
 from attention_core.charts.bars import bars, probability_bars
 from attention_core.charts.figure import COLUMN, figure
-from attention_core.charts.heatmap import MAX_RECT_SIDE, STEP_SIZE, contact_sheet, matrix_chart, picture, step_chart
+from attention_core.charts.matrix import MAX_RECT_SIDE, matrix_chart
 from attention_core.charts.overlay import overlay, overlay_strip
+from attention_core.charts.pictures import contact_sheet, picture
 from attention_core.charts.ramps import INK_RAMP, ROLE_COLOURS, VIRIDIS, Ramp, ramp_for, signed_ramp, weights_ramp
+from attention_core.charts.step import STEP_SIZE, step_chart
 
 __all__ = [
     "COLUMN",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import Chart, LayerChart, per_structure
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import long_form
 from attention_core.charts.layers import QUIET, label_expression, named, percent_axis, series_colour
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
@@ -26,24 +26,21 @@ def probability_bars(
 
     Labels at an angle are all drawn, however close.
     """
+    data = long_form(("model", "class", "probability"), series, labels)
+    return Chart(_probability_bars(tuple(series), tuple(labels), angle, height), {"bars": data})
+
+
+@compiled
+def _probability_bars(names: tuple[str, ...], labels: tuple[str, ...], angle: int, height: int) -> alt.Chart:
     axis = alt.Axis(labelAngle=angle, labelOverlap=not angle, ticks=False)
-    names, data = list(series), long_form(("model", "class", "probability"), series, labels)
-    parts = {"names": names, "colours": list(SERIES[: len(names)]), "labels": list(labels)}
-    return _probability_bars({"bars": data}, **parts, axis=axis, height=height)
-
-
-@per_structure
-def _probability_bars(
-    names: list[str], colours: list[str], labels: list[str], axis: alt.Axis, height: int
-) -> alt.Chart:
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".1%")]
-    encoded = (
-        alt.X("class:N", sort=labels, title=None, axis=axis),
+    channels = (
+        alt.X("class:N", sort=list(labels), title=None, axis=axis),
         percent_axis("probability"),
-        alt.XOffset("model:N", sort=names),
-        series_colour("model", names, colours, labelLimit=260, offset=2),
+        alt.XOffset("model:N", sort=list(names)),
+        series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2),
     )
-    return named("bars", height=height).mark_bar(cornerRadiusEnd=1).encode(*encoded, tooltip=tooltip)
+    return named("bars", height=height).mark_bar(cornerRadiusEnd=1).encode(*channels, tooltip=tooltip)
 
 
 def bars(
@@ -56,13 +53,13 @@ def bars(
     label_limit: int = 150,
 ) -> Chart:
     """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
-    look = {"title": title, "colour": colour, "height": height, "label_limit": label_limit}
-    return _bars({"bars": {"label": labels, "value": values}}, labels=list(labels), **look)
+    data = {"bars": {"label": labels, "value": values}}
+    return Chart(_bars(tuple(labels), title, colour, height, label_limit), data)
 
 
-@per_structure
-def _bars(labels: list[str], title: str, colour: str, height: int, label_limit: int) -> alt.Chart:
-    y = alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(ticks=False, labelLimit=label_limit))
+@compiled
+def _bars(labels: tuple[str, ...], title: str, colour: str, height: int, label_limit: int) -> alt.Chart:
+    y = alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=label_limit))
     x = alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True))
     tooltip = [alt.Tooltip("label:N"), alt.Tooltip("value:Q", title=title, format=".4g")]
     marks = named("bars", height=height).mark_bar(color=colour, cornerRadiusEnd=1)
@@ -75,21 +72,23 @@ def bar_table(
     """Draw a line per name with a bar in each column, on one scale; groups of such lines follow each other."""
     data = long_form(("column", "place", "number"), columns, list(range(len(names))) * len(groups))
     data["group"] = [group for _ in columns for group in groups for _ in names]
-    parts = {"columns": list(columns), "colours": list(colours), "groups": list(groups)}
-    return _bar_table({"bars": data}, said=label_expression(names), **parts)
+    return Chart(_bar_table(tuple(names), tuple(columns), tuple(colours), tuple(groups)), {"bars": data})
 
 
-@per_structure
-def _bar_table(said: str, columns: list[str], colours: list[str], groups: list[str]) -> alt.Chart:
-    axis = alt.Axis(labelExpr=said, ticks=False, labelOverlap=False)
-    encoded = (
+@compiled
+def _bar_table(
+    names: tuple[str, ...], columns: tuple[str, ...], colours: tuple[str, ...], groups: tuple[str, ...]
+) -> alt.Chart:
+    axis = alt.Axis(labelExpr=label_expression(names), ticks=False, labelOverlap=False)
+    colour_scale = alt.Scale(domain=list(columns), range=list(colours))
+    channels = (
         alt.X("number:Q", title=None, axis=alt.Axis(tickCount=3)),
         alt.Y("place:O", title=None, axis=axis),
-        alt.Column("column:N", title=None, sort=columns),
-        alt.Row("group:N", title=None, sort=groups),
-        alt.Color("column:N", scale=alt.Scale(domain=columns, range=colours), legend=None),
+        alt.Column("column:N", title=None, sort=list(columns)),
+        alt.Row("group:N", title=None, sort=list(groups)),
+        alt.Color("column:N", scale=colour_scale, legend=None),
     )
-    return named("bars", width=170).mark_bar(**QUIET).encode(*encoded)
+    return named("bars", width=170).mark_bar(**QUIET).encode(*channels)
 
 
 COLOURS = (ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", "#009E73", "#D55E00")
@@ -97,48 +96,53 @@ COLOURS = (ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", "#009E73", "#D55E00
 N_WORDS = 12  # whose weights are drawn
 
 
-def curves_chart(curves: Mapping[str, Curve], what: str = "erased") -> LayerChart:
+def curves_chart(curves: Mapping[str, Curve], change: str = "erased") -> Chart:
     """Draw what is left of the answer over the share of parts erased, or inserted; the last order is chance."""
     data = {
         "order": [name for name, curve in curves.items() for _ in curve.shares],
-        what: [share for curve in curves.values() for share in curve.shares],
+        change: [share for curve in curves.values() for share in curve.shares],
         "probability": [probability for curve in curves.values() for probability in curve.probability],
     }
-    colours, height = [*COLOURS[: len(curves) - 1], GREY], 190 + 20 * len(curves)
-    return _curves_chart({"curves": data}, names=list(curves), colours=colours, what=(what,), height=height)
+    return Chart(_curves_chart(tuple(curves), change), {"curves": data})
 
 
-@per_structure
-def _curves_chart(names: list[str], colours: list[str], what: tuple[str], height: int) -> alt.LayerChart:
-    (share,) = what
-    encoded = (
+@compiled
+def _curves_chart(names: tuple[str, ...], share: str) -> alt.LayerChart:
+    colours = [*COLOURS[: len(names) - 1], GREY]
+    channels = (
         alt.X(f"{share}:Q", title=share, axis=alt.Axis(format="%", tickCount=5, grid=False)),
         percent_axis("probability", "what is left of the answer"),
         series_colour("order", names, colours, columns=1, labelLimit=260),
     )
-    told = alt.Tooltip(f"{share}:Q", format=".0%"), alt.Tooltip("probability:Q", format=".1%")
-    lines = named("curves").mark_line(strokeWidth=2.5).encode(*encoded, tooltip=[alt.Tooltip("order:N"), *told])
-    return alt.LayerChart(layer=[lines], height=height)
+    tooltip = [
+        alt.Tooltip("order:N"),
+        alt.Tooltip(f"{share}:Q", format=".0%"),
+        alt.Tooltip("probability:Q", format=".1%"),
+    ]
+    lines = named("curves").mark_line(strokeWidth=2.5).encode(*channels, tooltip=tooltip)
+    return alt.LayerChart(layer=[lines], height=190 + 20 * len(names))
 
 
-def two_weights_chart(names: Sequence[str], own: Sequence[float], other: Sequence[float]) -> LayerChart:
-    """Draw each word's weight, and below it that of other weights with the same answer; of many words the heaviest."""
-    largest = sorted(sorted(range(len(names)), key=lambda place: -own[place])[:N_WORDS])
-    labels = [f"{place + 1} {names[place]}" for place in largest]
-    both = zip(("these weights", "others, same answer"), (own, other), strict=True)
-    series = {name: [weights[place] for place in largest] for name, weights in both}
-    data = long_form(("weights", "word", "weight"), series, labels)
-    height = min(34 * len(labels) + 80, 440)
-    return _two_weights_chart({"bars": data}, labels=labels, names=list(series), height=height)
+def two_weights_chart(names: Sequence[str], weights: Sequence[float], rivals: Sequence[float]) -> Chart:
+    """Draw each word's weight, and below it its rival with the same answer; of many words the heaviest."""
+    heaviest = sorted(sorted(range(len(names)), key=lambda position: -weights[position])[:N_WORDS])
+    labels = [f"{position + 1} {names[position]}" for position in heaviest]
+    both = zip(TWO_WEIGHTS, (weights, rivals), strict=True)
+    series = {name: [numbers[position] for position in heaviest] for name, numbers in both}
+    return Chart(_two_weights_chart(tuple(labels)), {"bars": long_form(("weights", "word", "weight"), series, labels)})
 
 
-@per_structure
-def _two_weights_chart(labels: list[str], names: list[str], height: int) -> alt.LayerChart:
-    encoded = (
-        alt.Y("word:N", sort=labels, title=None, axis=alt.Axis(labelLimit=120)),
+TWO_WEIGHTS = ("these weights", "others, same answer")
+
+
+@compiled
+def _two_weights_chart(labels: tuple[str, ...]) -> alt.LayerChart:
+    channels = (
+        alt.Y("word:N", sort=list(labels), title=None, axis=alt.Axis(labelLimit=120)),
         alt.X("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=4, grid=False)),
-        alt.YOffset("weights:N", sort=names),
-        series_colour("weights", names, (COLOURS[0], GREY)),
+        alt.YOffset("weights:N", sort=list(TWO_WEIGHTS)),
+        series_colour("weights", TWO_WEIGHTS, (COLOURS[0], GREY)),
     )
     tooltip = [alt.Tooltip("word:N"), alt.Tooltip("weights:N"), alt.Tooltip("weight:Q", format=".1%")]
-    return alt.LayerChart(layer=[named("bars").mark_bar().encode(*encoded, tooltip=tooltip)], height=height)
+    lines = named("bars").mark_bar().encode(*channels, tooltip=tooltip)
+    return alt.LayerChart(layer=[lines], height=min(34 * len(labels) + 80, 440))

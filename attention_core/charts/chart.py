@@ -1,32 +1,33 @@
-"""Charts are Altair's. What a page draws is compiled once per structure; words, numbers and data are put into it then.
+"""Charts are plain Altair over named data. A chart is a spec, compiled once for its structure, and its data.
 
-A chart is written as a function that hands on to Altair what it is given, and decorated:
+What a chart's structure depends on are the arguments of a function that writes it in Altair; all else is data:
 
-@per_structure
-def dots(title: str | None, colour: str) -> alt.Chart:
-    x = alt.X("x:Q", title=title)
-    return alt.Chart(alt.NamedData("dots")).mark_point(color=colour).encode(x, alt.Y("y:Q"))
+@compiled
+def dots(colour: str) -> alt.Chart:
+    return alt.Chart(alt.NamedData("dots")).mark_point(color=colour).encode(alt.X("x:Q"), alt.Y("y:Q"))
 
-chart = dots({"dots": {"x": [1, 2], "y": [3, 4]}}, title="one", colour="#ff0000")
+chart = Chart(dots("#ff0000"), {"dots": {"x": [1, 2], "y": [3, 4]}})
+chart.to_altair()  # alt.Chart
+
+Altair takes 15 to 40 ms to build and compile a chart of several layers, so `compiled` keeps its spec for whoever asks
+with equal arguments. What changes with every click, such as the numbers at a colour bar, belongs into the data.
 """
 
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable, Mapping
-from functools import wraps
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ParamSpec
 
 import altair as alt
 import numpy as np
-from altair.utils import schemapi
 
-from attention_core.attention.types import Role
 from attention_core.charts.columns import Columns
 from attention_core.charts.ramps import DARK_COLOUR, FAINT, FONT_SIZE, LABEL_COLOUR
-from attention_core.concurrency import BoundedCache
 from attention_core.files import atomic_write
 
 FONT_STYLE = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "titleFontWeight": "normal"}
@@ -56,148 +57,56 @@ THEME: dict[str, Any] = {
 """Of charts in files."""
 
 Spec = dict[str, Any]
-HOLE = re.compile("\x02([^\x03]*)\x03")
-MOST_TEMPLATES = 256
-_templates = BoundedCache(max_items=MOST_TEMPLATES)
+Arguments = ParamSpec("Arguments")
+MAX_SPECS = 32
+"""Compiled specs that are kept of each function."""
 
 
-class Blueprint(NamedTuple):
-    """How a chart is made: the function that writes it, its data by name, what the function is given."""
+def compiled(build: Callable[Arguments, alt.Chart | alt.LayerChart]) -> Callable[Arguments, Spec]:
+    """Let a function that writes a chart in Altair return its spec, the same one for equal, hashable arguments."""
 
-    build: Callable[..., Any]
-    datasets: Mapping[str, Columns]
-    parts: Mapping[str, Any]
-    properties: Mapping[str, Any] = {}
+    @lru_cache(MAX_SPECS)
+    @wraps(build)
+    def spec(*args: Any, **kwargs: Any) -> Spec:
+        return build(*args, **kwargs).to_dict(validate=False)  # tests hold it against the schema
 
-    def chart(self) -> alt.Chart | alt.LayerChart:
-        """Return it as Altair makes it."""
-        chart = self.build(**self.parts).properties(**self.properties)
-        chart["datasets"] = {name: records(columns) for name, columns in self.datasets.items()}
-        return chart
-
-    def spec(self) -> Spec:
-        """Return the Vega-Lite spec without its data, compiled once for all charts of this structure."""
-        values: dict[str, Any] = {}
-        parts = {name: _hole(name, part, values) for name, part in self.parts.items()}
-        key = self.build, repr(parts)
-        compiled = _templates.get(key)
-        template = compiled.value if compiled else self.build(**parts).to_dict(validate=False)
-        if not compiled:
-            _templates.put(key, template)
-        return _filled(template, values) | dict(self.properties)
+    return spec  # type: ignore[return-value]
 
 
-def _hole(name: str, part: Any, values: dict[str, Any]) -> Any:
-    """Return a part with marks in the places of its words, numbers and lists, which go to the values.
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A chart: its Vega-Lite spec, which others share and nobody changes, and its data by the names that it uses."""
 
-    What is bool, None, or a tuple says how a chart is built, and stays.
-    """
-    if isinstance(part, alt.SchemaBase):
-        part = part.to_dict(validate=False)
-    if isinstance(part, dict):
-        return {key: _hole(f"{name}.{key}", one, values) for key, one in part.items()}
-    if part is None or isinstance(part, bool | tuple | Role):
-        return part
-    values[name] = _plain(part)
-    return f"\x02{name}\x03"
+    spec: Spec
+    data: Mapping[str, Columns]
 
+    def properties(self, **properties: Any) -> Chart:
+        """Return a chart with other properties, such as its height."""
+        return replace(self, spec=self.spec | properties)
 
-def _filled(node: Any, values: dict[str, Any]) -> Any:
-    """Return a copy of a compiled spec with the values in the places of their marks."""
-    if isinstance(node, dict):
-        return {name: _filled(one, values) for name, one in node.items()}
-    if isinstance(node, list):
-        return [_filled(one, values) for one in node]
-    if not isinstance(node, str) or "\x02" not in node:
-        return node
-    whole = HOLE.fullmatch(node)
-    return values[whole[1]] if whole else HOLE.sub(lambda met: str(values[met[1]]), node)
+    def to_dict(self) -> Spec:
+        """Return the spec with the data."""
+        return deepcopy(self.spec) | {"datasets": {name: records(columns) for name, columns in self.data.items()}}
 
-
-def _plain(value: Any) -> Any:
-    """Return what JSON knows: plain numbers and lists, data URLs for pictures."""
-    if isinstance(value, bytes):
-        return data_url(value)
-    if isinstance(value, list):
-        return [*map(_plain, value)]
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-
-class Drawn:
-    """What charts of this package can do beside what Altair's can. They become Altair's when they are first asked."""
-
-    @classmethod
-    def of(cls, blueprint: Blueprint) -> Any:
-        chart = cls.__new__(cls)
-        vars(chart)["blueprint"] = blueprint
-        return chart
-
-    def __getattr__(self, name: str) -> Any:
-        blueprint = vars(self).pop("blueprint", None)
-        if blueprint is None:
-            return super().__getattr__(name)  # type: ignore[misc]
-        vars(self).update(vars(blueprint.chart()))
-        return getattr(self, name)
-
-    def spec_and_data(self) -> tuple[Spec, dict[str, Columns]]:
-        """Return the Vega-Lite spec, and the data by the names that it uses.
-
-        Where Altair checks what it is given, in notebooks and tests, the spec is made anew, and checked.
-        """
-        blueprint = vars(self).get("blueprint")
-        if blueprint and not schemapi.DEBUG_MODE:
-            return blueprint.spec(), dict(blueprint.datasets)
-        spec = self.to_dict(validate=schemapi.DEBUG_MODE)
-        datasets = spec.pop("datasets", {})
-        return spec, blueprint.datasets if blueprint else {name: _columns(rows) for name, rows in datasets.items()}
+    def to_altair(self) -> alt.Chart | alt.LayerChart:
+        """Return it as a chart of Altair's."""
+        return (alt.LayerChart if "layer" in self.spec else alt.Chart).from_dict(self.to_dict())
 
     def file_spec(self) -> Spec:
-        """Return the spec of what pages draw, with its data, in the colours and letters of files."""
-        spec, data = self.spec_and_data()
-        datasets = {name: records(columns) for name, columns in data.items()}
-        return spec | {"datasets": datasets, "config": spec.get("config", {}) | THEME}
-
-    def properties(self, **named: Any) -> Any:
-        """Return a chart with other properties, such as its height."""
-        blueprint = vars(self).get("blueprint")
-        if blueprint is None:
-            return super().properties(**named)  # type: ignore[misc]
-        return self.of(blueprint._replace(properties={**blueprint.properties, **named}))
-
-    def to_altair(self) -> Any:
-        """Return the chart, which is Altair's."""
-        return self
+        """Return the spec with the data, in the colours and letters of files."""
+        return self.to_dict() | {"config": self.spec.get("config", {}) | THEME}
 
     def save(self, path: str | Path, *, title: str = "", width: float | None = None) -> None:
         """Write the chart into a file, whose ending says whether it is an SVG, a PDF or a PNG; see figure.figure()."""
         from attention_core.charts.figure import figure
 
         content = figure(self, Path(path).suffix.removeprefix(".").lower(), title=title, width=width)
-        with atomic_write(Path(path)) as place:
-            place.write_bytes(content)
+        with atomic_write(Path(path)) as file:
+            file.write_bytes(content)
 
-
-class Chart(Drawn, alt.Chart):  # type: ignore[misc]
-    """A chart of Altair's with one kind of mark."""
-
-
-class LayerChart(Drawn, alt.LayerChart):  # type: ignore[misc]
-    """A chart of Altair's with layers in one plot."""
-
-
-def per_structure(build: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function that writes a chart with Altair run once per structure where pages draw it.
-
-    It is called with the data by their names, and with what it hands on to Altair: it must not ask what a word, a
-    number or a list among its arguments is.
-    """
-    kind = LayerChart if "LayerChart" in str(build.__annotations__["return"]) else Chart
-
-    @wraps(build)
-    def drawn(datasets: Mapping[str, Columns], /, **parts: Any) -> Any:
-        return kind.of(Blueprint(build, datasets, parts))
-
-    return drawn
+    def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:
+        """Show it in a notebook."""
+        return self.to_altair()._repr_mimebundle_(*args, **kwargs)
 
 
 def data_url(content: bytes) -> str:
@@ -207,11 +116,7 @@ def data_url(content: bytes) -> str:
 
 def records(columns: Columns) -> list[Spec]:
     """Return data as a list of rows for JSON: None where a number is missing."""
-    lists = [np.asarray(columns[name], dtype=object).tolist() for name in columns]
-    lists = [[*map(data_url, one)] if one and isinstance(one[0], bytes) else one for one in lists]
+    lists = [np.asarray(column, dtype=object).tolist() for column in columns.values()]
+    lists = [[*map(data_url, column)] if column and isinstance(column[0], bytes) else column for column in lists]
     rows = zip(*lists, strict=True)
     return [{name: None if value != value else value for name, value in zip(columns, row, strict=True)} for row in rows]
-
-
-def _columns(rows: list[Spec]) -> Columns:
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}

@@ -16,30 +16,17 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.view.colours import MIN_RANGE, PINKS, UNIFORM_AT
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts import layers
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, rectangles
-from attention_core.charts.heatmap import palette_png
-from attention_core.charts.layers import (
-    EDGE,
-    QUIET,
-    bar_layer,
-    bar_of,
-    bar_ticks_data,
-    clickable,
-    corners,
-    fixed_size,
-    halo_outlines,
-    hover_cells,
-    images,
-    named,
-    texts,
-)
+from attention_core.charts.layers import EDGE, QUIET, Bar, named
+from attention_core.charts.png import palette_png
 from attention_core.charts.ramps import TEXT_COLOUR, Ramp
 from attention_core.device import to_array
 from attention_core.explain.heads import MAX_NUMBERS, head_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
-MOST_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
+MAX_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
 GAP = 9  # screen pixels between pictures; fewer where they are small
 
 
@@ -53,38 +40,38 @@ class Mosaic:
     gap: int  # between pictures
     n_heads: tuple[int, ...]  # of each layer
     largest: tuple[tuple[float, ...], ...]  # of each layer and head, the largest number in its matrix
-    ramp: Ramp  # what the colours mean, up to each picture's own largest number, see own_ramp
+    ramp: Ramp  # what the colours mean, up to each picture's own largest number, see head_ramp
     n_rows: int  # queries that were computed
     n_queries: int  # queries there are
 
 
-def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
+def mosaic(traces: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     """Draw every head of every layer: one trace per layer, all of one shape; a picture's longer side has `size` pixels.
 
     Pictures are coloured up to their own largest numbers: weights of long inputs are so small that only this shows
     their pattern.
     """
-    n_queries, n_keys = layers[0].n_queries, layers[0].n_keys
+    n_queries, n_keys = traces[0].n_queries, traces[0].n_keys
     height, width = (max(size // 4, round(size * n / max(n_queries, n_keys))) for n in (n_queries, n_keys))
     gap = GAP if size >= 40 else 3
-    n_heads = tuple(trace.n_heads for trace in layers)
-    most_rows = max(height, min(MAX_CELLS // sum(n_heads), MAX_NUMBERS) // n_keys)
-    whole = np.zeros((len(layers) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
-    between = np.ones(whole.shape, dtype=bool)
+    n_heads = tuple(trace.n_heads for trace in traces)
+    max_rows = max(height, min(MAX_CELLS // sum(n_heads), MAX_NUMBERS) // n_keys)
+    shares = np.zeros((len(traces) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
+    is_gap = np.ones(shares.shape, dtype=bool)
     ramp = Ramp(PINKS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")
-    largest, rows, edges = [], *_sampled(n_queries, height, most_rows)
-    for layer, trace in enumerate(layers):
+    largest, rows, edges = [], *_sampled(n_queries, height, max_rows)
+    for layer, trace in enumerate(traces):
         largest.append([0.0] * trace.n_heads)
         for head in range(trace.n_heads):
             picture = _reduced(trace, head, rows, edges, width)
-            most = float(np.nanmax(picture, initial=0.0))
-            largest[layer][head] = most
+            high = float(np.nanmax(picture, initial=0.0))
+            largest[layer][head] = high
             top, left = layer * (height + gap), head * (width + gap)
-            place = slice(top, top + height), slice(left, left + width)
-            whole[place] = np.where(np.isnan(picture), np.nan, own_ramp(1 / n_keys, most).position(picture))
-            between[place] = False
+            area = slice(top, top + height), slice(left, left + width)
+            shares[area] = np.where(np.isnan(picture), np.nan, head_ramp(1 / n_keys, high).position(picture))
+            is_gap[area] = False
     return Mosaic(
-        url=palette_png(whole, ramp, MOST_BYTES, between),
+        url=palette_png(shares, ramp, MAX_BYTES, is_gap),
         width=width,
         height=height,
         gap=gap,
@@ -96,7 +83,7 @@ def mosaic(layers: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     )
 
 
-def own_ramp(uniform: float, largest: float) -> Ramp:
+def head_ramp(uniform: float, largest: float) -> Ramp:
     """Return the ramp of one picture: from 0 through the uniform weight, at UNIFORM_AT, to the largest number in it.
 
     Where nothing is larger it goes to MIN_RANGE times the uniform weight, though never beyond 1 on its account.
@@ -107,15 +94,15 @@ def own_ramp(uniform: float, largest: float) -> Ramp:
     return Ramp(PINKS, 0.0, high, exponent)
 
 
-def _sampled(n: int, n_pixels: int, most: int) -> tuple[Tensor, np.ndarray]:
+def _sampled(n: int, n_pixels: int, max_rows: int) -> tuple[Tensor, np.ndarray]:
     """Return the rows to compute, evenly spaced in each pixel's share of them, and where each pixel's begin."""
     if n <= n_pixels:  # rows are repeated when they are painted
         return torch.arange(n), np.arange(n_pixels) * n // n_pixels
     edges = np.arange(n_pixels + 1) * n // n_pixels
-    if n <= most:
+    if n <= max_rows:
         return torch.arange(n), edges[:-1]
-    each = max(1, most // n_pixels)
-    rows = [np.unique(np.linspace(low, high, each, endpoint=False).astype(int)) for low, high in pairwise(edges)]
+    n_each = max(1, max_rows // n_pixels)
+    rows = [np.unique(np.linspace(low, high, n_each, endpoint=False).astype(int)) for low, high in pairwise(edges)]
     return torch.from_numpy(np.concatenate(rows)), np.cumsum([0, *map(len, rows)])[:-1]
 
 
@@ -125,8 +112,8 @@ def _reduced(trace: AttentionTrace, head: int, rows: Tensor, edges: np.ndarray, 
     cells = to_array((weights if allowed is None else weights.masked_fill(~allowed, -1)).float())
     lines = cells[edges] if len(rows) <= len(edges) else np.maximum.reduceat(cells, edges)
     starts = np.arange(width) * trace.n_keys // width
-    shown = lines[:, starts] if trace.n_keys <= width else np.maximum.reduceat(lines, starts, axis=1)
-    return np.where(shown < 0, np.nan, shown)
+    pixels = lines[:, starts] if trace.n_keys <= width else np.maximum.reduceat(lines, starts, axis=1)
+    return np.where(pixels < 0, np.nan, pixels)
 
 
 HEAD, LEFT = 18, 18
@@ -150,10 +137,10 @@ def heads_chart(
     chosen: tuple[int, int] = (-1, -1),
     off: Collection[tuple[int, int]] = (),
     select: str | None = None,
-) -> LayerChart:
+) -> Chart:
     """Draw every head of every layer; queries downwards, keys to the right.
 
-    Notes are what the mouse is told of each layer and head; the chosen (layer, head) is framed, those that are off
+    Notes are what the tooltip says of each layer and head; the chosen (layer, head) is framed, those that are off
     are crossed out; a point selection over heads has the fields layer and head.
     """
     down, right = pictures.height + pictures.gap, pictures.width + pictures.gap
@@ -171,12 +158,19 @@ def heads_chart(
     }
     width, height, gap = LEFT + n_heads * right, HEAD + n_layers * down, pictures.gap
     crossed = rectangles(left[is_off], top[is_off], pictures.width, pictures.height, text="off")
-    names = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{pictures.ramp.reference_label}'"
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
     above, beside = _names(pictures, right, down)
-    return _heads_chart(
+    spec = _heads_chart(
+        bar=layers.bar_of(pictures.ramp, BAR, 200),
+        uniform_label=pictures.ramp.reference_label,
+        picture_size=(pictures.width, pictures.height),
+        select=select,
+        size=(width, height),
+    )
+    return Chart(
+        spec,
         {
-            "bar": bar_ticks_data(pictures.ramp),
+            "bar": layers.bar_ticks_data(pictures.ramp),
             "whole": rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url),
             "edges": rectangles(left, top, pictures.width, pictures.height),
             "above": above,
@@ -185,50 +179,45 @@ def heads_chart(
             "chosen": rectangles(left[is_chosen], top[is_chosen], pictures.width, pictures.height),
             "heads": data,
         },
-        bar=bar_of(pictures.ramp, BAR, 200, labelExpr=names, titleLimit=400),
-        across=pictures.width / 2,
-        down=pictures.height / 2,
-        select=(select,),
-        width=width,
-        height=height,
     )
 
 
-@per_structure
+@compiled
 def _heads_chart(
-    bar: dict[str, Any], across: float, down: float, select: tuple[str | None], width: int, height: int
+    bar: Bar, uniform_label: str, picture_size: tuple[int, int], select: str | None, size: tuple[int, int]
 ) -> alt.LayerChart:
-    space = corners(width, height)
+    space, (across, down) = layers.corners(*size), picture_size
     small: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR, "baseline": "bottom"}
-    layers = [
-        bar_layer(bar),
-        images("whole", space, smooth=True),  # narrow pages shrink it
+    ticks = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{uniform_label}'"
+    drawing = [
+        layers.bar_layer(bar, labelExpr=ticks, titleLimit=400),
+        layers.images("whole", space, smooth=True),  # narrow pages shrink it
         named("edges").mark_rect(**EDGE).encode(**space),
-        texts("above", space, **small),
-        texts("beside", space, angle=270, **small),
+        layers.texts("above", space, **small),
+        layers.texts("beside", space, angle=270, **small),
         named("crossed").mark_rect(**QUIET, color="#10141a", opacity=0.55).encode(**space),
-        texts("crossed", space, fontSize=13, color="#ffffff", dx=across, dy=down),
-        *halo_outlines("chosen", space, (5, 3)),
+        layers.texts("crossed", space, fontSize=13, color="#ffffff", dx=across / 2, dy=down / 2),
+        *layers.halo_outlines("chosen", space, (5, 3)),
     ]
-    told = [
+    tooltip = [
         alt.Tooltip("name:N", title="head"),
         alt.Tooltip("note:N", title="looks"),
         alt.Tooltip("largest:Q", title="largest weight", format=".3~g"),
     ]
     around = {**space, "x2": alt.X2("next"), "y2": alt.Y2("below")}
-    (name,) = select
-    mouse = hover_cells("heads", around, *told, cursor="pointer" if name else "default")
-    return fixed_size([*layers, clickable(mouse, name, "layer", "head") if name else mouse], width, height)
+    mouse = layers.hover_cells("heads", around, *tooltip, cursor="pointer" if select else "default")
+    drawing.append(layers.clickable(mouse, select, "layer", "head") if select else mouse)
+    return layers.fixed_size(drawing, *size)
 
 
 def _names(pictures: Mosaic, right: int, down: int) -> tuple[Columns, Columns]:
     """Number the columns and the rows; where there is room the first ones say what they are, "head 1" and "layer 1"."""
-    roomy = min(right, down) >= 45
-    every = 1 if roomy else -(-22 // min(right, down))
-    heads, layers = (np.arange(0, n, every) for n in (max(pictures.n_heads), len(pictures.n_heads)))
-    said = [[str(place + 1) for place in places] for places in (heads, layers)]
-    if roomy:
-        said[0][0], said[1][0] = "head 1", "layer 1"
+    has_room = min(right, down) >= 45
+    every = 1 if has_room else -(-22 // min(right, down))
+    heads, rows = (np.arange(0, n, every) for n in (max(pictures.n_heads), len(pictures.n_heads)))
+    numbers = [[str(index + 1) for index in indices] for indices in (heads, rows)]
+    if has_room:
+        numbers[0][0], numbers[1][0] = "head 1", "layer 1"
     above = rectangles(LEFT + heads * right + pictures.width / 2, HEAD - 5)
-    beside = rectangles(LEFT - 6, HEAD + layers * down + pictures.height / 2)
-    return above | {"text": said[0]}, beside | {"text": said[1]}
+    beside = rectangles(LEFT - 6, HEAD + rows * down + pictures.height / 2)
+    return above | {"text": numbers[0]}, beside | {"text": numbers[1]}

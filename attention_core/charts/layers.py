@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
 
 from attention_core.charts.columns import Columns
-from attention_core.charts.ramps import CHOSEN, FAINT, Ramp, bar_look, bar_ticks, colour_scale
+from attention_core.charts.ramps import CHOSEN, FAINT, Ramp, bar_style, bar_ticks
 
 Space = dict[str, Any]  # channels of Altair's by their names, such as alt.X("left:Q")
 QUIET: dict[str, Any] = {"aria": False, "tooltip": None}
@@ -29,14 +28,14 @@ def named(name: str, **properties: Any) -> alt.Chart:
 
 def images(name: str, space: Space, column: str = "url", **style: Any) -> alt.Chart:
     """Return a layer of pictures with crisp pixels; a column of the data has their PNG bytes or data URLs."""
-    look = {**QUIET, "smooth": False, "aspect": False, **style}
-    return named(name).mark_image(**look).encode(**space, url=alt.Url(f"{column}:N"))
+    style = {**QUIET, "smooth": False, "aspect": False, **style}
+    return named(name).mark_image(**style).encode(**space, url=alt.Url(f"{column}:N"))
 
 
 def texts(name: str, space: Space, column: str = "text", **style: Any) -> alt.Chart:
     """Return a layer of texts, a column of the data, at x and y of the space."""
-    place = {"x": space["x"], "y": space["y"], "text": alt.Text(f"{column}:N")}
-    return named(name).mark_text(**{**QUIET, **style}).encode(**place)
+    channels = {"x": space["x"], "y": space["y"], "text": alt.Text(f"{column}:N")}
+    return named(name).mark_text(**{**QUIET, **style}).encode(**channels)
 
 
 def outlined(name: str, space: Space, width: float, colour: str = CHOSEN, **style: Any) -> alt.Chart:
@@ -48,11 +47,10 @@ def halo_outlines(
     name: str, space: Space, widths: tuple[float, float], colour: str = CHOSEN, kind: str = "rect", **style: Any
 ) -> list[alt.Chart]:
     """Return outlines with a white halo, so that they show on any background; widths of halo and outline."""
-    look = {"type": kind, **QUIET, "fillOpacity": 0, **style}
+    style = {"type": kind, **QUIET, "fillOpacity": 0, **style}
     strokes = zip(("white", colour), widths, strict=True)
-    return [
-        named(name, mark=alt.MarkDef(**look, stroke=one, strokeWidth=wide)).encode(**space) for one, wide in strokes
-    ]
+    marks = (alt.MarkDef(**style, stroke=stroke, strokeWidth=width) for stroke, width in strokes)
+    return [named(name, mark=mark).encode(**space) for mark in marks]
 
 
 def hover_cells(name: str, space: Space, *tooltip: alt.Tooltip, **style: Any) -> alt.Chart:
@@ -77,21 +75,32 @@ def bar_ticks_data(ramp: Ramp) -> Columns:
         "number": numbers,
         "name": [ramp.reference_label if number == ramp.reference else "" for number in numbers],
         "sign": ["<=>"[int(np.sign(number)) + 1] if ramp.is_cut else "=" for number in numbers],
+        "exponent": [ramp.exponent] * len(numbers),
     }
 
 
-def bar_of(ramp: Ramp, title: str, length: int, **own: Any) -> dict[str, Any]:
-    """Return the scale and the legend of a colour bar for an image, for bar_layer."""
+class Bar(NamedTuple):
+    """The colour bar of an image, whose numbers are the data "bar"."""
+
+    colours: tuple[str, ...]
+    is_linear: bool
+    title: str
+    length: int  # screen pixels
+
+
+def bar_of(ramp: Ramp, title: str, length: int) -> Bar:
+    return Bar(ramp.colours, ramp.exponent == 1, title, length)
+
+
+def bar_layer(bar: Bar, **legend: Any) -> alt.Chart:
+    """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know."""
     tick = "(data('bar')[indexof(pluck(data('bar'), 'share'), datum.value)] || {name: ' '})"
     label = f"{tick}.name || ({{'<': '≤ ', '>': '≥ '}}[{tick}.sign] || '') + format({tick}.number, '.3~g')"
-    look = {**bar_look(ramp, title, length), "labelExpr": label, **own}
-    legend = alt.Legend(**look, values=alt.ExprRef("pluck(data('bar'), 'share')"))
-    return {"scale": colour_scale(replace(ramp, low=0.0, high=1.0)), "legend": legend}
-
-
-def bar_layer(bar: dict[str, Any]) -> alt.Chart:
-    """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know."""
-    return named("bar").mark_point(**QUIET, opacity=0, size=0).encode(alt.Color("share:Q", **bar))
+    style = {**bar_style(bar.title, bar.is_linear, bar.length), "labelExpr": label, **legend}
+    ticks = alt.Legend(**style, values=alt.ExprRef("pluck(data('bar'), 'share')"))
+    power: dict[str, Any] = {} if bar.is_linear else {"type": "pow", "exponent": alt.ExprRef("data('bar')[0].exponent")}
+    colours = alt.Scale(domain=[0, 1], range=[*bar.colours], clamp=True, interpolate="rgb", **power)
+    return named("bar").mark_point(**QUIET, opacity=0, size=0).encode(alt.Color("share:Q", scale=colours, legend=ticks))
 
 
 def exact_scale(low: float, high: float) -> alt.Scale:
@@ -108,19 +117,25 @@ def percent_axis(column: str, title: str | None = None, ticks: int = 3) -> alt.Y
 def series_colour(column: str, names: Sequence[str], colours: Sequence[str], **legend: Any) -> alt.Color:
     """Return one colour per name, in this order, with a legend without a title above the chart."""
     above = alt.Legend(title=None, **{"orient": "top", **legend})
-    return alt.Color(f"{column}:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=above)
+    scale = alt.Scale(domain=list(names), range=list(colours))
+    return alt.Color(f"{column}:N", sort=list(names), scale=scale, legend=above)
 
 
-def label_expression(labels: Sequence[str], place: str = "datum.value", every: int | None = None) -> str:
+def label_expression(labels: Sequence[str], position: str = "datum.value", every: int | None = None) -> str:
     """Return the expression that labels positions from 0 by name, or only each every-th of them."""
-    names = f"{json.dumps(list(labels))}[{place}]"
-    return f"{place} % {every} == 0 ? {names} : ''" if every else names
+    names = f"{json.dumps(list(labels))}[{position}]"
+    return f"{position} % {every} == 0 ? {names} : ''" if every else names
 
 
-def corners(width: float, height: float, **own: Any) -> Space:
-    """Return channels of rectangles without axes, (0, 0) at the top left; `own` replaces some of them."""
+def corners(width: float, height: float, **channels: Any) -> Space:
+    """Return channels of rectangles without axes, (0, 0) at the top left; some may be replaced."""
     x = alt.X("left:Q", axis=None, scale=exact_scale(0, width))
-    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=exact_scale(height, 0)), **own}
+    return {**CORNERS, "x": x, "y": alt.Y("top:Q", axis=None, scale=exact_scale(height, 0)), **channels}
+
+
+def heading(text: str, **style: Any) -> alt.TitleParams:
+    """Return a small title above the left end of a chart."""
+    return alt.TitleParams(text=text, **{"anchor": "start", "fontSize": 12, "fontWeight": "normal", **style})
 
 
 def fixed_size(layers: Sequence[alt.Chart], width: int, height: int, **properties: Any) -> alt.LayerChart:

@@ -9,7 +9,7 @@ from PIL.ImageColor import getcolor
 
 from attention_core.attention.types import Role
 from attention_core.attention.view.colours import DOWN, UP
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, rectangles
 from attention_core.charts.layers import FILL, INK, QUIET, corners, fixed_size, named, texts
 from attention_core.charts.ramps import DARK_COLOUR, GREY, ROLE_COLOURS, TEXT_COLOUR, is_dark
@@ -42,7 +42,7 @@ def short(value: float) -> str:
     return f"−{text}" if value < 0 and text != "0" else text
 
 
-def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> LayerChart:
+def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str], *, bent: str = "") -> Chart:
     """Draw w1 x1 + w2 x2 + ... = y for a neuron's weights and inputs, (n, d), with a label per input.
 
     A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
@@ -51,18 +51,18 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
     total, heights, numbers = short(float(parts.sum())), _heights(len(labels)), range(1, len(labels) + 1)
     of_input = [f"w{i} = ({_listed(row)})" for i, row in zip(numbers, weights, strict=True)]
     of_part = [f"w{i} · {label} = {short(part)}" for i, label, part in zip(numbers, labels, parts, strict=True)]
-    sides = ((LEFT, y, 0.56, y) for y in heights), ((0.56, y, RIGHT, 0.5) for y in heights)
+    lines = [line for y in heights for line in ((LEFT, y, 0.56, y), (0.56, y, RIGHT, 0.5))]
     data = {
-        "first": _edges([(*ends, np.nan, "") for pair in zip(*sides, strict=True) for ends in pair]),
+        "first": _edges([(*line, np.nan, "") for line in lines]),
         "inputs": _circles(LEFT, [Node(label) for label in labels]),
         "above": rectangles(0.16, heights, text=of_input),
         "below": rectangles(0.16, heights, text=of_part),
         "answer": _circles(RIGHT, [Node(bent or total, f"y = tanh({total})" if bent else "y")]),
     }
-    return _neuron_chart(data)
+    return Chart(_neuron_chart(), data)
 
 
-@per_structure
+@compiled
 def _neuron_chart() -> alt.LayerChart:
     layers = [
         _lines("first"),
@@ -76,7 +76,7 @@ def _neuron_chart() -> alt.LayerChart:
 
 def layers_chart(
     inputs: Sequence[Node], weights: np.ndarray, units: Sequence[Node], second: Sequence[float], answer: Node
-) -> LayerChart:
+) -> Chart:
     """Draw two layers: every input has an edge to every unit, and a last neuron adds the units up.
 
     Weights are (n_units, n, d), told on hover, and a unit has a second weight. An edge of one number is as wide as that
@@ -84,23 +84,21 @@ def layers_chart(
     """
     heights, middles = _heights(len(inputs)), _heights(len(units))
     first = [
-        (LEFT, height, MIDDLE, middle, *_weight(weights[unit, place]))
+        (LEFT, height, MIDDLE, middle, *_weight(weights[unit, index]))
         for unit, middle in enumerate(middles)
-        for place, height in enumerate(heights)
+        for index, height in enumerate(heights)
     ]
     last = [(MIDDLE, middle, RIGHT, 0.5, weight, short(weight)) for middle, weight in zip(middles, second, strict=True)]
     near = [MIDDLE + NEAR * (RIGHT - MIDDLE)] * len(last), [middle + NEAR * (0.5 - middle) for middle in middles]
     circles = {"inputs": _circles(LEFT, inputs), "units": _circles(MIDDLE, units), "answer": _circles(RIGHT, [answer])}
     numbers = {"numbers": rectangles(*near, text=[text for *_, text in last])}
-    return _layers_chart(
-        {"first": _edges(first), "last": _edges(last), **numbers, **circles},
-        has_names=tuple(any(node.name for node in nodes) for nodes in (inputs, units, [answer])),
-        height=max(HEIGHT, APART * max(len(inputs), len(units))),
-    )
+    has_names = tuple(any(node.name for node in nodes) for nodes in (inputs, units, [answer]))
+    spec = _layers_chart(has_names, max(HEIGHT, APART * max(len(inputs), len(units))))
+    return Chart(spec, {"first": _edges(first), "last": _edges(last), **numbers, **circles})
 
 
-@per_structure
-def _layers_chart(has_names: tuple[bool, bool, bool], height: int) -> alt.LayerChart:
+@compiled
+def _layers_chart(has_names: tuple[bool, ...], height: int) -> alt.LayerChart:
     layers = [_lines("first"), _lines("last"), texts("numbers", UNIT, dy=-10, **SMALL)]
     for name, is_named in zip(("inputs", "units", "answer"), has_names, strict=True):
         layers += _nodes(name, has_names=is_named, is_large=name == "answer")
@@ -108,7 +106,7 @@ def _layers_chart(has_names: tuple[bool, bool, bool], height: int) -> alt.LayerC
 
 
 def _heights(n: int) -> list[float]:
-    return [(place + 0.5) / n for place in range(n)]
+    return [(index + 0.5) / n for index in range(n)]
 
 
 def _listed(numbers: Sequence[float] | np.ndarray) -> str:
@@ -137,14 +135,15 @@ def _lines(name: str) -> alt.Chart:
 def _circles(x: float, nodes: Sequence[Node]) -> Columns:
     colours = [ROLE_COLOURS[node.role] for node in nodes]
     dark = is_dark(np.array([getcolor(colour, "RGB") for colour in colours]))
-    said = {"text": [node.inside for node in nodes], "name": [node.name for node in nodes]}
-    return rectangles(x, _heights(len(nodes)), fill=colours, ink=np.where(dark, "white", DARK_COLOUR), **said)
+    ink = np.where(dark, "white", DARK_COLOUR)
+    texts_of = {"text": [node.inside for node in nodes], "name": [node.name for node in nodes]}
+    return rectangles(x, _heights(len(nodes)), fill=colours, ink=ink, **texts_of)
 
 
 def _nodes(name: str, *, has_names: bool = False, is_large: bool = False) -> Iterator[alt.Chart]:
     style: dict[str, Any] = {"fontSize": 13, "fontWeight": "bold"} if is_large else {"fontSize": 12}
-    place = {"x": UNIT["x"], "y": UNIT["y"]}
-    yield named(name).mark_circle(**QUIET, size=2000 if is_large else 1400, opacity=1).encode(**place, color=FILL)
+    circles = named(name).mark_circle(**QUIET, size=2000 if is_large else 1400, opacity=1)
+    yield circles.encode(UNIT["x"], UNIT["y"], color=FILL)
     yield texts(name, UNIT, **style).encode(color=INK)
     if has_names:
         yield texts(name, UNIT, "name", dy=36 if is_large else 30, **SMALL)

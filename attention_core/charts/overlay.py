@@ -9,25 +9,15 @@ from PIL import Image
 from PIL.ImageColor import getrgb
 
 from attention_core.attention.view.colours import CLEARNESS, LINEAR_FROM, PINK
-from attention_core.charts.chart import LayerChart, data_url, per_structure
+from attention_core.charts import layers
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import grid_layout, rectangles
-from attention_core.charts.heatmap import cached_by_content, png, position_cells, position_data, position_told
-from attention_core.charts.layers import (
-    CORNERS,
-    EDGE,
-    bar_layer,
-    bar_of,
-    bar_ticks_data,
-    corners,
-    fixed_size,
-    images,
-    named,
-    outlined,
-    texts,
-)
+from attention_core.charts.layers import CORNERS, EDGE, Bar, named
+from attention_core.charts.pictures import position_cells, position_data, position_tooltip
+from attention_core.charts.png import cached_by_content, image_file
 from attention_core.charts.ramps import CHOSEN, FAINT, LABEL_COLOUR, Ramp, weights_ramp
 
-GLOW = tuple(f"{PINK}{round(255 * (place / 8) ** CLEARNESS):02x}" for place in range(9))
+GLOW = tuple(f"{PINK}{round(255 * (eighth / 8) ** CLEARNESS):02x}" for eighth in range(9))
 """From no weight to the largest: one hue, more and more opaque."""
 FULL_STRENGTH = 8
 """A map's strongest colour stands for at least so many times the uniform weight: one that is uniform stays faint."""
@@ -44,7 +34,7 @@ def overlay(
     high: float | None = None,
     bar: bool = True,
     marked: int | None = None,
-) -> LayerChart:
+) -> Chart:
     """Draw a map of weights (rows, columns) over a picture, uint8 (height, width, 3 or 4).
 
     `smooth` interpolates between regions; `high` is the weight of the strongest colour, the largest of these if None,
@@ -53,51 +43,40 @@ def overlay(
     """
     rows, columns = weights.shape
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high, float(weights.max()))
-    width, height = _screen(picture.shape[1], picture.shape[0], size)
+    width, height = _screen_size(picture, size)
     pictures = {"picture": image_png(picture), "map": map_png(weights, ramp, smooth)}
     data = {"whole": rectangles(0, 0, columns, rows, **pictures), **position_data(weights, "weight")}
     if marked is not None:
         data["marked"] = rectangles(marked % columns, marked // columns)
     if bar:
-        data["bar"] = bar_ticks_data(ramp)
+        data["bar"] = layers.bar_ticks_data(ramp)
     title = f"weight (all equal: {1 / weights.size:.2g})"
-    return _overlay(
-        data,
-        columns=columns,
-        rows=rows,
+    spec = _overlay(
+        cells=(columns, rows),
         smooth=smooth,
         opacity=opacity,
-        marked=marked is not None,
-        bar=bar_of(ramp, title, min(width - 20, 260)) if bar else None,
-        told=position_told("weight", ".2%"),
-        width=width,
-        height=height,
+        is_marked=marked is not None,
+        bar=layers.bar_of(ramp, title, min(width - 20, 260)) if bar else None,
+        size=(width, height),
     )
+    return Chart(spec, data)
 
 
-@per_structure
+@compiled
 def _overlay(
-    columns: int,
-    rows: int,
-    smooth: bool,
-    opacity: float,
-    marked: bool,
-    bar: dict[str, Any] | None,
-    told: str,
-    width: int,
-    height: int,
+    cells: tuple[int, int], smooth: bool, opacity: float, is_marked: bool, bar: Bar | None, size: tuple[int, int]
 ) -> alt.LayerChart:
-    space = corners(columns, rows)
-    layers = [
-        images("whole", space, "picture", clip=True, smooth=True),
-        images("whole", space, "map", clip=True, smooth=smooth, opacity=opacity),
+    space = layers.corners(*cells)
+    drawing = [
+        layers.images("whole", space, "picture", clip=True, smooth=True),
+        layers.images("whole", space, "map", clip=True, smooth=smooth, opacity=opacity),
         named("whole").mark_rect(**EDGE).encode(**space),
     ]
-    if marked:
-        layers.append(outlined("marked", CORNERS, 2))
+    if is_marked:
+        drawing.append(layers.outlined("marked", CORNERS, 2))
     if bar:
-        layers.append(bar_layer(bar))
-    return fixed_size([*layers, *position_cells(told)], width, height)
+        drawing.append(layers.bar_layer(bar))
+    return layers.fixed_size([*drawing, *position_cells(position_tooltip("weight", ".2%"))], *size)
 
 
 def overlay_strip(
@@ -108,37 +87,36 @@ def overlay_strip(
     size: int = 200,
     columns: int = 4,
     chosen: int | None = None,
-) -> LayerChart:
+) -> Chart:
     """Draw the same picture several times, each with its own map over it, see overlay, and a label above.
 
     Weights are (n, rows, columns); the chosen one is framed.
     """
     ramp = glow_ramp(weights[0].size, float(weights.max()))
-    width, height = _screen(picture.shape[1], picture.shape[0], size)
-    places, total_width, total_height = grid_layout(len(weights), columns, width, height, 12, 20)
+    width, height = _screen_size(picture, size)
+    frames, total_width, total_height = grid_layout(len(weights), columns, width, height, 12, 20)
     maps = [map_png(each, ramp, True) for each in weights]
-    looks = {**places, "label": labels, "map": maps, "chosen": places["number"] == chosen}
-    return _overlay_strip(
-        {"looks": looks}, picture=data_url(image_png(picture)), width=total_width, height=total_height
-    )
+    looks = {**frames, "label": labels, "map": maps, "chosen": frames["number"] == chosen}
+    data = {"looks": looks | {"picture": [image_png(picture)] * len(weights)}}
+    return Chart(_overlay_strip(total_width, total_height), data)
 
 
-@per_structure
-def _overlay_strip(picture: str, width: int, height: int) -> alt.LayerChart:
-    space = corners(width, height)
+@compiled
+def _overlay_strip(width: int, height: int) -> alt.LayerChart:
+    space = layers.corners(width, height)
     edge = {
         "stroke": alt.condition("datum.chosen", alt.value(CHOSEN), alt.value(FAINT)),
         "strokeWidth": alt.condition("datum.chosen", alt.value(3), alt.value(1)),
         "tooltip": [alt.Tooltip("label:N", title="look")],
     }
-    look: dict[str, Any] = {"align": "left", "baseline": "bottom", "dy": -4, "fontSize": 12, "color": LABEL_COLOUR}
-    layers = [
-        images("looks", space, clip=True, smooth=True).encode(url=alt.value(picture)),
-        images("looks", space, "map", clip=True, smooth=True, opacity=0.75),
-        texts("looks", space, "label", **look),
+    style: dict[str, Any] = {"align": "left", "baseline": "bottom", "dy": -4, "fontSize": 12, "color": LABEL_COLOUR}
+    drawing = [
+        layers.images("looks", space, "picture", clip=True, smooth=True),
+        layers.images("looks", space, "map", clip=True, smooth=True, opacity=0.75),
+        layers.texts("looks", space, "label", **style),
         named("looks").mark_rect(fillOpacity=0).encode(**space, **edge),
     ]
-    return fixed_size(layers, width, height)
+    return layers.fixed_size(drawing, width, height)
 
 
 def glow_ramp(n_regions: int, high: float, largest: float = 0.0) -> Ramp:
@@ -164,7 +142,7 @@ def strongest_weight(n_regions: int, largest: float) -> float:
 @cached_by_content
 def image_png(picture: np.ndarray) -> bytes:
     """Return a picture, uint8 (height, width, 3 or 4), as a PNG."""
-    return png(Image.fromarray(picture))
+    return image_file(Image.fromarray(picture))
 
 
 @cached_by_content
@@ -177,9 +155,11 @@ def map_png(weights: np.ndarray, ramp: Ramp, smooth: bool, opacity: float = 1) -
         share = np.asarray(Image.fromarray(share).resize(size, Image.Resampling.BILINEAR))
     pixels = np.full((*share.shape, 4), (*getrgb(PINK), 255), np.uint8)
     pixels[..., 3] = np.rint(255 * opacity * share**CLEARNESS)
-    return png(Image.fromarray(pixels))
+    return image_file(Image.fromarray(pixels))
 
 
-def _screen(width: int, height: int, size: int) -> tuple[int, int]:
+def _screen_size(picture: np.ndarray, size: int) -> tuple[int, int]:
+    """Return width and height on the screen of a picture whose longer side has so many pixels."""
+    height, width = picture.shape[:2]
     scale = size / max(width, height)
     return round(width * scale), round(height * scale)

@@ -55,8 +55,8 @@ class Ramp:
     def lookup(self, n: int = 256) -> np.ndarray:
         """Return n colours along the ramp, uint8 (n, 4), red, green, blue and opacity."""
         anchors = np.array([getcolor(colour, "RGBA") for colour in self.colours])
-        where = np.linspace(0, len(anchors) - 1, n)
-        channels = [np.interp(where, np.arange(len(anchors)), channel) for channel in anchors.T]
+        stops = np.linspace(0, len(anchors) - 1, n)
+        channels = [np.interp(stops, np.arange(len(anchors)), channel) for channel in anchors.T]
         return np.rint(np.stack(channels, 1)).astype(np.uint8)
 
 
@@ -120,7 +120,7 @@ def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
     if ramp.reference in ticks:
         close = abs(ramp.high - ramp.reference) / 1e6
         label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
-    return alt.Legend(**bar_look(ramp, title, length), values=ticks, labelExpr=label)
+    return alt.Legend(**bar_style(title, ramp.exponent == 1, length), values=ticks, labelExpr=label)
 
 
 def bar_ticks(ramp: Ramp) -> list[float]:
@@ -131,10 +131,10 @@ def bar_ticks(ramp: Ramp) -> list[float]:
     return [ramp.low, 0.0, ramp.high] if ramp.low < 0 < ramp.high else [ramp.low, ramp.high]
 
 
-def bar_look(ramp: Ramp, title: str, length: int) -> dict[str, Any]:
+def bar_style(title: str, is_linear: bool, length: int) -> dict[str, Any]:
     """Return what all colour bars of charts have in common; so many screen pixels long."""
     return {
-        "title": title + ", not linear" * (ramp.exponent != 1) if title else None,
+        "title": title + ", not linear" * (not is_linear) if title else None,
         "orient": "bottom",
         "direction": "horizontal",
         "gradientLength": length,

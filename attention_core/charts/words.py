@@ -8,21 +8,11 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts import layers
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import rectangles
-from attention_core.charts.heatmap import matrix_chart
-from attention_core.charts.layers import (
-    FILL,
-    QUIET,
-    bar_layer,
-    bar_of,
-    bar_ticks_data,
-    corners,
-    fixed_size,
-    named,
-    outlined,
-    texts,
-)
+from attention_core.charts.layers import FILL, QUIET, Bar, named
+from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.ramps import DARK_COLOUR, Ramp, mix_with_white
 
 LETTERS = {
@@ -32,7 +22,7 @@ LETTERS = {
 }  # fmt: skip
 WIDTHS = {letter: width for width, letters in LETTERS.items() for letter in letters}
 """Thousandths of its size that a letter takes up in Helvetica, and in whatever was made to fit in its place."""
-OTHERS, WIDE = 556, 1000  # letters beyond these, and those of scripts that are written in squares
+OTHER_WIDTH, WIDE = 556, 1000  # letters beyond these, and those of scripts that are written in squares
 SIZE, PAD, LINE, WIDTH = 14, 4, 26, 640
 """Screen pixels: letters, room beside a word in its box, from one line to the next, of running text."""
 STRONGEST = 0.8  # how much of its colour the strongest shade has; the rest is paper, so that words stay readable
@@ -40,9 +30,9 @@ STRONGEST = 0.8  # how much of its colour the strongest shade has; the rest is p
 
 def text_width(text: str, size: float = SIZE) -> float:
     """Return how many screen pixels a text is long."""
-    letters = [one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one)]
-    others = [WIDE if unicodedata.east_asian_width(one) in "WF" else OTHERS for one in letters]
-    return size * sum(map(WIDTHS.get, letters, others)) / 1000
+    letters = [letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)]
+    defaults = [WIDE if unicodedata.east_asian_width(letter) in "WF" else OTHER_WIDTH for letter in letters]
+    return size * sum(map(WIDTHS.get, letters, defaults)) / 1000
 
 
 def shaded_words(
@@ -53,7 +43,7 @@ def shaded_words(
     bar: tuple[Ramp, str] | None = None,
     glued: Sequence[bool] = (),
     chosen: int | None = None,
-) -> LayerChart:
+) -> Chart:
     """Draw words as running text, each shaded by one number, 0 to 1, in its colour.
 
     The bar is the ramp of a colour bar below, and its title, where the shades have a common scale. A glued word follows
@@ -61,37 +51,37 @@ def shaded_words(
     """
     left, top, lefts, tops = 1.0, 1.0, [], []
     lengths = [text_width(text) + 2 * PAD for text in words]
-    for place, (text, length) in enumerate(zip(words, lengths, strict=True)):
-        left += 0 if left == 1 or (glued and glued[place]) else 2
+    for position, (text, length) in enumerate(zip(words, lengths, strict=True)):
+        left += 0 if left == 1 or (glued and glued[position]) else 2
         if left > 1 and left + length > WIDTH:
             left, top = 1.0, top + LINE
         lefts.append(left)
         tops.append(top)
         left, top = (1.0, top + LINE) if text.endswith("↵") else (left + length, top)
-    fills = [mix_with_white(one, STRONGEST * shade) for one, shade in zip(colours, shades, strict=True)]
+    fills = [mix_with_white(colour, STRONGEST * shade) for colour, shade in zip(colours, shades, strict=True)]
     boxes = rectangles(lefts, tops, lengths, LINE - 4, text=list(words), fill=fills)
     high, wide = int(boxes["bottom"].max(initial=LINE)) + 2, max(WIDTH, int(boxes["right"].max(initial=0)) + 2)
     middles = {"left": boxes["left"] + np.array(lengths) / 2, "top": boxes["top"] + LINE / 2 - 2, "text": boxes["text"]}
     data = {"boxes": boxes, "middles": middles}
-    if framed := chosen is not None and chosen < len(words):
+    if is_framed := chosen is not None and chosen < len(words):
         data["chosen"] = {side: boxes[side][[chosen]] for side in ("left", "right", "top", "bottom")}
     if bar:
-        data["bar"] = bar_ticks_data(bar[0])
-    return _shaded_words(data, bar=bar_of(*bar, 200) if bar else None, framed=framed, width=wide, height=high)
+        data["bar"] = layers.bar_ticks_data(bar[0])
+    return Chart(_shaded_words(layers.bar_of(*bar, 200) if bar else None, is_framed, wide, high), data)
 
 
-@per_structure
-def _shaded_words(bar: dict[str, Any] | None, framed: bool, width: int, height: int) -> alt.LayerChart:
-    space = corners(width, height)
-    layers = [
+@compiled
+def _shaded_words(bar: Bar | None, is_framed: bool, width: int, height: int) -> alt.LayerChart:
+    space = layers.corners(width, height)
+    drawing = [
         named("boxes").mark_rect(**QUIET, cornerRadius=3).encode(**space, color=FILL),
-        texts("middles", space, fontSize=SIZE, color=DARK_COLOUR, baseline="middle"),
+        layers.texts("middles", space, fontSize=SIZE, color=DARK_COLOUR, baseline="middle"),
     ]
-    if framed:
-        layers.append(outlined("chosen", space, 2, cornerRadius=3))
+    if is_framed:
+        drawing.append(layers.outlined("chosen", space, 2, cornerRadius=3))
     if bar:
-        layers.append(bar_layer(bar))
-    return fixed_size(layers, width, height)
+        drawing.append(layers.bar_layer(bar))
+    return layers.fixed_size(drawing, width, height)
 
 
 def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
@@ -99,7 +89,7 @@ def shade_ramp(colour: str, high: float, exponent: float = 1.0) -> Ramp:
     return Ramp((mix_with_white(colour, 0), mix_with_white(colour, STRONGEST)), 0.0, high, exponent)
 
 
-def word_weights(source: Sequence[str], target: Sequence[str], weights: Any, row: int, single: str) -> LayerChart:
+def word_weights(source: Sequence[str], target: Sequence[str], weights: Any, row: int, single: str) -> Chart:
     """Draw weights (n_target, n_source), or (n_target, 1) of what is `single`, with one row framed, -1 = none."""
     keys, marked = Axis("source words", [single] if single else source), row if row >= 0 else None
     axes = Axis("target words", target), keys

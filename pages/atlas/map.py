@@ -16,7 +16,7 @@ from attention_core.attention.types import Axis, Role
 from attention_core.attention.view.colours import PINK
 from attention_core.attention.wording import percent
 from attention_core.charts import matrix_chart
-from attention_core.charts.chart import Drawn
+from attention_core.charts.chart import Chart
 from pages.atlas.shared_atlas import NAME, SharedAtlas, TileIndex, axis_of
 from ui.chart import note_picture
 from ui.component import component
@@ -108,7 +108,7 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
     ANSWERED_REQUEST.value = answered
 
 
-def _picture(shared: SharedAtlas, view: View) -> Drawn:
+def _picture(shared: SharedAtlas, view: View) -> Chart:
     """Return the view as a chart; where cells are too many, each block of them is one cell."""
     atlas, block_ranges, axes = shared.atlas, [], []
     across = view.across or max(atlas.n_queries, atlas.n_keys)

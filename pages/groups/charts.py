@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns
 from attention_core.charts.layers import FILL, QUIET, clickable, exact_scale, fixed_size, named, texts
 from attention_core.charts.ramps import DARK_COLOUR, ROLE_COLOURS, TEXT_COLOUR
@@ -27,15 +27,15 @@ KEY_AT = 0.36  # of the way from who has a key to whose lock it is tried in
 MIN_WEIGHT = 0.02  # weights below this get no line
 
 
-def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool) -> LayerChart:
+def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: list[int], is_luck: bool) -> Chart:
     """Draw the guests with their locks, lines from the one who looks to single others, or triangles, and keys.
 
     Looks are (n, n), see looks_of, without nobody; `tried` are those whose keys are tried; `is_luck` says that a lock
     which opens does so by luck. The point selection `guest` has the field guest.
     """
     turn = 2 * np.pi * np.arange(len(guests)) / len(guests)
-    places = {"x": np.sin(turn), "y": np.cos(turn)}
-    data = places | {
+    seats = {"x": np.sin(turn), "y": np.cos(turn)}
+    data = seats | {
         "guest": range(len(guests)),
         "name": [guest.name for guest in guests],
         "mark": (marks := [guest.fault or LUCK * (is_luck and guest.is_opened) for guest in guests]),
@@ -45,16 +45,16 @@ def party_chart(guests: Sequence[Guest], query: int, looks: np.ndarray, tried: l
         ],
     }
     lengths = np.array([len(guest.name) for guest in guests])
-    out = 1.27 + 0.035 * lengths * np.abs(places["x"])  # as far from the circle however long a name lies
-    names = data | {"x": out * places["x"], "y": out * places["y"]}
-    marks_below = names | {"y": names["y"] + np.where(places["y"] > 0.1, 0.24, -0.24)}  # not over the lock
-    keys = {axis: place[[*tried]] + KEY_AT * (place[query] - place[[*tried]]) for axis, place in places.items()}
-    chosen = {"x": [places["x"][query]], "y": [places["y"][query]]}
-    datasets = {"looks": _lines(places, query, looks), "chosen": chosen, "guests": data, "keys": keys}
-    return _party_chart({**datasets, "names": names, "marks": marks_below})
+    out = 1.27 + 0.035 * lengths * np.abs(seats["x"])  # as far from the circle however long a name lies
+    names = data | {"x": out * seats["x"], "y": out * seats["y"]}
+    marks_below = names | {"y": names["y"] + np.where(seats["y"] > 0.1, 0.24, -0.24)}  # not over the lock
+    keys = {axis: seat[[*tried]] + KEY_AT * (seat[query] - seat[[*tried]]) for axis, seat in seats.items()}
+    chosen = {"x": [seats["x"][query]], "y": [seats["y"][query]]}
+    datasets = {"looks": _lines(seats, query, looks), "chosen": chosen, "guests": data, "keys": keys}
+    return Chart(_party_chart(), {**datasets, "names": names, "marks": marks_below})
 
 
-@per_structure
+@compiled
 def _party_chart() -> alt.LayerChart:
     wide, high = WIDTH / 2 / UNIT, HEIGHT / 2 / UNIT
     x, y = (
@@ -62,16 +62,16 @@ def _party_chart() -> alt.LayerChart:
         alt.Y("y:Q", axis=None, scale=exact_scale(-high, high)),
     )
     space: dict[str, Any] = {"x": x, "y": y}
-    whole: dict[str, Any] = {**QUIET, "filled": True, "opacity": 1}
+    filled: dict[str, Any] = {**QUIET, "filled": True, "opacity": 1}
     width = alt.StrokeWidth("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 8]), legend=None)
-    ends = {**space, "x2": alt.X2("x2"), "y2": alt.Y2("y2"), "strokeWidth": width}
+    line = {**space, "x2": alt.X2("x2"), "y2": alt.Y2("y2"), "strokeWidth": width}
     ring = {**QUIET, "shape": "circle", "size": 3000, "filled": False, "strokeWidth": 3, "stroke": RING}
-    key = {**whole, "shape": KEY, "size": 1500, "color": ROLE_COLOURS[Role.KEY], "stroke": DARK_COLOUR}
-    circles = named("guests").mark_point(**whole, shape="circle", size=2000).encode(**space, color=FILL)
-    locks = named("guests").mark_point(**whole, size=480, color="white")
+    key = {**filled, "shape": KEY, "size": 1500, "color": ROLE_COLOURS[Role.KEY], "stroke": DARK_COLOUR}
+    circles = named("guests").mark_point(**filled, shape="circle", size=2000).encode(**space, color=FILL)
+    locks = named("guests").mark_point(**filled, size=480, color="white")
     bold = named("marks").mark_text(**QUIET, fontSize=16, fontWeight="bold")
     layers = [
-        named("looks").mark_rule(**QUIET, color=ROLE_COLOURS[Role.WEIGHTS]).encode(**ends),
+        named("looks").mark_rule(**QUIET, color=ROLE_COLOURS[Role.WEIGHTS]).encode(**line),
         named("chosen").mark_point(**ring).encode(**space),
         clickable(circles, "guest", "guest"),
         locks.encode(**space, shape=alt.Shape("lock:N", scale=None)),
@@ -82,9 +82,10 @@ def _party_chart() -> alt.LayerChart:
     return fixed_size(layers, WIDTH, HEIGHT)
 
 
-def _lines(places: dict[str, np.ndarray], query: int, looks: np.ndarray) -> Columns:
+def _lines(seats: dict[str, np.ndarray], query: int, looks: np.ndarray) -> Columns:
     weights = looks.copy()
     weights[query] = weights[:, query] = looks.sum(0)
     first, last = np.nonzero(np.triu(weights, 1) > MIN_WEIGHT)
-    data = {f"{axis}{end}": place[at] for axis, place in places.items() for end, at in (("", first), ("2", last))}
+    ends = (("", first), ("2", last))
+    data = {f"{axis}{suffix}": seat[guests] for axis, seat in seats.items() for suffix, guests in ends}
     return data | {"weight": weights[first, last]}

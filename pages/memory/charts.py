@@ -7,24 +7,11 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts import layers
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, long_form, rectangles
-from attention_core.charts.heatmap import block, matrix_png
-from attention_core.charts.layers import (
-    QUIET,
-    bar_layer,
-    bar_of,
-    bar_ticks_data,
-    corners,
-    exact_scale,
-    fixed_size,
-    halo_outlines,
-    hover_cells,
-    images,
-    label_expression,
-    named,
-    texts,
-)
+from attention_core.charts.layers import QUIET, Bar, named
+from attention_core.charts.png import matrix_png, reduce_blocks
 from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, TEXT_COLOUR, Ramp
 from attention_core.charts.words import text_width
 from attention_core.evaluate.translation_figures import ByLength
@@ -43,7 +30,7 @@ def over_time(
     read: Sequence[bool],
     now: int,
     size: tuple[int, int],
-) -> LayerChart:
+) -> Chart:
     """Draw the states of a reading in one direction: time runs to the right, dimensions downwards.
 
     More rows than screen pixels are averaged in whole blocks. Words that are read by now are shown, and the one that is
@@ -52,57 +39,45 @@ def over_time(
     values, labels = memory.states[direction], memory.labels
     n = len(labels)
     width, height = size
-    there = np.asarray(read, dtype=bool)
+    is_read = np.asarray(read, dtype=bool)
     rows = -(-len(values) // height), 1
-    sums, sizes = (block(some, rows, np.add.reduceat) for some in (values, np.ones_like(values)))
-    told = rectangles(range(n), 0, word=labels, length=np.linalg.norm(values, axis=0))
-    return _over_time(
-        {
-            "whole": rectangles(0, 0, n, url=matrix_png(np.where(there, sums / sizes, np.nan), ramp)),
-            "words": {name: np.asarray(some)[there] for name, some in told.items()},
-            "bar": bar_ticks_data(ramp),
-            "now": rectangles(now, 0),
-        },
-        n=n,
-        axis=alt.Axis(values=[place + 0.5 for place in range(n)], labelAngle=-45, **_word_labels(labels, width)),
-        bar=bar_of(ramp, "number in the state", min(width, 200)),
-        title=_heading(title, 4),
-        width=width,
-        height=height,
-    )
-
-
-@per_structure
-def _over_time(
-    n: int, axis: alt.Axis, bar: dict[str, Any], title: alt.TitleParams, width: int, height: int
-) -> alt.LayerChart:
-    x = alt.X("left:Q", title=None, scale=exact_scale(0, n), axis=axis)
-    space = corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=exact_scale(1, 0)))
-    layers = [
-        images("whole", space, clip=True),
-        hover_cells("words", space, alt.Tooltip("word:N"), alt.Tooltip("length:Q", title="length of h", format=".3g")),
-        bar_layer(bar),
-        *halo_outlines("now", space, (4, 2)),
-    ]
-    return fixed_size(layers, width, height, title=title)
-
-
-def _heading(text: str, offset: int) -> alt.TitleParams:
-    return alt.TitleParams(text=text, anchor="start", fontSize=12, fontWeight="normal", offset=offset)
-
-
-def _word_labels(labels: Sequence[str], length: int) -> dict[str, Any]:
-    every = -(-len(labels) * PER_LABEL // max(length, 1)) or 1
-    return {
-        "labelExpr": label_expression(labels, "floor(datum.value)", every),
-        "labelLimit": 90,
-        "labelFontSize": 12,
-        "grid": False,
-        "ticks": False,
-        "domain": False,
-        "labelOverlap": "greedy",
-        "labelSeparation": -200,
+    sums, sizes = (reduce_blocks(numbers, rows, np.add) for numbers in (values, np.ones_like(values)))
+    words = rectangles(range(n), 0, word=labels, length=np.linalg.norm(values, axis=0))
+    data = {
+        "whole": rectangles(0, 0, n, url=matrix_png(np.where(is_read, sums / sizes, np.nan), ramp)),
+        "words": {name: np.asarray(column)[is_read] for name, column in words.items()},
+        "bar": layers.bar_ticks_data(ramp),
+        "now": rectangles(now, 0),
     }
+    bar = layers.bar_of(ramp, "number in the state", min(width, 200))
+    return Chart(_over_time(tuple(labels), bar, title, width, height), data)
+
+
+@compiled
+def _over_time(words: tuple[str, ...], bar: Bar, title: str, width: int, height: int) -> alt.LayerChart:
+    n = len(words)
+    axis = alt.Axis(
+        values=[position + 0.5 for position in range(n)],
+        labelAngle=-45,
+        labelExpr=layers.label_expression(words, "floor(datum.value)", -(-n * PER_LABEL // max(width, 1)) or 1),
+        labelLimit=90,
+        labelFontSize=12,
+        grid=False,
+        ticks=False,
+        domain=False,
+        labelOverlap="greedy",
+        labelSeparation=-200,
+    )
+    x = alt.X("left:Q", title=None, scale=layers.exact_scale(0, n), axis=axis)
+    space = layers.corners(n, 1, x=x, y=alt.Y("top:Q", title=None, axis=None, scale=layers.exact_scale(1, 0)))
+    tooltip = alt.Tooltip("word:N"), alt.Tooltip("length:Q", title="length of h", format=".3g")
+    drawing = [
+        layers.images("whole", space, clip=True),
+        layers.hover_cells("words", space, *tooltip),
+        layers.bar_layer(bar),
+        *layers.halo_outlines("now", space, (4, 2)),
+    ]
+    return layers.fixed_size(drawing, width, height, title=layers.heading(title, offset=4))
 
 
 TRANSLATOR_COLOURS = {"translator-none": "#75808E", "translator-additive": ROLE_COLOURS[Role.WEIGHTS]}
@@ -111,53 +86,54 @@ LINE, ACROSS, NUMBER, HEAD, SIZE = 18, 112, 34, 22, 12
 """Screen pixels: of a line, of the longest bar, of a number beside it, of what stands above, of the letters."""
 
 
-def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> LayerChart:
+def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *, marked: int) -> Chart:
     """Draw one line per word: to the left its share in the one vector, to the right in the context.
 
     Both are shares (n,) on one scale. The marked word is bold.
     """
-    n, middle = len(words), max(text_width(one, IN_A_LECTURE * SIZE) for one in words) + 12
+    n, middle = len(words), max(text_width(word, IN_A_LECTURE * SIZE) for word in words) + 12
     limit, left = max(float(vector.max()), float(context.max()), 1e-9), ACROSS + NUMBER
     right = left + middle
     wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)
     data: dict[str, Columns] = {}
-    for name, values, start, way in (("vector", vector, left, -1), ("context", context, right, 1)):
+    for name, values, start, direction in (("vector", vector, left, -1), ("context", context, right, 1)):
         long = ACROSS * values / limit
-        said = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
-        data[name] = rectangles(np.minimum(start, start + way * long), tops + 4, long, LINE - 8)
-        data[f"{name}_ends"] = {"left": start + way * (long + 4), "top": tops + LINE / 2, "text": said}
+        percents = [f"{100 * value:.{0 if value >= 0.0095 else 1}f}%" for value in values]
+        data[name] = rectangles(np.minimum(start, start + direction * long), tops + 4, long, LINE - 8)
+        data[f"{name}_ends"] = {"left": start + direction * (long + 4), "top": tops + LINE / 2, "text": percents}
         data[f"{name}_head"] = {"left": [start], "top": [HEAD / 2]}
     names = {"left": np.full(n, left + middle / 2), "top": tops + LINE / 2, "text": np.array(words, object)}
     for weight, chosen in (("normal", np.arange(n) != marked), ("bold", np.arange(n) == marked)):
         data[weight] = {name: column[chosen] for name, column in names.items()}
     data["lines"] = rectangles(0.0, tops, wide, LINE, word=list(words), vector=vector, context=context)
-    return _cure_chart(data, across=wide, width=round(wide), height=HEAD + LINE * n)
+    return Chart(_cure_chart(wide, HEAD + LINE * n), data)
 
 
-@per_structure
-def _cure_chart(across: float, width: int, height: int) -> alt.LayerChart:
-    space = corners(across, height)
-    layers = []
+@compiled
+def _cure_chart(width: float, height: int) -> alt.LayerChart:
+    space = layers.corners(width, height)
+    drawing = []
     for name, head, align, model in (
         ("vector", "one vector", "right", "translator-none"),
         ("context", "attention", "left", "translator-additive"),
     ):
         colour = TRANSLATOR_COLOURS[model]
-        look: dict[str, Any] = {**QUIET, "align": align, "fontSize": SIZE, "fontWeight": "bold", "color": colour}
-        bold = named(f"{name}_head").mark_text(**look)
-        layers += [
+        style: dict[str, Any] = {**QUIET, "align": align, "fontSize": SIZE, "fontWeight": "bold", "color": colour}
+        bold = named(f"{name}_head").mark_text(**style)
+        drawing += [
             named(name).mark_rect(**QUIET, color=colour).encode(**space),
-            texts(f"{name}_ends", space, align=align, fontSize=11, color=LABEL_COLOUR, baseline="middle"),
+            layers.texts(f"{name}_ends", space, align=align, fontSize=11, color=LABEL_COLOUR, baseline="middle"),
             bold.encode(space["x"], space["y"], text=alt.value(head)),
         ]
     for weight in ("normal", "bold"):
-        layers.append(texts(weight, space, baseline="middle", fontSize=SIZE, fontWeight=weight, color=LABEL_COLOUR))
+        words: dict[str, Any] = {"baseline": "middle", "fontSize": SIZE, "fontWeight": weight, "color": LABEL_COLOUR}
+        drawing.append(layers.texts(weight, space, **words))
     tooltip = [
         alt.Tooltip("word:N"),
         alt.Tooltip("vector:Q", title="one vector", format=".1%"),
         alt.Tooltip("context:Q", title="attention", format=".1%"),
     ]
-    return fixed_size([*layers, hover_cells("lines", space, *tooltip)], width, height)
+    return layers.fixed_size([*drawing, layers.hover_cells("lines", space, *tooltip)], round(width), height)
 
 
 NAME_HEIGHT = 15  # screen pixels between two names
@@ -165,7 +141,7 @@ NAME_HEIGHT = 15  # screen pixels between two names
 
 def length_chart(
     figures: ByLength, *, width: int, height: int, called: Mapping[str, str], marked: Mapping[str, str]
-) -> LayerChart:
+) -> Chart:
     """Draw BLEU against length.
 
     Names right of the plot, which are what models are `called`, do not count in its width. Of the groups that are
@@ -176,33 +152,27 @@ def length_chart(
     top = 5 * (1 + max(data["bleu"]) // 5)
     last = {name: scores[-1] for name, scores in figures.scores.items() if scores[-1] is not None}
     falling = sorted(last, key=last.__getitem__, reverse=True)
-    ends = {
+    names = {
         "model": falling,
         "label": [called[name] for name in falling],
         "words": [figures.groups[-1]] * len(falling),
         "place": spread_out([last[name] for name in falling], NAME_HEIGHT * top / height, lowest=0.0),
     }
     marks = {"words": list(marked), "place": [top] * len(marked), "text": list(marked.values())}
-    return _length_chart(
-        {"marks": marks, "scores": data, "ends": ends},
-        groups=list(figures.groups),
-        top=top,
-        models=list(figures.scores),
-        colours=[TRANSLATOR_COLOURS[name] for name in figures.scores],
-        width=width,
-        height=height,
-    )
+    spec = _length_chart(tuple(figures.groups), top, tuple(figures.scores), width, height)
+    return Chart(spec, {"marks": marks, "scores": data, "ends": names})
 
 
-@per_structure
+@compiled
 def _length_chart(
-    groups: list[str], top: float, models: list[str], colours: list[str], width: int, height: int
+    groups: tuple[str, ...], top: float, models: tuple[str, ...], width: int, height: int
 ) -> alt.LayerChart:
     points, axis = alt.Scale(paddingOuter=0.2, type="point"), alt.Axis(labelAngle=0, grid=False)
-    x = alt.X("words:O", sort=groups, title=None, scale=points, axis=axis)
-    y = alt.Y("bleu:Q", title=None, scale=exact_scale(0, top), axis=alt.Axis(tickCount=5))
-    colour = alt.Color("model:N", scale=alt.Scale(domain=models, range=colours), legend=None)
-    place = {"x": x, "y": alt.Y("place:Q")}
+    x = alt.X("words:O", sort=list(groups), title=None, scale=points, axis=axis)
+    y = alt.Y("bleu:Q", title=None, scale=layers.exact_scale(0, top), axis=alt.Axis(tickCount=5))
+    colours = [TRANSLATOR_COLOURS[model] for model in models]
+    colour = alt.Color("model:N", scale=alt.Scale(domain=list(models), range=colours), legend=None)
+    point = {"x": x, "y": alt.Y("place:Q")}
     tooltip = [
         alt.Tooltip("label:N", title="translator"),
         alt.Tooltip("words:O"),
@@ -211,20 +181,20 @@ def _length_chart(
     rules = named("marks").mark_rule(**QUIET, strokeDash=[3, 3], color=TEXT_COLOUR, opacity=0.6)
     lines = named("scores").mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(size=70), aria=True)
     names = named("ends").mark_text(**QUIET, align="left", dx=12, fontSize=12, fontWeight=600)
-    layers = [
+    drawing = [
         rules.encode(x),
-        texts("marks", place, baseline="bottom", dy=-3, color=TEXT_COLOUR),
+        layers.texts("marks", point, baseline="bottom", dy=-3, color=TEXT_COLOUR),
         lines.encode(x, y, colour, tooltip=tooltip),
-        names.encode(**place, color=colour, text=alt.Text("label:N")),
+        names.encode(**point, color=colour, text=alt.Text("label:N")),
     ]
-    about = "translation quality (BLEU) by words of the English sentence"
-    return fixed_size(layers, width, height, title=_heading(about, 22))
+    title = "translation quality (BLEU) by words of the English sentence"
+    return layers.fixed_size(drawing, width, height, title=layers.heading(title, offset=22))
 
 
-def spread_out(places: list[float], gap: float, lowest: float) -> list[float]:
-    """Return falling places, moved so that neighbours are a gap apart; all move up where the last would be too low."""
+def spread_out(heights: list[float], gap: float, lowest: float) -> list[float]:
+    """Return falling heights, moved so that neighbours are a gap apart; all move up where the last would be too low."""
     moved: list[float] = []
-    for place in places:
-        moved.append(min(place, moved[-1] - gap) if moved else place)
+    for height in heights:
+        moved.append(min(height, moved[-1] - gap) if moved else height)
     up = max(0.0, lowest - moved[-1]) if moved else 0.0
-    return [place + up for place in moved]
+    return [height + up for height in moved]

@@ -11,9 +11,9 @@ from PIL import Image
 from attention_core import AttentionTrace, Role
 from attention_core.attention.view.page import pieces, tiles_of
 from attention_core.attention.wording import percent
-from attention_core.charts.chart import Drawn
+from attention_core.charts.chart import Chart
 from attention_core.charts.heads import masked
-from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.charts.words import shade_ramp, shaded_words
 from attention_core.device import to_array
@@ -90,7 +90,7 @@ def _note_pictures(trace: AttentionTrace, weights: np.ndarray, query: int) -> No
     queries, keys = trace.story.query_axis, trace.story.key_axis
     asks, colour, row = pieces(queries.labels)[query][0], ROLE_COLOURS[Role.WEIGHTS], weights[query]
 
-    def text() -> Drawn:
+    def text() -> Chart:
         words, glued = zip(*pieces(keys.labels), strict=True)
         # as the browser shades: small weights show too, but no pattern where there is none
         ramp = shade_ramp(colour, max(float(row.max()), min(1, 6 / len(row))), 0.6)

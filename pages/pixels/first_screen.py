@@ -13,7 +13,7 @@ from attention_core import UNIFORM, AttentionTrace
 from attention_core.attention.view.colours import CLEARNESS, DOWN, PINK, UP
 from attention_core.attention.wording import percent
 from attention_core.charts import overlay, picture, signed_ramp
-from attention_core.charts.chart import Drawn
+from attention_core.charts.chart import Chart
 from attention_core.charts.ramps import CHOSEN, GREY
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array
@@ -213,7 +213,7 @@ def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
     return trace.summary(0, ink_mask(image).flatten()).received.reshape(image.shape).cpu()
 
 
-def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **style: Any) -> Drawn:
+def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **style: Any) -> Chart:
     """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs.
 
     The style is that of picture and overlay: size, marked, bar.

@@ -10,7 +10,7 @@ from attention_core.attention.edits import DropHead, Uniform
 from attention_core.attention.types import Axis, Role, Step
 from attention_core.attention.wording import format_count, percent
 from attention_core.charts.bars import SERIES, bar_table
-from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.scenes import MAX_DIGITS

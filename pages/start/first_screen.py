@@ -32,7 +32,7 @@ from ui.read_back import read_back
 from ui.state import BAD_VALUE_ERRORS, Field, component_message, plain_text
 
 if TYPE_CHECKING:
-    from attention_core.charts.chart import Drawn
+    from attention_core.charts.chart import Chart
 
 NAME = "start"
 SENTENCE = OPENING[0]
@@ -105,7 +105,7 @@ def _titles(text: str, translated: dict[str, Any]) -> tuple[str, str]:
     )
 
 
-def _weights(translation: dict[str, Any]) -> Drawn:
+def _weights(translation: dict[str, Any]) -> Chart:
     from attention_core.charts.words import word_weights
 
     return word_weights(*(translation[name] for name in ("source", "target", "weights", "active", "single")))
@@ -143,7 +143,7 @@ def _clear_examples() -> list[str]:
     return [text for text in QUESTIONS if is_clear(parse(text), digits)]
 
 
-def _look_chart(weights: list[float]) -> Drawn:
+def _look_chart(weights: list[float]) -> Chart:
     from attention_core.charts import overlay
     from pages.start.live_answers import canvas_of
 

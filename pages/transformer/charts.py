@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.layers import QUIET, named, series_colour
 from pages.transformer.cost import WAYS, CostRow, expected_line, measured
 
@@ -14,45 +14,49 @@ UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
 LINE = "#1B6CA8"
 
 
-def cost_chart(rows: Sequence[CostRow], field: str) -> LayerChart:
+def cost_chart(rows: Sequence[CostRow], field: str) -> Chart:
     """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed."""
     points, slopes = (
-        [(WAYS[way], n, value) for way in WAYS for n, value in pairs(rows, way, field)]
+        [(title, n, value) for name, title in WAYS.items() for n, value in pairs(rows, name, field)]
         for pairs in (measured, expected_line)
     )
-    sizes = sorted({row["n"] for row in rows})
-    across = alt.Axis(values=sizes, format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
-    return _cost_chart({"slopes": _columns(slopes), "points": _columns(points)}, across=across, unit=UNITS[field])
+    spec = _cost_chart(tuple(sorted({row["n"] for row in rows})), UNITS[field])
+    return Chart(spec, {"slopes": _columns(slopes), "points": _columns(points)})
 
 
-@per_structure
-def _cost_chart(across: alt.Axis, unit: str) -> alt.LayerChart:
+@compiled
+def _cost_chart(sizes: tuple[int, ...], unit: str) -> alt.LayerChart:
+    across = alt.Axis(values=list(sizes), format="~s" if max(sizes, default=0) > 99999 else "d", grid=False)
     powers = alt.Axis(values=[10.0**power for power in range(-4, 7)], format="~g")
-    encoded = (
+    channels = (
         alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=across),
         alt.Y("value:Q", title=unit, scale=alt.Scale(type="log"), axis=powers),
         series_colour("way", [*WAYS.values()], COLOURS, offset=2, columns=1, labelLimit=260),
     )
-    told = alt.Tooltip("n:Q", format=","), alt.Tooltip("value:Q", title=unit, format=".3g")
+    tooltip = [
+        alt.Tooltip("way:N"),
+        alt.Tooltip("n:Q", format=","),
+        alt.Tooltip("value:Q", title=unit, format=".3g"),
+    ]
     dashed = named("slopes").mark_line(**QUIET, strokeDash=[4, 4], strokeWidth=1.3, opacity=0.75)
     lines = named("points").mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=34))
-    lines = lines.encode(*encoded, tooltip=[alt.Tooltip("way:N"), *told])
-    return alt.LayerChart(layer=[dashed.encode(*encoded), lines], height=350)
+    lines = lines.encode(*channels, tooltip=tooltip)
+    return alt.LayerChart(layer=[dashed.encode(*channels), lines], height=350)
 
 
 def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
-    return {name: [row[place] for row in rows] for place, name in enumerate(("way", "n", "value"))}
+    return {name: [row[index] for row in rows] for index, name in enumerate(("way", "n", "value"))}
 
 
-def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> LayerChart:
+def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> Chart:
     """Draw a dot product over the distance of two positions."""
-    return _distance_chart({"products": {"distances": distances, "products": products}}, title=title)
+    return Chart(_distance_chart(title), {"products": {"distances": distances, "products": products}})
 
 
-@per_structure
+@compiled
 def _distance_chart(title: str) -> alt.LayerChart:
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
     y = alt.Y("products:Q", title=title, axis=alt.Axis(tickCount=4))
-    told = [alt.Tooltip("distances:Q", title="distance"), alt.Tooltip("products:Q", format=".4g")]
-    line = named("products").mark_line(color=LINE, strokeWidth=2).encode(x, y, tooltip=told)
+    tooltip = [alt.Tooltip("distances:Q", title="distance"), alt.Tooltip("products:Q", format=".4g")]
+    line = named("products").mark_line(color=LINE, strokeWidth=2).encode(x, y, tooltip=tooltip)
     return alt.LayerChart(layer=[line], height=270)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core.attention.positions import sinusoidal
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.matrix import matrix_chart
 from attention_core.device import to_array
 from attention_core.evaluate.translation_figures import committed_costs
 from attention_core.evaluate.variants import variants_of

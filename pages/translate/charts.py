@@ -7,10 +7,11 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, rectangles
-from attention_core.charts.heatmap import matrix_chart, matrix_png
 from attention_core.charts.layers import FILL, QUIET, corners, exact_scale, fixed_size, images, named, texts
+from attention_core.charts.matrix import matrix_chart
+from attention_core.charts.png import matrix_png
 from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, signed_ramp, weights_ramp
 
 QUERY_TITLE = "French word being written (query)"
@@ -20,10 +21,10 @@ ROW = 16  # screen pixels of one vector
 
 def alignment_chart(
     weights: np.ndarray, target: Sequence[str], keys: Sequence[str], *, size: int = 420, **options: Any
-) -> LayerChart:
+) -> Chart:
     """Draw an alignment, (n_target, n_keys); all have the same colours from 0 to 1, so that any two can be compared.
 
-    More: see matrix_chart.
+    Options: see matrix_chart.
 
     Source: Bahdanau et al. 2015, figure 3.
     """
@@ -34,7 +35,7 @@ def alignment_chart(
 
 def collapse_chart(
     labels: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int
-) -> LayerChart:
+) -> Chart:
     """Draw n vectors (n, d) as rows, the weight (n,) of each beside it, and below them their weighted sum (d,).
 
     Each vector has a label and is `width` pixels wide. Vectors are states, or states times their weights.
@@ -52,14 +53,13 @@ def collapse_chart(
         "names": rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], **named_rows),
         "sum": {"left": [width / 2], "top": [n + 1.0], "text": [f"weighted sum of {n}  ↓"]},
     }
+    return Chart(_collapse_chart(width, bar_room, below + 1), data)
+
+
+@compiled
+def _collapse_chart(width: int, bar_room: float, rows: int) -> alt.LayerChart:
     x_scale = exact_scale(-86, width + 16 + bar_room)
-    size = {"width": round(width + 102 + bar_room), "height": ROW * (below + 1)}
-    return _collapse_chart(data, across=x_scale, rows=below + 1, **size)
-
-
-@per_structure
-def _collapse_chart(across: alt.Scale, rows: int, width: int, height: int) -> alt.LayerChart:
-    space = corners(0, rows, x=alt.X("left:Q", axis=None, scale=across))
+    space = corners(0, rows, x=alt.X("left:Q", axis=None, scale=x_scale))
     style: dict[str, Any] = {"fontSize": 13, "baseline": "middle"}
     bars = named("bars").mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
     tooltip = [alt.Tooltip("word:N", title="state at"), alt.Tooltip("weight:Q", format=".1%")]
@@ -69,7 +69,7 @@ def _collapse_chart(across: alt.Scale, rows: int, width: int, height: int) -> al
         texts("names", space, align="right", limit=78, **style).encode(color=FILL),
         texts("sum", space, color=ROLE_COLOURS[Role.CONTEXT], **style),
     ]
-    return fixed_size(layers, width, height)
+    return fixed_size(layers, round(width + 102 + bar_room), ROW * rows)
 
 
 LINE, HEAD, SIZE, WIDE = 20, 40, 12, 376
@@ -104,7 +104,7 @@ def unrolled_chart(
     lit: str,
     scores: np.ndarray | None,
     weights: np.ndarray | None,
-) -> LayerChart:
+) -> Chart:
     """Draw the network from the English words on the left to the French ones on the right, one of STEPS lit.
 
     Source and target are pieces, downwards. Scores and weights (n_source,) are those of the present piece, scores
@@ -146,11 +146,11 @@ def unrolled_chart(
     data |= _column_labels("source", source, strong[0], source_ys, SOURCE)
     data |= _column_labels("target", target, strong[1], target_ys, TARGET)
     data |= {step: {"left": [left], "top": [(8, 22)[column % 2]]} for column, (_, step, left, _) in enumerate(HEADS)}
-    return _unrolled_chart(data, lit=(lit,), height=HEAD + high)
+    return Chart(_unrolled_chart(lit, HEAD + high), data)
 
 
-@per_structure
-def _unrolled_chart(lit: tuple[str], height: int) -> alt.LayerChart:
+@compiled
+def _unrolled_chart(lit: str, height: int) -> alt.LayerChart:
     space = corners(WIDE, height)
     width = alt.Size("width:Q", scale=None, legend=None)
     layers = [
@@ -158,7 +158,7 @@ def _unrolled_chart(lit: tuple[str], height: int) -> alt.LayerChart:
         named("boxes").mark_rect(**QUIET, cornerRadius=2).encode(**space, color=FILL),
     ]
     for head, step, _, role in HEADS:
-        weight = "bold" if (step,) == lit else "normal"
+        weight = "bold" if step == lit else "normal"
         style = {**QUIET, "baseline": "middle", "fontSize": 11, "fontWeight": weight, "color": ROLE_COLOURS[role]}
         layers.append(named(step).mark_text(**style).encode(space["x"], space["y"], text=alt.value(head)))
     text_style: dict[str, Any] = {"baseline": "middle", "fontSize": SIZE, "color": LABEL_COLOUR}

@@ -11,7 +11,7 @@ from attention_core import Role, Step
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.charts import signed_ramp
-from attention_core.charts.heatmap import matrix_png
+from attention_core.charts.png import matrix_png
 from attention_core.data.pieces import MAX_WORDS, english_words
 from attention_core.device import to_array
 from attention_core.evaluate.translation_figures import Learning, learning_of

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import LayerChart, per_structure
+from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns
 from attention_core.charts.layers import QUIET, exact_scale, fixed_size, named, texts
 from attention_core.charts.ramps import ROLE_COLOURS
@@ -35,7 +35,7 @@ def hull_chart(
     value_labels: Sequence[str],
     query_labels: Sequence[str],
     query: int,
-) -> LayerChart:
+) -> Chart:
     """Draw values, their hull, and the contexts, the chosen query's with a line to each value as wide as its weight.
 
     Values are (n_keys, 2), contexts (n_queries, 2), with a label each; weights (n_keys,) are those of the chosen query.
@@ -51,29 +51,26 @@ def hull_chart(
     chosen = _points(context[[query]]) | {"label": [query_labels[query]]}
     left, right = _sides(spokes, values)
     data = {"ring": ring, "spokes": spokes, "contexts": contexts, "left": left, "right": right, "chosen": chosen}
-    return _hull_chart(
-        data,
-        x=exact_scale(middle[0] - reach, middle[0] + reach),
-        y=exact_scale(middle[1] - reach, middle[1] + reach),
-    )
+    return Chart(_hull_chart(tuple((middle - reach).tolist()), tuple((middle + reach).tolist())), data)
 
 
-@per_structure
-def _hull_chart(x: alt.Scale, y: alt.Scale) -> alt.LayerChart:
+@compiled
+def _hull_chart(low: tuple[float, ...], high: tuple[float, ...]) -> alt.LayerChart:
+    x, y = (exact_scale(*ends) for ends in zip(low, high, strict=True))
     at: dict[str, Any] = {"x": alt.X("x:Q", title="column 1", scale=x), "y": alt.Y("y:Q", title="column 2", scale=y)}
     value, result = ROLE_COLOURS[Role.VALUE], ROLE_COLOURS[Role.CONTEXT]
-    ends = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
-    told = [alt.Tooltip("label:N"), alt.Tooltip("x:Q", format=".4g"), alt.Tooltip("y:Q", format=".4g")]
+    line = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}
+    tooltip = [alt.Tooltip("label:N"), alt.Tooltip("x:Q", format=".4g"), alt.Tooltip("y:Q", format=".4g")]
     ring = named("ring").mark_line(**QUIET, fillOpacity=0.12, fill=value, strokeWidth=1.2, color=value)
     diamonds = named("contexts").mark_point(filled=True, shape="diamond", color=result, opacity=1)
     style: dict[str, Any] = {"dy": -7, "fontSize": FONT_SIZE}
     layers = [
         ring.encode(**at, order=alt.Order("order:Q")),
-        named("spokes").mark_rule(**QUIET, color=ROLE_COLOURS[Role.WEIGHTS], opacity=0.55).encode(**at, **ends),
+        named("spokes").mark_rule(**QUIET, color=ROLE_COLOURS[Role.WEIGHTS], opacity=0.55).encode(**at, **line),
         named("spokes")
         .mark_circle(size=70, color=value, opacity=1)
-        .encode(**at, tooltip=[*told, alt.Tooltip("weight:Q", format=".4f")]),
-        diamonds.encode(**at, tooltip=told, size=alt.Size("size:Q", scale=None)),
+        .encode(**at, tooltip=[*tooltip, alt.Tooltip("weight:Q", format=".4f")]),
+        diamonds.encode(**at, tooltip=tooltip, size=alt.Size("size:Q", scale=None)),
         texts("left", at, "label", color=value, align="right", dx=-8, **style),
         texts("right", at, "label", color=value, align="left", dx=8, **style),
         texts("chosen", at, "label", color=result, fontWeight="bold", align="left", dx=8, **style),
@@ -88,5 +85,5 @@ def _sides(spokes: Columns, values: np.ndarray) -> Iterator[Columns]:
         yield {name: np.array(column, object)[chosen] for name, column in spokes.items()}
 
 
-def _points(places: np.ndarray) -> Columns:
-    return {"x": places[:, 0], "y": places[:, 1]}
+def _points(points: np.ndarray) -> Columns:
+    return {"x": points[:, 0], "y": points[:, 1]}

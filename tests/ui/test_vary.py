@@ -8,15 +8,15 @@ import pytest
 import vl_convert
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts.chart import Drawn, Spec, data_url
+from attention_core.charts.chart import Chart, Spec, data_url
 from attention_core.charts.columns import Columns
-from attention_core.charts.heatmap import matrix_chart
+from attention_core.charts.matrix import matrix_chart
 from ui.vary import with_row
 
 SYMBOLS = re.compile(r'<g class="mark-symbol role-mark layer_marks"[^>]*><path[^>]*opacity="0"[^>]*/></g>')
 
 
-def cells(n: int, seed: int, title: str = "") -> Drawn:
+def cells(n: int, seed: int, title: str = "") -> Chart:
     """Return weights of n words, another matrix for each seed."""
     weights = np.random.default_rng(seed).dirichlet(np.ones(n), n)
     words = Axis("words", [f'"{seed}\'s" {number}' for number in range(n)])
@@ -24,7 +24,7 @@ def cells(n: int, seed: int, title: str = "") -> Drawn:
     return chart.properties(title=title) if title else chart
 
 
-def states(n: int, seed: int, title: str = "") -> Drawn:
+def states(n: int, seed: int, title: str = "") -> Chart:
     """Return a wide matrix, drawn as an image, of which only the columns have names."""
     rows, columns = Axis("numbers", [str(number) for number in range(70)]), Axis("words", [f"w{i}" for i in range(n)])
     chart = matrix_chart(np.random.default_rng(seed).normal(size=(70, n)), rows, columns, Role.VALUE)
@@ -44,7 +44,7 @@ def drawn(spec: Spec, data: dict[str, Columns]) -> str:
 @pytest.mark.parametrize("make", [cells, states])
 def test_the_spec_stays_while_words_numbers_size_and_title_change(make, title):
     charts = [make(n, seed, title and f"{title} {seed}") for n, seed in ((9, 0), (9, 1), (11, 2))]
-    specs = [chart.spec_and_data()[0] for chart in charts]
+    specs = [chart.spec for chart in charts]
     assert len({json.dumps(spec) for spec in specs}) > 1
     params = [{"name": side, "value": 40, "on": []} for side in ("width", "height")]
     kept, rows = zip(*(with_row(spec | {"params": [*spec.get("params", []), *params]}) for spec in specs), strict=True)
@@ -54,7 +54,8 @@ def test_the_spec_stays_while_words_numbers_size_and_title_change(make, title):
 
 @pytest.mark.parametrize("make", [cells, states])
 def test_it_looks_as_before(make):
-    spec, data = make(9, 3, "its title").spec_and_data()
+    chart = make(9, 3, "its title")
+    spec, data = chart.spec, chart.data
     data = {name: {column: [data_url(one) if isinstance(one, bytes) else one for one in values]
                    for column, values in columns.items()} for name, columns in data.items()}  # fmt: skip
     kept, row = with_row(spec)

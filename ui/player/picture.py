@@ -14,7 +14,7 @@ from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
 from attention_core.charts import STEP_SIZE, step_chart
 from attention_core.charts.bars import SERIES
-from attention_core.charts.chart import Drawn
+from attention_core.charts.chart import Chart
 from attention_core.charts.overlay import glow_ramp, image_png, overlay, strongest_weight
 from attention_core.charts.ramps import Ramp
 from attention_core.device import to_array
@@ -117,7 +117,7 @@ def _filed(part: Any, most: int) -> Any:
     return {"file": file} if file else part
 
 
-def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Drawn:
+def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Chart:
     """Return what is saved of a step: its picture in the page's way."""
     if look.over is None:
         cell = [] if look.column is None or step.code else [(look.query or 0, look.column)]
@@ -128,7 +128,7 @@ def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp) -> Drawn:
             column=look.column,
             size=look.size,
             ink=ink,
-            shown=look.shown,
+            columns=look.shown,
             framed=[*look.framed, *cell],
             n_keys=look.n_keys,
             reach=look.reach,

@@ -74,7 +74,7 @@ def test_svg_has_the_labels_the_numbers_and_the_colour_bar():
 @pytest.mark.parametrize("make", [large, over_a_picture])
 def test_a_picture_is_written_once_and_inside_the_file(make):
     svg = figure(make(), "svg")
-    pictures = {part for _, columns in make().spec_and_data()[1].items() for name in columns for part in columns[name]}
+    pictures = {part for columns in make().data.values() for name in columns for part in columns[name]}
     urls = [data_url(part) for part in pictures if isinstance(part, bytes)]
     assert urls
     assert [svg.count(url.encode()) for url in urls] == [1] * len(urls)

@@ -12,7 +12,7 @@ from PIL.ImageColor import getcolor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.view.colours import MASKED_COLOUR, UNIFORM_AT
 from attention_core.charts import heads as heads_module
-from attention_core.charts.heads import heads_chart, mosaic, own_ramp
+from attention_core.charts.heads import head_ramp, heads_chart, mosaic
 from tests.support.charts import valid
 from tests.support.traces import of_weights, trace_of
 
@@ -53,7 +53,7 @@ def test_small_matrices_are_drawn_cell_by_cell_and_pictures_stay_apart():
     drawn = mosaic([trace, trace], size=60)
     for layer, head in ((0, 0), (1, 2)):
         weights = trace.weights(head).numpy()
-        shares = own_ramp(1 / 5, weights.max()).position(weights)[np.arange(60) * 5 // 60][:, np.arange(60) * 5 // 60]
+        shares = head_ramp(1 / 5, weights.max()).position(weights)[np.arange(60) * 5 // 60][:, np.arange(60) * 5 // 60]
         np.testing.assert_array_equal(pixels(drawn, layer, head), nearest(drawn, shares))
     whole = np.asarray(Image.open(io.BytesIO(drawn.url)).convert("RGBA"))
     assert whole.shape == (2 * 60 + 9, 3 * 60 + 18, 4)
@@ -76,7 +76,7 @@ def test_other_shapes_have_as_many_pixels():
         height = one.height
         edges = np.arange(height) * len(rows) // height
         largest = np.maximum.reduceat(rows.numpy().reshape(len(rows), 80, 5).max(2), edges)
-        shares = own_ramp(1 / 400, float(rows.max())).position(largest)
+        shares = head_ramp(1 / 400, float(rows.max())).position(largest)
         np.testing.assert_array_equal(pixels(one, 0, 0), nearest(one, shares))
 
 
@@ -91,7 +91,7 @@ def test_very_long_inputs_are_drawn_from_a_sample_that_is_told(monkeypatch):
 
 def test_colours_of_its_own_have_one_place_for_looking_everywhere_alike():
     for uniform, largest in ((1 / 512, 0.9), (1 / 512, 1 / 500), (1 / 40, 0.3)):
-        ramp = own_ramp(uniform, largest)
+        ramp = head_ramp(uniform, largest)
         assert float(ramp.position(np.array([uniform]))[0]) == pytest.approx(UNIFORM_AT, abs=1e-6)
         assert ramp.high >= largest
     dull = mosaic([of_weights(np.full((1, 64, 64), 1 / 64))], size=64)

@@ -36,7 +36,7 @@ def test_numbers_fit_a_cell(value, text):
 
 def test_a_line_is_as_wide_as_its_weight_and_has_the_colour_of_its_sign():
     weights = np.array([[[2.0], [-1.0]], [[0.0], [0.5]]])
-    data = layers_chart(NODES[:2], weights, NODES[:2], [3, -3], NODES[2]).spec_and_data()[1]
+    data = layers_chart(NODES[:2], weights, NODES[:2], [3, -3], NODES[2]).data
     first, last = data["first"], data["last"]
     assert first["width"].tolist() == [5.0, 2.5, 0.0, 1.25]
     assert first["fill"][:2] == last["fill"] == [UP, DOWN]

@@ -9,8 +9,9 @@ import streamlit as st
 from attention_core.attention.types import Axis, Step
 from attention_core.attention.wording import percent
 from attention_core.charts.chart import data_url
-from attention_core.charts.heatmap import block, guesses_chart
+from attention_core.charts.matrix import guesses_chart
 from attention_core.charts.overlay import image_png
+from attention_core.charts.png import reduce_blocks
 from attention_core.explain.guess import KeyPicture, options, row_values
 from ui.chart import draw_chart
 from ui.lecture.hall.corner import HAS_QUESTION, ROOM, Room
@@ -89,7 +90,7 @@ def _blocks_question(
     """Return the question for the largest number in a picture, cut into blocks that a finger can hit."""
     height, width = picture.grid
     side = -(-max(picture.grid) // MAX_COLUMNS)
-    blocks = block(values[: height * width].reshape(picture.grid), (side, side), np.fmax.reduceat)
+    blocks = reduce_blocks(values[: height * width].reshape(picture.grid), (side, side), np.fmax)
     down, across = (Axis.numbered(name, n) for name, n in zip(("rows", "columns"), blocks.shape, strict=True))
     names = tuple(f"column {label}" for label in across.labels) * len(down)
     question = HallQuestion(

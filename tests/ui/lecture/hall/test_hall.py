@@ -195,7 +195,7 @@ def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, method, path, 
 
 def test_a_circle_stands_on_every_cell_that_was_guessed():
     from attention_core.attention.types import Role
-    from attention_core.charts.heatmap import guesses_chart
+    from attention_core.charts.matrix import guesses_chart
 
     counts = np.array([[0, 7], [3, 0]])
     axis = Axis("words", ["a", "b"])
