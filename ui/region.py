@@ -8,7 +8,6 @@ import streamlit as st
 
 from attention_core import AttentionTrace, BlockKeys, Edit, HeadRef, PatternFrom, PermuteKeys, Uniform
 from attention_core.attention.wording import format_count
-from attention_core.charts import picture
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
 from attention_core.charts.png import matrix_png
 from ui.chart import draw_layers, picture_address
@@ -43,13 +42,12 @@ class Region:
         hint: str,
         size: int,
         pixels: bool = False,
-        outline: np.ndarray | None = None,
         high: float | None = None,
     ) -> None:
         """Draw the picture to brush over, with the present map, how the map has changed, the actions and the edits.
 
-        The paper is uint8 (height, width, 3 or 4); the maps are (rows, columns), as is the outline, ink to see the
-        change by. The hint stands there while there is no edit; with `pixels` cells are the picture's own pixels.
+        The paper is uint8 (height, width, 3 or 4), the maps are (rows, columns). The hint stands there while there is
+        no edit; with `pixels` cells are the picture's own pixels.
         `high` is the weight of the strongest pink, None = the largest of both maps.
         """
         (rows, columns), message, shares = after.shape, f"{self._page}_brush", now[0].has_softmax
@@ -81,12 +79,11 @@ class Region:
             change, colours = difference(before, after)
             if change.any():
                 with st.container(width=size, gap="xsmall"):
-                    drawn = partial(picture, change, colours, title="change", size=size, outline=outline)
                     faint = np.dstack([paper[..., :3], np.full(paper.shape[:2], FAINT, np.uint8)])
                     layers, key = [matrix_png(change, colours), image_png(faint)], f"{self._page}_difference"
                     shown, words = change * (100 if shares else 1), "How much each weight changed"
-                    tells = f"changed by {{}}{' percentage points' * shares}"
-                    draw_layers(drawn, layers, shown, key, words, size=size, axis=self._what, tells=tells)
+                    tooltip = f"changed by {{}}{' percentage points' * shares}"
+                    draw_layers(layers, shown, key, words, size=size, axis=self._what, tooltip=tooltip)
                     if shares:
                         say_moved(change)
                     else:

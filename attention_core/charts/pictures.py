@@ -72,6 +72,50 @@ def _picture(
     return layers.fixed_size([*drawing, *position_cells(tooltip)], *size)
 
 
+def layered_picture(
+    pngs: Sequence[bytes],
+    shape: tuple[int, int],
+    size: tuple[int, int],
+    *,
+    row_labels: Sequence[str] = (),
+    smooth: bool = False,
+    marked: int | None = None,
+) -> Chart:
+    """Draw PNGs over one another, the top one first, over a grid of (rows, columns); width and height on the screen.
+
+    Rows may have labels; the marked cell, in reading order, is framed.
+    """
+    rows, columns = shape
+    urls = {f"layer{number}": content for number, content in enumerate(pngs)}
+    data = {"whole": rectangles(0, 0, columns, rows, **urls)}
+    if marked is not None:
+        data["marked"] = rectangles(marked % columns, marked // columns)
+    return Chart(_layered_picture(tuple(urls), shape, tuple(row_labels), smooth, marked is not None, size), data)
+
+
+@compiled
+def _layered_picture(
+    names: tuple[str, ...],
+    shape: tuple[int, int],
+    row_labels: tuple[str, ...],
+    smooth: bool,
+    is_marked: bool,
+    size: tuple[int, int],
+) -> alt.LayerChart:
+    rows, columns = shape
+    axis = None
+    if row_labels:
+        middles = [row + 0.5 for row in range(rows)]
+        texts = layers.label_expression(row_labels, "floor(datum.value)")
+        axis = alt.Axis(title=None, values=middles, labelExpr=texts, grid=False)
+    space = layers.corners(columns, rows, y=alt.Y("top:Q", axis=axis, scale=layers.exact_scale(rows, 0)))
+    drawing = [layers.images("whole", space, name, clip=True, smooth=smooth) for name in reversed(names)]
+    drawing.append(named("whole").mark_rect(**EDGE).encode(**space))
+    if is_marked:
+        drawing.append(layers.outlined("marked", CORNERS, 2))
+    return layers.fixed_size(drawing, *size)
+
+
 def position_data(values: np.ndarray, name: str) -> dict[str, Columns]:
     """Return the data of what the mouse meets on a picture (height, width), in reading order; the name is a value's."""
     rows, columns = np.divmod(np.arange(values.size), values.shape[1])

@@ -128,7 +128,7 @@ def draw_learned_mask(reading: FindReading, paper: str) -> None:
     """Draw the mask for the pad below it: ink and mask alone."""
     ink = reading.canvas.copy()
     ink[~ink_of(ink, paper), 3] = 0
-    draw_map(reading.masks[2], ink, "find_hero", "The weights: the mask over the drawing", size=MASK_SIZE, tells="")
+    draw_map(reading.masks[2], ink, "find_hero", "The weights: the mask over the drawing", size=MASK_SIZE, tooltip="")
 
 
 def draw_equal_mask(reading: FindReading) -> None:

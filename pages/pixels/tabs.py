@@ -31,7 +31,7 @@ from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.labels import error_markdown, explain, number, paragraph
-from ui.layout import figures_table, ink_ramp
+from ui.layout import figures_table
 from ui.player import StepLook, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
@@ -265,11 +265,8 @@ def pixels_steps(reading: screen.Reading) -> None:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture_column:
             ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
-            chart = partial(picture, ink, ink_ramp(), title="ink", size=168, marked=query, bar=False)
             layers, key, on_choose = [image_png(inked(ink))], "pixels_pick", screen.QUERY.take
-            draw_layers(
-                chart, layers, ink, key, alt, size=168, axis="pixels", tells="ink {}", chosen=query, take=on_choose
-            )
+            draw_layers(layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, take=on_choose)
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
@@ -300,7 +297,7 @@ def change_section(reading: screen.Reading) -> None:
         paper = inked(0.6 * ink).repeat(4, 0).repeat(4, 1)
         hint = "Brush over ink, then let no pixel look there."
         high = screen.STRONGEST if reading.trace.has_softmax else None
-        REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, outline=ink, high=high)
+        REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, high=high)
     with right:
         show_outcome(screen.NAME, DIGITS, reading.learned.probabilities, reading.edited.probabilities)
     if (folded := expander("Erase ink instead", ERASES)).open:

@@ -7,10 +7,9 @@ import numpy as np
 import streamlit as st
 
 from attention_core.attention.edits import DropHead, Uniform
-from attention_core.attention.types import Axis, Role, Step
+from attention_core.attention.types import Role, Step
 from attention_core.attention.wording import format_count, percent
 from attention_core.charts.bars import SERIES, bar_table
-from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_weight
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.scenes import MAX_DIGITS
@@ -116,11 +115,11 @@ def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
     weights, left_out = to_array(column_weights(changed.reading.trace)), changed.left_out(drawing)
     weights = np.vstack([np.zeros((left_out, weights.shape[1])), weights])
     labels, high = ["no look"] * left_out + numbered(labels_of(changed.reading)), float(weights.max())
-    looks, columns = Axis("looks", labels), Axis("columns", [str(column + 1) for column in range(weights.shape[1])])
-    chart, layer = partial(matrix_chart, weights, looks, columns, Role.WEIGHTS), glow_ramp(weights.shape[1], high)
+    layer = glow_ramp(weights.shape[1], high)
     with st.container(key="read_looks", horizontal=True, gap="xsmall"):
         layers, alt = [map_png(weights, layer, False)], "All looks: where each goes"
-        draw_layers(chart, layers, 100 * weights, "read_columns", alt, size=PAD_SIZE[1], row=27, tells="{}%")
+        rows = {"row": 27, "row_labels": labels}
+        draw_layers(layers, 100 * weights, "read_columns", alt, size=PAD_SIZE[1], tooltip="{}%", **rows)
         st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
 
 
