@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -54,13 +55,13 @@ def draw_chart(
     `alt` describes it for screen readers. It is drawn in the open container unless `on` is another one.
     """
     note_picture(lambda: chart, alt)
-    spec, data = chart.spec, chart.data
+    spec = deepcopy(chart.spec)  # which Streamlit changes
     if LECTURE.value:
         spec = _for_a_hall(spec)
     spec, row = with_row(spec | _settled(spec, ("width", "height") if width == "content" else ("height",)))
     return (on or st).vega_lite_chart(
         None,
-        spec | {"datasets": {name: _arrow(columns) for name, columns in {**data, **row}.items()}},
+        spec | {"datasets": {name: _arrow(columns) for name, columns in {**chart.data, **row}.items()}},
         key=key,
         width=width,
         on_select=on_select,
@@ -150,28 +151,28 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
     It sets sides to those of the full screen, where ui.skeleton enlarges a chart as a whole; and it moves the first
     and the last name of an axis from what they name.
     """
-    own = {side: spec[side] for side in sides if isinstance(spec.get(side), int | float)}
-    kept = [
+    sizes = {side: spec[side] for side in sides if isinstance(spec.get(side), int | float)}
+    params = [
         {"name": side, "value": size, "on": [{"events": {"signal": side}, "update": f"min({side}, {size})"}]}
-        for side, size in own.items()
+        for side, size in sizes.items()
     ]
-    stay = {"labelFlush": False}
-    config = {"axisDiscrete": stay, "axisQuantitative": stay, **spec.get("config", {})}
-    return {"params": [*spec.get("params", []), *kept], "config": config}
+    no_flush = {"labelFlush": False}
+    config = {"axisDiscrete": no_flush, "axisQuantitative": no_flush, **spec.get("config", {})}
+    return {"params": [*spec.get("params", []), *params], "config": config}
 
 
 def _for_a_hall(spec: Spec) -> Spec:
     """Return a chart in larger letters, and higher where they would take its height from the plot."""
     from attention_core.charts.chart import THEME
 
-    plain = {
+    defaults = {
         part: {name: size for name, size in THEME[part].items() if name.endswith(("FontSize", "Limit"))}
         for part in LETTERED
     }
-    plain["text"] = {"fontSize": MIN_LETTERS}
-    plain["legend"] |= {"columns": 1}
-    given = spec.get("config", {})
-    config = given | {part: sizes | given.get(part, {}) for part, sizes in plain.items()}
+    defaults["text"] = {"fontSize": MIN_LETTERS}
+    defaults["legend"] |= {"columns": 1}
+    config = spec.get("config", {})
+    config = config | {part: sizes | config.get(part, {}) for part, sizes in defaults.items()}
     height, sized = spec.get("height"), spec | {"config": config}
     if isinstance(height, int | float) and height < HALL_HEIGHT and "autosize" not in spec:
         sized["height"] = min(IN_A_LECTURE**2 * height, HALL_HEIGHT)
@@ -181,7 +182,7 @@ def _for_a_hall(spec: Spec) -> Spec:
 def _enlarged(node: Any) -> Any:
     """Return a copy of a spec with larger letters, but for sizes that are expressions."""
     if isinstance(node, list):
-        return [_enlarged(one) for one in node]
+        return [_enlarged(child) for child in node]
     if not isinstance(node, dict):
         return node
     return {
@@ -201,11 +202,10 @@ def _arrow(columns: Columns) -> bytes:
     import pyarrow as pa
 
     arrays = {}
-    for column in columns:
-        given = columns[column]
-        if isinstance(next(iter(given), None), bytes):
-            given = [picture_address(content) for content in given]
-        arrays[column] = pa.array(np.asarray(given), from_pandas=True)
+    for name, column in columns.items():
+        if isinstance(next(iter(column), None), bytes):
+            column = [picture_address(content) for content in column]
+        arrays[name] = pa.array(np.asarray(column), from_pandas=True)
     table, sink = pa.table(arrays), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -220,10 +220,11 @@ def picture_address(content: bytes) -> str:
 
 
 PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
+"""What of pictures is noted: those of the whole page, with a list for each of its parts, and the list of one part."""
 SUBJECT = Field(APP, "pictures_subject", "")
 WIDTHS = {"as shown": None, "85 mm": 85.0, "176 mm": 176.0}
 """In print: a journal's column, and two with what lies between them."""
-LONGEST = 120  # letters of a file's name
+MAX_NAME = 120  # letters of a file's name
 
 
 class Picture(NamedTuple):
@@ -237,7 +238,7 @@ def file_name(*words: str) -> str:
     plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
     parts = re.findall(r"[a-z0-9]+", plain)
     once = [part for part, before in zip(parts, ["", *parts], strict=False) if part != before or part.isdecimal()]
-    return "-".join(once)[:LONGEST].strip("-")
+    return "-".join(once)[:MAX_NAME].strip("-")
 
 
 def forget_pictures() -> None:
@@ -247,33 +248,33 @@ def forget_pictures() -> None:
 
 
 def new_part() -> list:
-    """Return the place for the pictures of a part that reruns alone."""
-    place: list = []
-    PART.value.append(place)
-    return place
+    """Return a list for the pictures of a part that reruns alone."""
+    part: list = []
+    PART.value.append(part)
+    return part
 
 
 @contextmanager
-def noted_in(place: list) -> Iterator[None]:
-    """Note the pictures of a part anew, in its place."""
-    place.clear()
+def noted_in(part: list) -> Iterator[None]:
+    """Note the pictures of a part anew, in its list."""
+    part.clear()
     around = PART.value, SUBJECT.value
-    PART.value = place
+    PART.value = part
     try:
         yield
     finally:
         PART.value, SUBJECT.value = around
 
 
-def say_subject(words: str) -> None:
-    """Say what the pictures that follow in this part are about, such as a model; their files are called after it."""
-    SUBJECT.value = words
+def set_picture_subject(subject: str) -> None:
+    """Name the files of the pictures that follow in this part after what they are about, such as a model."""
+    SUBJECT.value = subject
 
 
 def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
-    """Keep a picture that is drawn, for who wants to save it; a step of a trace is named by its step.
+    """Note a chart that the menu at the page's foot can save; a step of a trace is named by its step.
 
-    What stands behind a semicolon says what to do with it on the page, and not what it shows.
+    What stands behind a semicolon in the title says what to do with it on the page, and not what it shows.
     """
     title, subject = title.partition(";")[0], SUBJECT.value
     picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
@@ -281,35 +282,36 @@ def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
 
 
 def pictures() -> list[Picture]:
-    met: Counter[str] = Counter()
-    shown = []
+    """Return the pictures of the page, each under another name."""
+    counts: Counter[str] = Counter()
+    renamed = []
     for picture in _flat(PAGE.value):
         name = file_name(picture.name)
-        met[name] += 1
-        shown.append(picture._replace(name=name if met[name] == 1 else f"{name}-{met[name]}"))
-    return shown
+        counts[name] += 1
+        renamed.append(picture._replace(name=name if counts[name] == 1 else f"{name}-{counts[name]}"))
+    return renamed
 
 
-def _flat(place: list) -> Iterator[Picture]:
-    for one in place:
-        if isinstance(one, Picture):
-            yield one
+def _flat(part: list) -> Iterator[Picture]:
+    for item in part:
+        if isinstance(item, Picture):
+            yield item
         else:
-            yield from _flat(one)
+            yield from _flat(item)
 
 
 def save_pictures(page: str) -> None:
     """Offer every picture of a page (see PageEntry.name) as a figure; nothing is made before it is asked for."""
     from attention_core.charts.figure import FORMATS
 
-    shown = pictures()
-    if not shown:
+    choices = pictures()
+    if not choices:
         return
-    short = [one.title.split(": ")[0] for one in shown]
-    names = [name if short.count(name) == 1 else one.title for name, one in zip(short, shown, strict=True)]
-    number = st.selectbox("Picture", range(len(shown)), format_func=names.__getitem__)
+    short = [choice.title.split(": ")[0] for choice in choices]
+    names = [name if short.count(name) == 1 else choice.title for name, choice in zip(short, choices, strict=True)]
+    number = st.selectbox("Picture", range(len(choices)), format_func=names.__getitem__)
     width = st.segmented_control("Width", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
-    picture = shown[number]
+    picture = choices[number]
     with st.container(horizontal=True, gap="small"):
         for form in FORMATS:
             st.download_button(
@@ -327,9 +329,9 @@ def _figure(picture: Picture, form: str, width: float | None) -> bytes:
     return figure(picture.make(), form, title=picture.title, width=width)
 
 
-MOST_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
+MAX_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
 FOLDER = "pictures"
-FILES = BoundedCache(MOST_BYTES, size=len)
+FILES = BoundedCache(MAX_BYTES, size=len)
 
 
 def route() -> Route:

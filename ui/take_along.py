@@ -60,9 +60,9 @@ def _session_file(entry: PageEntry) -> None:
 
 def go_to_session(entry: PageEntry) -> None:
     """Bring a visitor who has opened a session to its page."""
-    wanted, PAGE_OF_SESSION.value = PAGE_OF_SESSION.value, ""
-    if wanted and wanted != entry.name:
-        st.switch_page(path_of(entry_of(wanted)))
+    name, PAGE_OF_SESSION.value = PAGE_OF_SESSION.value, ""
+    if name and name != entry.name:
+        st.switch_page(path_of(entry_of(name)))
 
 
 def _open(key: str) -> None:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from attention_core.charts.chart import Spec
     from attention_core.charts.columns import Columns
 
-ROW, BETWEEN = "vary", "\x1f"
+ROW, SEPARATOR = "vary", "\x1f"
 """The dataset, and what stands between the words of a list in it."""
 LITERAL = re.compile(
     r"""\[(?:"(?:[^"\\]|\\.)*"(?:, )?)+\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b"""
 )
 """A list of words, a text or a number in an expression."""
-ALONE = "scale.exponent", "axis.tickCount", "legend.gradientLength"
-UNSEEN = {"data": {"name": ROW}, "mark": {"type": "point", "opacity": 0, "size": 0, "aria": False}}
+SINGLE_VALUES = "scale.exponent", "axis.tickCount", "legend.gradientLength"
+INVISIBLE_LAYER = {"data": {"name": ROW}, "mark": {"type": "point", "opacity": 0, "size": 0, "aria": False}}
 """Vega knows a dataset only where a layer draws it; at the bottom, it takes no click."""
 
 
@@ -33,59 +33,60 @@ def with_row(spec: Spec) -> tuple[Spec, dict[str, Columns]]:
     if "layer" not in spec:
         return spec, {}
     row = _Row()
-    kept = {name: row.kept(name, value) for name, value in spec.items()}
-    for param in kept.get("params", []):
+    varying = {name: row.vary(name, value) for name, value in spec.items()}
+    for param in varying.get("params", []):
         if (side := param["name"]) in ("width", "height") and spec.get("autosize") == {"type": "pad"}:
             size = row.put(side, param.pop("value"))
             param |= {"expr": size, "on": [{"events": {"signal": side}, "update": size}]}
-            kept[side] = 100
-    kept["layer"].insert(0, UNSEEN)
-    return kept, {ROW: row.columns}
+            varying[side] = 100
+    varying["layer"].insert(0, INVISIBLE_LAYER)
+    return varying, {ROW: row.columns}
 
 
 class _Row:
-    """The row: what is the same at the same kind of place stands in it once, since layers share their axes."""
+    """The row: what is the same at the same kind of path stands in it once, since layers share their axes."""
 
     def __init__(self) -> None:
         self.columns: Columns = {}
         self._names: dict[tuple[str, str], str] = {}
 
-    def put(self, where: str, value: Any) -> str:
+    def put(self, path: str, value: Any) -> str:
         """Return the expression of a text or a number."""
-        name = self._names.setdefault((where, repr(value)), f"v{len(self._names)}")
+        name = self._names.setdefault((path, repr(value)), f"v{len(self._names)}")
         self.columns[name] = [value]
         return f"data('{ROW}')[0].{name}"
 
-    def kept(self, where: str, node: Any) -> Any:
-        """Return a part of a spec as it stays; `where` are the names on the way to it."""
+    def vary(self, path: str, node: Any) -> Any:
+        """Return a node of a spec with expressions for what varies; its path are the names on the way to it."""
         if isinstance(node, dict):
-            return {name: self.kept(f"{where}.{name}", value) for name, value in node.items()}
+            return {name: self.vary(f"{path}.{name}", value) for name, value in node.items()}
         if isinstance(node, list):
-            is_numeric = node and all(isinstance(one, int | float) for one in node)
-            return self._numbers(where, node) if is_numeric else [self.kept(where, one) for one in node]
-        if where == "title" and node:
-            return {"text": {"expr": self.put(where, node)}}
-        if where.endswith(ALONE) or where == "title.text":
-            return {"expr": self.put(where, node)}
-        if where.endswith("labelExpr"):
-            return LITERAL.sub(lambda met: self._literal(where, met[0]), node)
+            is_numeric = node and all(isinstance(value, int | float) for value in node)
+            return self._numbers(path, node) if is_numeric else [self.vary(path, value) for value in node]
+        if path == "title" and node:
+            return {"text": {"expr": self.put(path, node)}}
+        if path.endswith(SINGLE_VALUES) or path == "title.text":
+            return {"expr": self.put(path, node)}
+        if path.endswith("labelExpr"):
+            return LITERAL.sub(lambda match: self._literal(path, match[0]), node)
         return node
 
-    def _numbers(self, where: str, numbers: list[Any]) -> Any:
-        """Return numbers as they stay: a domain or ticks as expressions, evenly spaced ticks in any number."""
+    def _numbers(self, path: str, numbers: list[Any]) -> Any:
+        """Return a domain or ticks as expressions, evenly spaced ticks in any number; other numbers as they are."""
         steps = {after - before for before, after in pairwise(numbers)} or {1}
-        if where.endswith("axis.values") and len(steps) == 1:
-            ends = {"first": numbers[0], "end": numbers[-1] + min(steps) / 2, "step": min(steps)}
-            return {"expr": f"sequence({', '.join(self.put(f'{where} {name}', one) for name, one in ends.items())})"}
-        if where.endswith(("scale.domain", "legend.values")):
-            parts = [self.put(f"{where}{place}", one) for place, one in enumerate(numbers)]
-            return [{"expr": part} for part in parts] if "scale" in where else {"expr": f"[{', '.join(parts)}]"}
+        if path.endswith("axis.values") and len(steps) == 1:
+            sequence = {"first": numbers[0], "end": numbers[-1] + min(steps) / 2, "step": min(steps)}
+            ticks = [self.put(f"{path} {name}", number) for name, number in sequence.items()]
+            return {"expr": f"sequence({', '.join(ticks)})"}
+        if path.endswith(("scale.domain", "legend.values")):
+            values = [self.put(f"{path}{index}", number) for index, number in enumerate(numbers)]
+            return [{"expr": value} for value in values] if "scale" in path else {"expr": f"[{', '.join(values)}]"}
         return numbers
 
-    def _literal(self, where: str, text: str) -> str:
-        """Return what stands in an expression for a list of words, a share such as '1/9', or a number."""
+    def _literal(self, path: str, text: str) -> str:
+        """Return the expression of a list of words, a share such as '1/9', or a number in an expression."""
         if text.startswith("["):
-            return f"split({self.put(where, BETWEEN.join(json.loads(text)))}, '{BETWEEN}')"
+            return f"split({self.put(path, SEPARATOR.join(json.loads(text)))}, '{SEPARATOR}')"
         if text[0] in "'\"":
-            return self.put(where, text[1:-1]) if re.fullmatch(r"'1/\d+'", text) else text
-        return self.put(where, float(text))
+            return self.put(path, text[1:-1]) if re.fullmatch(r"'1/\d+'", text) else text
+        return self.put(path, float(text))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from attention_core.attention.types import Role
-from attention_core.charts.chart import Chart, compiled
+from attention_core.charts.chart import Chart
 from attention_core.charts.columns import long_form
 from attention_core.charts.layers import QUIET, label_expression, named, percent_axis, series_colour
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
@@ -26,21 +26,17 @@ def probability_bars(
 
     Labels at an angle are all drawn, however close.
     """
-    data = long_form(("model", "class", "probability"), series, labels)
-    return Chart(_probability_bars(tuple(series), tuple(labels), angle, height), {"bars": data})
-
-
-@compiled
-def _probability_bars(names: tuple[str, ...], labels: tuple[str, ...], angle: int, height: int) -> alt.Chart:
     axis = alt.Axis(labelAngle=angle, labelOverlap=not angle, ticks=False)
+    names, data = list(series), long_form(("model", "class", "probability"), series, labels)
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".1%")]
     channels = (
         alt.X("class:N", sort=list(labels), title=None, axis=axis),
         percent_axis("probability"),
-        alt.XOffset("model:N", sort=list(names)),
+        alt.XOffset("model:N", sort=names),
         series_colour("model", names, SERIES[: len(names)], labelLimit=260, offset=2),
     )
-    return named("bars", height=height).mark_bar(cornerRadiusEnd=1).encode(*channels, tooltip=tooltip)
+    chart = named("bars", height=height).mark_bar(cornerRadiusEnd=1).encode(*channels, tooltip=tooltip)
+    return Chart.of(chart, {"bars": data})
 
 
 def bars(
@@ -53,17 +49,11 @@ def bars(
     label_limit: int = 150,
 ) -> Chart:
     """Draw one number per label as horizontal bars, in the order given; the title is that of the axis."""
-    data = {"bars": {"label": labels, "value": values}}
-    return Chart(_bars(tuple(labels), title, colour, height, label_limit), data)
-
-
-@compiled
-def _bars(labels: tuple[str, ...], title: str, colour: str, height: int, label_limit: int) -> alt.Chart:
     y = alt.Y("label:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, labelLimit=label_limit))
     x = alt.X("value:Q", title=title, axis=alt.Axis(tickCount=3, grid=True))
     tooltip = [alt.Tooltip("label:N"), alt.Tooltip("value:Q", title=title, format=".4g")]
     marks = named("bars", height=height).mark_bar(color=colour, cornerRadiusEnd=1)
-    return marks.encode(x, y, tooltip=tooltip)
+    return Chart.of(marks.encode(x, y, tooltip=tooltip), {"bars": {"label": labels, "value": values}})
 
 
 def bar_table(
@@ -72,13 +62,6 @@ def bar_table(
     """Draw a line per name with a bar in each column, on one scale; groups of such lines follow each other."""
     data = long_form(("column", "place", "number"), columns, list(range(len(names))) * len(groups))
     data["group"] = [group for _ in columns for group in groups for _ in names]
-    return Chart(_bar_table(tuple(names), tuple(columns), tuple(colours), tuple(groups)), {"bars": data})
-
-
-@compiled
-def _bar_table(
-    names: tuple[str, ...], columns: tuple[str, ...], colours: tuple[str, ...], groups: tuple[str, ...]
-) -> alt.Chart:
     axis = alt.Axis(labelExpr=label_expression(names), ticks=False, labelOverlap=False)
     colour_scale = alt.Scale(domain=list(columns), range=list(colours))
     channels = (
@@ -88,7 +71,7 @@ def _bar_table(
         alt.Row("group:N", title=None, sort=list(groups)),
         alt.Color("column:N", scale=colour_scale, legend=None),
     )
-    return named("bars", width=170).mark_bar(**QUIET).encode(*channels)
+    return Chart.of(named("bars", width=170).mark_bar(**QUIET).encode(*channels), {"bars": data})
 
 
 COLOURS = (ROLE_COLOURS[Role.WEIGHTS], "#0072B2", "#E69F00", "#009E73", "#D55E00")
@@ -103,46 +86,34 @@ def curves_chart(curves: Mapping[str, Curve], change: str = "erased") -> Chart:
         change: [share for curve in curves.values() for share in curve.shares],
         "probability": [probability for curve in curves.values() for probability in curve.probability],
     }
-    return Chart(_curves_chart(tuple(curves), change), {"curves": data})
-
-
-@compiled
-def _curves_chart(names: tuple[str, ...], share: str) -> alt.LayerChart:
-    colours = [*COLOURS[: len(names) - 1], GREY]
+    names, colours = list(curves), [*COLOURS[: len(curves) - 1], GREY]
     channels = (
-        alt.X(f"{share}:Q", title=share, axis=alt.Axis(format="%", tickCount=5, grid=False)),
+        alt.X(f"{change}:Q", title=change, axis=alt.Axis(format="%", tickCount=5, grid=False)),
         percent_axis("probability", "what is left of the answer"),
         series_colour("order", names, colours, columns=1, labelLimit=260),
     )
     tooltip = [
         alt.Tooltip("order:N"),
-        alt.Tooltip(f"{share}:Q", format=".0%"),
+        alt.Tooltip(f"{change}:Q", format=".0%"),
         alt.Tooltip("probability:Q", format=".1%"),
     ]
     lines = named("curves").mark_line(strokeWidth=2.5).encode(*channels, tooltip=tooltip)
-    return alt.LayerChart(layer=[lines], height=190 + 20 * len(names))
+    return Chart.of(alt.LayerChart(layer=[lines], height=190 + 20 * len(names)), {"curves": data})
 
 
 def two_weights_chart(names: Sequence[str], weights: Sequence[float], rivals: Sequence[float]) -> Chart:
     """Draw each word's weight, and below it its rival with the same answer; of many words the heaviest."""
     heaviest = sorted(sorted(range(len(names)), key=lambda position: -weights[position])[:N_WORDS])
     labels = [f"{position + 1} {names[position]}" for position in heaviest]
-    both = zip(TWO_WEIGHTS, (weights, rivals), strict=True)
-    series = {name: [numbers[position] for position in heaviest] for name, numbers in both}
-    return Chart(_two_weights_chart(tuple(labels)), {"bars": long_form(("weights", "word", "weight"), series, labels)})
-
-
-TWO_WEIGHTS = ("these weights", "others, same answer")
-
-
-@compiled
-def _two_weights_chart(labels: tuple[str, ...]) -> alt.LayerChart:
+    by_name = {"these weights": weights, "others, same answer": rivals}
+    series = {name: [numbers[position] for position in heaviest] for name, numbers in by_name.items()}
     channels = (
-        alt.Y("word:N", sort=list(labels), title=None, axis=alt.Axis(labelLimit=120)),
+        alt.Y("word:N", sort=labels, title=None, axis=alt.Axis(labelLimit=120)),
         alt.X("weight:Q", title="weight", axis=alt.Axis(format="%", tickCount=4, grid=False)),
-        alt.YOffset("weights:N", sort=list(TWO_WEIGHTS)),
-        series_colour("weights", TWO_WEIGHTS, (COLOURS[0], GREY)),
+        alt.YOffset("weights:N", sort=list(series)),
+        series_colour("weights", list(series), (COLOURS[0], GREY)),
     )
     tooltip = [alt.Tooltip("word:N"), alt.Tooltip("weights:N"), alt.Tooltip("weight:Q", format=".1%")]
     lines = named("bars").mark_bar().encode(*channels, tooltip=tooltip)
-    return alt.LayerChart(layer=[lines], height=min(34 * len(labels) + 80, 440))
+    chart = alt.LayerChart(layer=[lines], height=min(34 * len(labels) + 80, 440))
+    return Chart.of(chart, {"bars": long_form(("weights", "word", "weight"), series, labels)})

@@ -277,8 +277,8 @@ def guesses_chart(
     guesses = {"row": rows, "col": columns, "guesses": counts[rows, columns]}
     cell = min(matrix.spec["width"] / values.shape[1], matrix.spec["height"] / values.shape[0])
     circles = _guesses(int(counts.max(initial=1)), 0.7 * cell**2, bool(picture))
-    both = matrix.properties(layer=[*matrix.spec["layer"], *circles["layer"]])
-    return Chart(both.spec, {**matrix.data, "guesses": guesses, "picture": {"url": [picture]}})
+    spec = matrix.spec | {"layer": [*matrix.spec["layer"], *circles["layer"]]}
+    return Chart(spec, {**matrix.data, "guesses": guesses, "picture": {"url": [picture]}})
 
 
 @compiled
@@ -292,6 +292,6 @@ def _guesses(highest: int, largest_area: float, has_picture: bool) -> alt.LayerC
         numbers.encode(**CELL, text=alt.Text("guesses:Q")),
     ]
     if has_picture:
-        whole = {"x": alt.value(0), "y": alt.value(0), "x2": alt.value("width"), "y2": alt.value("height")}
-        drawing.insert(0, layers.images("picture", whole, blend="multiply", opacity=0.5))
+        corners = {"x": alt.value(0), "y": alt.value(0), "x2": alt.value("width"), "y2": alt.value("height")}
+        drawing.insert(0, layers.images("picture", corners, blend="multiply", opacity=0.5))
     return alt.LayerChart(layer=drawing)

@@ -22,7 +22,7 @@ LETTERS = {
 }  # fmt: skip
 WIDTHS = {letter: width for width, letters in LETTERS.items() for letter in letters}
 """Thousandths of its size that a letter takes up in Helvetica, and in whatever was made to fit in its place."""
-OTHER_WIDTH, WIDE = 556, 1000  # letters beyond these, and those of scripts that are written in squares
+DEFAULT_WIDTH, WIDE = 556, 1000  # letters beyond these, and those of scripts that are written in squares
 SIZE, PAD, LINE, WIDTH = 14, 4, 26, 640
 """Screen pixels: letters, room beside a word in its box, from one line to the next, of running text."""
 STRONGEST = 0.8  # how much of its colour the strongest shade has; the rest is paper, so that words stay readable
@@ -31,7 +31,7 @@ STRONGEST = 0.8  # how much of its colour the strongest shade has; the rest is p
 def text_width(text: str, size: float = SIZE) -> float:
     """Return how many screen pixels a text is long."""
     letters = [letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)]
-    defaults = [WIDE if unicodedata.east_asian_width(letter) in "WF" else OTHER_WIDTH for letter in letters]
+    defaults = [WIDE if unicodedata.east_asian_width(letter) in "WF" else DEFAULT_WIDTH for letter in letters]
     return size * sum(map(WIDTHS.get, letters, defaults)) / 1000
 
 

@@ -86,6 +86,6 @@ def _lines(seats: dict[str, np.ndarray], query: int, looks: np.ndarray) -> Colum
     weights = looks.copy()
     weights[query] = weights[:, query] = looks.sum(0)
     first, last = np.nonzero(np.triu(weights, 1) > MIN_WEIGHT)
-    ends = (("", first), ("2", last))
-    data = {f"{axis}{suffix}": seat[guests] for axis, seat in seats.items() for suffix, guests in ends}
+    sides = (("", first), ("2", last))
+    data = {f"{axis}{suffix}": seat[guests] for axis, seat in seats.items() for suffix, guests in sides}
     return data | {"weight": weights[first, last]}

@@ -28,7 +28,7 @@ def over_time(
     *,
     title: str,
     read: Sequence[bool],
-    now: int,
+    present: int,
     size: tuple[int, int],
 ) -> Chart:
     """Draw the states of a reading in one direction: time runs to the right, dimensions downwards.
@@ -47,7 +47,7 @@ def over_time(
         "whole": rectangles(0, 0, n, url=matrix_png(np.where(is_read, sums / sizes, np.nan), ramp)),
         "words": {name: np.asarray(column)[is_read] for name, column in words.items()},
         "bar": layers.bar_ticks_data(ramp),
-        "now": rectangles(now, 0),
+        "now": rectangles(present, 0),
     }
     bar = layers.bar_of(ramp, "number in the state", min(width, 200))
     return Chart(_over_time(tuple(labels), bar, title, width, height), data)

@@ -56,7 +56,7 @@ def walk_tab(text: str) -> None:
             for direction, now in places.items():
                 title, size = f"state, read {direction}s", (CHART_WIDTH, 128)
                 read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
-                chart = over_time(memory, direction, RAMP, title=title, read=read, now=now, size=size)
+                chart = over_time(memory, direction, RAMP, title=title, read=read, present=now, size=size)
                 key = f"memory_{label}_states_{direction}"
                 draw_chart(chart, width="content", key=key, alt=f"{label}, {title}")
     with column, st.container(key="desk_memory_formulas"):

@@ -36,11 +36,6 @@ def scale_chart(rows: Sequence[ScaleRow], field: str, title: str) -> Chart:
     """
     data = {"d_k": [row.d_k for row in rows], field: [getattr(row, field) for row in rows]}
     data["scores"] = [WITH if row.scaled else WITHOUT for row in rows]
-    return Chart(_scale_chart(field, title), {"rows": data})
-
-
-@compiled
-def _scale_chart(field: str, title: str) -> alt.Chart:
     axis = alt.Axis(values=[1, 4, 16, 64, 256, 1024], format="d", grid=False)
     scale = alt.Scale(type="log", base=10) if field == "variance" else alt.Scale(zero=True)
     x = alt.X("d_k:Q", title="dₖ", scale=alt.Scale(type="log", base=2), axis=axis)
@@ -51,18 +46,14 @@ def _scale_chart(field: str, title: str) -> alt.Chart:
         alt.Tooltip(f"{field}:Q", title=title, format=".4g"),
     ]
     line = named("rows", height=300, title=layers.heading(title, fontSize=13))
-    return line.mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2).encode(x, y, COLOUR, tooltip=tooltip)
+    line = line.mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2)
+    return Chart.of(line.encode(x, y, COLOUR, tooltip=tooltip), {"rows": data})
 
 
 def weights_chart(plain: Sequence[float], divided: Sequence[float]) -> Chart:
     """Draw one query's weights over the same keys, without the division of its scores and with it."""
     keys = [f"k{n + 1}" for n in range(len(plain))]
     data = long_form(("scores", "key", "weight"), {WITHOUT: plain, WITH: divided}, keys)
-    return Chart(_weights_chart(), {"bars": data})
-
-
-@compiled
-def _weights_chart() -> alt.Chart:
     channels = (
         alt.X("key:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, ticks=False)),
         percent_axis("weight"),
@@ -70,24 +61,20 @@ def _weights_chart() -> alt.Chart:
         COLOUR,
     )
     tooltip = [alt.Tooltip("scores:N"), alt.Tooltip("key:N"), alt.Tooltip("weight:Q", format=".1%")]
-    return named("bars", height=190).mark_bar(cornerRadiusEnd=1).encode(*channels, tooltip=tooltip)
+    bars = named("bars", height=190).mark_bar(cornerRadiusEnd=1)
+    return Chart.of(bars.encode(*channels, tooltip=tooltip), {"bars": data})
 
 
 def training_chart(losses: Mapping[str, Sequence[float]], every: int, limits: tuple[float, float], title: str) -> Chart:
     """Draw errors, each the mean of so many batches, by the name of what is trained, on a logarithmic axis."""
     batches = [every * (index + 1) for index in range(len(next(iter(losses.values()))))]
     data = long_form(("trained", "batch", "error"), losses, batches)
-    return Chart(_training_chart(tuple(losses), limits, title), {"errors": data})
-
-
-@compiled
-def _training_chart(names: tuple[str, ...], limits: tuple[float, float], title: str) -> alt.LayerChart:
     scale = alt.Scale(type="log", domain=list(limits), nice=False, clamp=True)
     axis = alt.Axis(values=[0.01, 0.03, 0.1, 0.3, 1], format="~g")
     channels = (
         alt.X("batch:Q", title="batches", scale=alt.Scale(domainMin=0), axis=alt.Axis(grid=False, tickCount=4)),
         alt.Y("error:Q", title=None, scale=scale, axis=axis),
-        series_colour("trained", names, SERIES[: len(names)], offset=2),
+        series_colour("trained", list(losses), SERIES[: len(losses)], offset=2),
     )
     tooltip = [
         alt.Tooltip("trained:N"),
@@ -95,7 +82,8 @@ def _training_chart(names: tuple[str, ...], limits: tuple[float, float], title: 
         alt.Tooltip("error:Q", title="error", format=".3g"),
     ]
     line = named("errors").mark_line(strokeWidth=2).encode(*channels, tooltip=tooltip)
-    return layers.fixed_size([line], *TRAINING_SIZE, title=layers.heading(title, fontSize=13))
+    chart = layers.fixed_size([line], *TRAINING_SIZE, title=layers.heading(title, fontSize=13))
+    return Chart.of(chart, {"errors": data})
 
 
 def score_fields(

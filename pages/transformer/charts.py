@@ -50,13 +50,9 @@ def _columns(rows: Sequence[tuple[str, int, float]]) -> dict[str, list]:
 
 def distance_chart(distances: np.ndarray, products: np.ndarray, title: str) -> Chart:
     """Draw a dot product over the distance of two positions."""
-    return Chart(_distance_chart(title), {"products": {"distances": distances, "products": products}})
-
-
-@compiled
-def _distance_chart(title: str) -> alt.LayerChart:
     x = alt.X("distances:Q", title="distance j - i", axis=alt.Axis(grid=False, tickCount=9))
     y = alt.Y("products:Q", title=title, axis=alt.Axis(tickCount=4))
     tooltip = [alt.Tooltip("distances:Q", title="distance"), alt.Tooltip("products:Q", format=".4g")]
     line = named("products").mark_line(color=LINE, strokeWidth=2).encode(x, y, tooltip=tooltip)
-    return alt.LayerChart(layer=[line], height=270)
+    data = {"products": {"distances": distances, "products": products}}
+    return Chart.of(alt.LayerChart(layer=[line], height=270), data)

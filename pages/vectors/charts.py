@@ -56,7 +56,7 @@ def hull_chart(
 
 @compiled
 def _hull_chart(low: tuple[float, ...], high: tuple[float, ...]) -> alt.LayerChart:
-    x, y = (exact_scale(*ends) for ends in zip(low, high, strict=True))
+    x, y = (exact_scale(*limits) for limits in zip(low, high, strict=True))
     at: dict[str, Any] = {"x": alt.X("x:Q", title="column 1", scale=x), "y": alt.Y("y:Q", title="column 2", scale=y)}
     value, result = ROLE_COLOURS[Role.VALUE], ROLE_COLOURS[Role.CONTEXT]
     line = {"x2": alt.X2("x_end"), "y2": alt.Y2("y_end"), "strokeWidth": alt.StrokeWidth("width:Q", scale=None)}

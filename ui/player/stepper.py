@@ -9,7 +9,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.bounds.harmless import as_markdown
 from attention_core.explain.guess import KeyPicture
-from ui.chart import say_subject
+from ui.chart import set_picture_subject
 from ui.lecture.hall.corner import HAS_ITEM_QUESTION
 from ui.lecture.mode import LECTURE
 from ui.player.guess import Guess
@@ -46,7 +46,7 @@ class Stepper(Player[str]):
 
         None = it must stay hidden until somebody has guessed. The picture has the keys as its cells, if any has.
         """
-        say_subject(trace.story.mechanism)
+        set_picture_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)
         self.field.clamp_to_options(names)

@@ -22,7 +22,7 @@ CALLED = {"translator-none": "one vector", "translator-additive": "attention"}
 
 def states(**options):
     memory = MemoryOverview(WORDS, {"forward": np.random.default_rng(0).random((30, 4))}, {})
-    settings = {"title": "state", "read": [True] * 4, "now": 2, "size": (480, 192)}
+    settings = {"title": "state", "read": [True] * 4, "present": 2, "size": (480, 192)}
     return over_time(memory, "forward", signed_ramp(np.ones(1)), **settings | options)
 
 
