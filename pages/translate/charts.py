@@ -1,4 +1,4 @@
-"""Alignments; many states in, one vector out; and the whole network unrolled."""
+"""Alignments, and the whole network unrolled."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,14 +9,12 @@ import numpy as np
 from attention_core.attention.types import Axis, Role
 from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, rectangles
-from attention_core.charts.layers import FILL, QUIET, corners, exact_scale, fixed_size, images, named, texts
+from attention_core.charts.layers import FILL, QUIET, corners, fixed_size, named, texts
 from attention_core.charts.matrix import matrix_chart
-from attention_core.charts.png import matrix_png
-from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, signed_ramp, weights_ramp
+from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, weights_ramp
 
 QUERY_TITLE = "French word being written (query)"
 KEY_TITLE = "English word (key)"
-ROW = 16  # screen pixels of one vector
 
 
 def alignment_chart(
@@ -31,45 +29,6 @@ def alignment_chart(
     ramp = weights_ramp(len(keys))
     axes = Axis(QUERY_TITLE, list(target)), Axis(KEY_TITLE, list(keys))
     return matrix_chart(weights, *axes, Role.WEIGHTS, title="weight", size=size, ramp=ramp, hover_rows=True, **options)
-
-
-def collapse_chart(
-    labels: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, *, width: int
-) -> Chart:
-    """Draw n vectors (n, d) as rows, the weight (n,) of each beside it, and below them their weighted sum (d,).
-
-    Each vector has a label and is `width` pixels wide. Vectors are states, or states times their weights.
-    """
-    n, ramp = len(labels), signed_ramp(vectors)
-    below = n + 2
-    urls = [matrix_png(rows, ramp) for rows in (vectors, context[None])]
-    bar_room = 0.22 * width
-    tops, long = np.arange(n) + 0.15, np.maximum(1.0, bar_room * weights)
-    colours = [ROLE_COLOURS[Role.KEY]] * n
-    named_rows = {"text": [*labels, "context"], "fill": [*colours, ROLE_COLOURS[Role.CONTEXT]]}
-    data = {
-        "vectors": rectangles(0.0, [0.0, below], width, [n, 1], url=urls),
-        "bars": rectangles(width + 8.0, tops, long, 0.7, word=list(labels), weight=weights),
-        "names": rectangles(-6.0, [*np.arange(n) + 0.5, below + 0.5], **named_rows),
-        "sum": {"left": [width / 2], "top": [n + 1.0], "text": [f"weighted sum of {n}  ↓"]},
-    }
-    return Chart(_collapse_chart(width, bar_room, below + 1), data)
-
-
-@compiled
-def _collapse_chart(width: int, bar_room: float, rows: int) -> alt.LayerChart:
-    x_scale = exact_scale(-86, width + 16 + bar_room)
-    space = corners(0, rows, x=alt.X("left:Q", axis=None, scale=x_scale))
-    style: dict[str, Any] = {"fontSize": 13, "baseline": "middle"}
-    bars = named("bars").mark_rect(color=ROLE_COLOURS[Role.WEIGHTS])
-    tooltip = [alt.Tooltip("word:N", title="state at"), alt.Tooltip("weight:Q", format=".1%")]
-    layers = [
-        images("vectors", space),
-        bars.encode(**space, tooltip=tooltip),
-        texts("names", space, align="right", limit=78, **style).encode(color=FILL),
-        texts("sum", space, color=ROLE_COLOURS[Role.CONTEXT], **style),
-    ]
-    return fixed_size(layers, round(width + 102 + bar_room), ROW * rows)
 
 
 LINE, HEAD, SIZE, WIDE = 20, 40, 12, 376

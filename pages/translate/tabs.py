@@ -25,10 +25,10 @@ from attention_core.inference.grammar import (
 )
 from attention_core.inference.translation import NEXT_LABEL, TracedTranslation, read_source, word_likeness
 from attention_core.weights import WeightsError
-from pages.translate.charts import alignment_chart, collapse_chart, unrolled_chart
+from pages.translate.charts import alignment_chart, unrolled_chart
 from pages.translate.first_screen import STEPS
 from pages.translate.forcing import WORD, forced_words_note, n_forced_words
-from ui.chart import draw_chart, note_picture, picture_address
+from ui.chart import draw_chart, picture_address
 from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
@@ -99,8 +99,7 @@ def _verb(traced: TracedTranslation, row: int) -> str:
 def _collapse(
     labels: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, description: str
 ) -> None:
-    """Draw vectors, the weight of each, and their weighted sum, see collapse_chart."""
-    note_picture(lambda: collapse_chart(labels, vectors, weights, context, width=430), description)
+    """Draw vectors, the weight of each, and their weighted sum."""
     ramp, n = signed_ramp(vectors), len(labels)
     states, sum_image = (
         f"--rows:url({picture_address(matrix_png(matrix, ramp))})" for matrix in (vectors, context[None])

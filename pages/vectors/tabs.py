@@ -9,7 +9,6 @@ import streamlit as st
 from attention_core import AttentionTrace, Role, Step
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
-from attention_core.charts import matrix_chart
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
 from attention_core.device import to_array
 from pages.vectors import problem as core
@@ -27,7 +26,7 @@ from pages.vectors.tables import (
     row_kind,
     rows_in_words,
 )
-from ui.chart import draw_chart, note_picture
+from ui.chart import draw_chart
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.labels import explain, number, paragraph
 from ui.layout import section
@@ -58,9 +57,6 @@ def _take_example() -> None:
 
 def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     """Draw the vectors, and the weight of every pair with what has changed since the example or the last drag."""
-    weights, title = to_array(trace.weights()), "weight" if trace.has_softmax else "score"
-    axes, role = (trace.story.query_axis, trace.story.key_axis), Role.WEIGHTS if trace.has_softmax else Role.SCORES
-    note_picture(lambda: matrix_chart(weights, *axes, role, title=title), "The weight of every pair")
     tables = core.planar_tables(problem)
     owners = [name for name in tables for _ in problem.tables[name]]
     kinds = {"Q": "query", "K": "key", "Y": "key"}
@@ -82,9 +78,9 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "query": problem.query_table,
         "key": problem.key_table,
         "extent": 2.0 * ceil(0.55 * np.abs(arrows).max(initial=1)),
-        "rows": list(axes[0].labels),
-        "columns": list(axes[1].labels),
-        "weights": weights.tolist(),
+        "rows": list(trace.story.query_axis.labels),
+        "columns": list(trace.story.key_axis.labels),
+        "weights": trace.weights().tolist(),
         "before": page.attention(before).weights().tolist(),
         "from": came_from if np.shape(came_from) == np.shape(arrows) else None,
         "map": None if made_scores is None else made_scores.tolist(),

@@ -25,12 +25,13 @@ COMPONENTS = {
             "hall_corner",
             "lecture_notes",
             "carried_states",
+            "nine_pairs",
         ),
         0,
     ),
     **dict.fromkeys(("aligned_words", "next_words", "token_chips", "atlas_map"), 1),
     **dict.fromkeys(("vector_plane", "score_bars", "two_orders", "weighed_words"), 1),
-    **dict.fromkeys(("nine_pairs", "pixel_map", "moving_step", "layers"), 1),
+    **dict.fromkeys(("pixel_map", "moving_step", "layers"), 1),
     **dict.fromkeys(("token_view", "start_scene", "score_plane"), 2),
 }
 """Names of components, and how many pictures each has: a text and its weights, or two looks, are two."""
@@ -49,7 +50,7 @@ def pictures_of_components(page) -> int:
 
     A component that is not known has none to be saved.
     """
-    n_bars = len(re.findall('class="(?:bars|strip|collapse)"', bodies(page)))
+    n_bars = len(re.findall('class="(?:bars|strip)"', bodies(page)))
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 

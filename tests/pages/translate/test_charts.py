@@ -1,4 +1,4 @@
-"""Alignments, collapse, look-up, pairs, memory: right numbers, right marks, names that keep apart."""
+"""Alignments, look-up, pairs, memory: right numbers, right marks, names that keep apart."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
 from pages.lookup.charts import series_chart
 from pages.memory.charts import NAME_HEIGHT, cure_chart, length_chart, over_time, spread_out
-from pages.translate.charts import ACROSS, LIT, STEPS, alignment_chart, collapse_chart, unrolled_chart
+from pages.translate.charts import ACROSS, LIT, STEPS, alignment_chart, unrolled_chart
 from tests.support.charts import rows_of, valid
 
 WORDS = ["red", "<b>", "red", "end"]
@@ -66,16 +66,10 @@ CHARTS = {
         GENERATOR.dirichlet(np.ones(4), 3), ["la", "la", "?"], list("abba"), marked_row=1
     ),
     "many pieces": lambda: alignment_chart(GENERATOR.dirichlet(np.ones(70), 80), ["x"] * 80, ["y"] * 70),
-    "collapse": lambda: collapse(2),
     "unrolled": lambda: unrolled("scores"),
     "unrolled without attention": lambda: unrolled_chart(["a", "b"], ["c", "d", "end"], 2, "context", None, None),
     "cure": lambda: cure_chart(["a", "b", "end"], np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.9, 0.1]), marked=1),
 }
-
-
-def collapse(n: int):
-    vectors, context = GENERATOR.normal(size=(n, 7)), GENERATOR.normal(size=7)
-    return collapse_chart(["w"] * n, vectors, np.full(n, 1 / n), context, width=520)
 
 
 def unrolled(lit: str):
@@ -103,11 +97,6 @@ def test_rows_of_an_alignment_answer_the_mouse():
     assert any(
         parameter["name"] == "looked" and parameter["select"]["on"] == "pointerover" for parameter in spec["params"]
     )
-
-
-def test_collapse_is_to_scale():
-    small, large = (collapse(n).to_dict() for n in (2, 12))
-    assert large["height"] - small["height"] == 10 * (small["height"] / 5)
 
 
 @pytest.mark.parametrize("lit", STEPS)
