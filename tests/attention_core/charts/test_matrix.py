@@ -29,9 +29,11 @@ from attention_core.charts import (
     step_chart,
     weights_ramp,
 )
+from attention_core.charts.chart import data_url
+from attention_core.charts.pictures import layered_picture
 from attention_core.charts.png import matrix_png, reduce_by_max
 from attention_core.charts.ramps import DARK_COLOUR, DARK_INK_RAMP, colour_bar, colour_scale
-from tests.support.charts import rows_of, rows_with
+from tests.support.charts import rows_of, rows_with, valid
 from ui import player
 
 ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b", "a"])
@@ -53,9 +55,9 @@ def large_matrix(n=784, seed=0):
     return weights / weights.sum(1, keepdims=True)
 
 
-def chart_of(matrix, role=Role.WEIGHTS, **more):
+def chart_of(matrix, role=Role.WEIGHTS, **options):
     axes = [Axis.numbered(name, n) for name, n in zip(("queries", "keys"), matrix.shape, strict=True)]
-    return matrix_chart(matrix, *axes, role, title="weight", **more)
+    return matrix_chart(matrix, *axes, role, title="weight", **options)
 
 
 def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay_apart():
@@ -361,6 +363,16 @@ def test_plain_bars_keep_the_order_given():
     assert spec["encoding"]["y"]["sort"] == ["b", "a"]
 
 
+@pytest.mark.parametrize(("labels", "marked"), [((), None), (("a", "b"), 4)])
+def test_layers_of_a_picture_lie_over_one_another_the_top_one_first(labels, marked):
+    below, above = (matrix_png(np.full((2, 3), share), Ramp(VIRIDIS, 0, 1)) for share in (0.1, 0.9))
+    drawn = valid(layered_picture([above, below], (2, 3), (300, 200), row_labels=labels, marked=marked))
+    (row,) = drawn["datasets"]["whole"]
+    images = [row[layer["encoding"]["url"]["field"]] for layer in drawn["layer"] if layer["mark"]["type"] == "image"]
+    assert images == [data_url(below), data_url(above)]
+    assert ("marked" in drawn["datasets"]) == (marked is not None)
+
+
 def test_contact_sheet_of_wide_pictures_keeps_their_proportions():
     chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), RAMP, columns=2, size=96)
     row = rows_with(chart, "url")[0]
@@ -397,6 +409,13 @@ def test_form_suits_the_step(steps):
     assert step_chart(steps["class"]).to_dict()["mark"]["type"] == "bar"
     pictures = step_chart(steps["query"]).to_dict()
     assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
+
+
+def test_columns_of_a_step_are_chosen_also_by_the_old_name(steps):
+    few = step_chart(steps["query"], columns=[0, 3])
+    assert [len(rows) for rows in few.to_dict()["datasets"].values() if "url" in rows[0]] == [2]
+    with pytest.warns(DeprecationWarning, match="columns"):
+        assert spec(step_chart(steps["query"], shown=[0, 3])) == spec(few)
 
 
 def test_ink_goes_with_the_page(steps):
