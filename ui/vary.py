@@ -20,7 +20,7 @@ LITERAL = re.compile(
     r"""\[(?:"(?:[^"\\]|\\.)*"(?:, )?)+\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b"""
 )
 """A list of words, a text or a number in an expression."""
-SINGLE_VALUES = "scale.exponent", "axis.tickCount", "legend.gradientLength"
+SINGLE_VALUES = "axis.tickCount", "legend.gradientLength"
 INVISIBLE_LAYER = {"data": {"name": ROW}, "mark": {"type": "point", "opacity": 0, "size": 0, "aria": False}}
 """Vega knows a dataset only where a layer draws it; at the bottom, it takes no click."""
 
@@ -78,15 +78,12 @@ class _Row:
             sequence = {"first": numbers[0], "end": numbers[-1] + min(steps) / 2, "step": min(steps)}
             ticks = [self.put(f"{path} {name}", number) for name, number in sequence.items()]
             return {"expr": f"sequence({', '.join(ticks)})"}
-        if path.endswith(("scale.domain", "legend.values")):
-            values = [self.put(f"{path}{index}", number) for index, number in enumerate(numbers)]
-            return [{"expr": value} for value in values] if "scale" in path else {"expr": f"[{', '.join(values)}]"}
+        if path.endswith("scale.domain"):
+            return [{"expr": self.put(f"{path}{index}", number)} for index, number in enumerate(numbers)]
         return numbers
 
     def _literal(self, path: str, text: str) -> str:
-        """Return the expression of a list of words, a share such as '1/9', or a number in an expression."""
+        """Return the expression of a list of words or a number in an expression; other texts stay."""
         if text.startswith("["):
             return f"split({self.put(path, SEPARATOR.join(json.loads(text)))}, '{SEPARATOR}')"
-        if text[0] in "'\"":
-            return self.put(path, text[1:-1]) if re.fullmatch(r"'1/\d+'", text) else text
-        return self.put(path, float(text))
+        return text if text[0] in "'\"" else self.put(path, float(text))

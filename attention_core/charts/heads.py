@@ -161,8 +161,7 @@ def heads_chart(
     is_chosen = (rows == chosen[0]) & (cols == chosen[1])
     above, beside = _names(pictures, right, down)
     spec = _heads_chart(
-        bar=layers.bar_of(pictures.ramp, BAR, 200),
-        uniform_label=pictures.ramp.reference_label,
+        bar=Bar.of(pictures.ramp, BAR, 200),
         picture_size=(pictures.width, pictures.height),
         select=select,
         size=(width, height),
@@ -170,7 +169,7 @@ def heads_chart(
     return Chart(
         spec,
         {
-            "bar": layers.bar_ticks_data(pictures.ramp),
+            "bar": layers.bar_data(pictures.ramp),
             "whole": rectangles(LEFT, HEAD, width - gap - LEFT, height - gap - HEAD, url=pictures.url),
             "edges": rectangles(left, top, pictures.width, pictures.height),
             "above": above,
@@ -183,12 +182,10 @@ def heads_chart(
 
 
 @compiled
-def _heads_chart(
-    bar: Bar, uniform_label: str, picture_size: tuple[int, int], select: str | None, size: tuple[int, int]
-) -> alt.LayerChart:
+def _heads_chart(bar: Bar, picture_size: tuple[int, int], select: str | None, size: tuple[int, int]) -> alt.LayerChart:
     space, (across, down) = layers.corners(*size), picture_size
     small: dict[str, Any] = {"fontSize": 12, "color": TEXT_COLOUR, "baseline": "bottom"}
-    ticks = f"datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : '{uniform_label}'"
+    ticks = "datum.value == 0 ? '0' : datum.value == 1 ? 'its largest' : data('bar')[1].name"
     drawing = [
         layers.bar_layer(bar, labelExpr=ticks, titleLimit=400),
         layers.images("whole", space, smooth=True),  # narrow pages shrink it

@@ -1,14 +1,16 @@
 """Layers that many charts are put together from: pictures, texts, outlines, what the mouse meets, a colour bar."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
 
 from attention_core.charts.columns import Columns
-from attention_core.charts.ramps import CHOSEN, FAINT, Ramp, bar_style, bar_ticks
+from attention_core.charts.ramps import CHOSEN, FAINT, FONT_SIZE, Ramp, bar_ticks
 
 Space = dict[str, Any]  # channels of Altair's by their names, such as alt.X("left:Q")
 QUIET: dict[str, Any] = {"aria": False, "tooltip": None}
@@ -19,6 +21,8 @@ FILL, INK = alt.Color("fill:N", scale=None), alt.Color("ink:N", scale=None)  # c
 CORNERS: Space = {"x": alt.X("left:Q"), "x2": alt.X2("right"), "y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
 """Channels of rectangles that use the scales of another layer."""
 MIDDLE: Space = {"x": CORNERS["x"], "y": CORNERS["y"]}
+BAR_LOW, BAR_HIGH, BAR_EXPONENT = "data('bar')[0].number", "peek(data('bar')).number", "data('bar')[0].exponent"
+"""Expressions of what a ramp's colours mean."""
 
 
 def named(name: str, **properties: Any) -> alt.Chart:
@@ -64,14 +68,13 @@ def clickable(chart: alt.Chart, select: str, *fields: str) -> alt.Chart:
     return chart.properties(name=f"view_{select}").add_params(chosen)
 
 
-def bar_ticks_data(ramp: Ramp) -> Columns:
-    """Return the data "bar" of a colour bar for an image: its numbers, on a scale from 0 to 1.
+def bar_data(ramp: Ramp) -> Columns:
+    """Return the data "bar" of a colour bar: the numbers below it, and the exponent of the ramp.
 
     They are data because a browser builds a chart anew whose spec has changed.
     """
     numbers = np.array(bar_ticks(ramp))
     return {
-        "share": (numbers - ramp.low) / ((ramp.high - ramp.low) or 1),
         "number": numbers,
         "name": [ramp.reference_label if number == ramp.reference else "" for number in numbers],
         "sign": ["<=>"[int(np.sign(number)) + 1] if ramp.is_cut else "=" for number in numbers],
@@ -80,27 +83,46 @@ def bar_ticks_data(ramp: Ramp) -> Columns:
 
 
 class Bar(NamedTuple):
-    """The colour bar of an image, whose numbers are the data "bar"."""
+    """A colour bar below a chart, whose numbers are the data "bar"."""
 
     colours: tuple[str, ...]
     is_linear: bool
     title: str
     length: int  # screen pixels
 
+    @classmethod
+    def of(cls, ramp: Ramp, title: str, length: int) -> Bar:
+        return cls(ramp.colours, ramp.exponent == 1, title, length)
 
-def bar_of(ramp: Ramp, title: str, length: int) -> Bar:
-    return Bar(ramp.colours, ramp.exponent == 1, title, length)
+
+def ramp_colour(column: str, bar: Bar, *, style: Mapping[str, Any] | None = None, **options: Any) -> alt.Color:
+    """Return the channel of the colours of numbers, with the colour bar, which may have a style of its own."""
+    tick = "(data('bar')[indexof(pluck(data('bar'), 'number'), datum.value)] || {name: ' '})"
+    label = f"{tick}.name || ({{'<': '≤ ', '>': '≥ '}}[{tick}.sign] || '') + format({tick}.number, '.3~g')"
+    legend = alt.Legend(
+        title=bar.title + ", not linear" * (not bar.is_linear) if bar.title else None,
+        orient="bottom",
+        direction="horizontal",
+        gradientLength=bar.length,
+        gradientThickness=8,
+        labelFontSize=FONT_SIZE,
+        titleFontSize=FONT_SIZE,
+        titleFontWeight="normal",
+        labelOverlap=False,
+        offset=4,
+        values=alt.ExprRef("pluck(data('bar'), 'number')"),
+        **{"labelExpr": label, **(style or {})},
+    )
+    # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
+    power: dict[str, Any] = {} if bar.is_linear else {"type": "pow", "exponent": alt.ExprRef(BAR_EXPONENT)}
+    ends = [alt.ExprRef(BAR_LOW), alt.ExprRef(BAR_HIGH)]
+    scale = alt.Scale(domain=ends, range=[*bar.colours], clamp=True, interpolate="rgb", **power)
+    return alt.Color(column, scale=scale, legend=legend, **options)
 
 
 def bar_layer(bar: Bar, **legend: Any) -> alt.Chart:
     """Return an invisible layer with a colour bar, for an image, whose colours Vega does not know."""
-    tick = "(data('bar')[indexof(pluck(data('bar'), 'share'), datum.value)] || {name: ' '})"
-    label = f"{tick}.name || ({{'<': '≤ ', '>': '≥ '}}[{tick}.sign] || '') + format({tick}.number, '.3~g')"
-    style = {**bar_style(bar.title, bar.is_linear, bar.length), "labelExpr": label, **legend}
-    ticks = alt.Legend(**style, values=alt.ExprRef("pluck(data('bar'), 'share')"))
-    power: dict[str, Any] = {} if bar.is_linear else {"type": "pow", "exponent": alt.ExprRef("data('bar')[0].exponent")}
-    colours = alt.Scale(domain=[0, 1], range=[*bar.colours], clamp=True, interpolate="rgb", **power)
-    return named("bar").mark_point(**QUIET, opacity=0, size=0).encode(alt.Color("share:Q", scale=colours, legend=ticks))
+    return named("bar").mark_point(**QUIET, opacity=0, size=0).encode(ramp_colour("number:Q", bar, style=legend))
 
 
 def exact_scale(low: float, high: float) -> alt.Scale:

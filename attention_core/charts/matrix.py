@@ -12,7 +12,7 @@ from attention_core.attention.view.colours import MASKED_COLOUR
 from attention_core.charts import layers
 from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, cell_columns, rectangles
-from attention_core.charts.layers import CORNERS, QUIET, Bar, Space, named
+from attention_core.charts.layers import BAR_EXPONENT, BAR_HIGH, BAR_LOW, CORNERS, QUIET, Bar, Space, named
 from attention_core.charts.png import matrix_png, reduce_blocks
 from attention_core.charts.ramps import (
     DARK_COLOUR,
@@ -20,8 +20,6 @@ from attention_core.charts.ramps import (
     INK_COLOURS,
     ROLE_COLOURS,
     Ramp,
-    colour_bar,
-    colour_scale,
     is_dark,
     ramp_for,
 )
@@ -82,7 +80,7 @@ def matrix_chart(
     width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, 26 * n_cols))
     if max(matrix.shape) > MAX_RECT_SIDE:
         return _image_chart(matrix, row_axis, col_axis, ramp, title, marked_row, (width, height))
-    data = {"cells": cell_columns(matrix, row_axis.labels, col_axis.labels)}
+    data = {"cells": cell_columns(matrix, row_axis.labels, col_axis.labels), "bar": layers.bar_data(ramp)}
     if framed:
         data["framed"] = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
     if marked_row is not None:
@@ -90,8 +88,7 @@ def matrix_chart(
     spec = _cells(
         rows=AxisTexts(row_axis.name, tuple(row_axis.labels)),
         columns=AxisTexts(col_axis.name, tuple(col_axis.labels)),
-        title=title,
-        ramp=ramp,
+        bar=Bar.of(ramp, title, min(width, 260)),
         font_size=font_size,
         hover_rows=hover_rows,
         is_framed=bool(framed),
@@ -111,8 +108,7 @@ def pair_axes(single: Axis) -> tuple[Axis, Axis]:
 def _cells(
     rows: AxisTexts,
     columns: AxisTexts,
-    title: str,
-    ramp: Ramp,
+    bar: Bar,
     font_size: int,
     hover_rows: bool,
     is_framed: bool,
@@ -124,23 +120,22 @@ def _cells(
     x = alt.X("col:O", axis=_label_axis(columns, width))
     y = alt.Y("row:O", axis=_label_axis(rows, height, is_upright=True))
     masked = {"test": "datum.masked", "value": MASKED_COLOUR}
-    bar = colour_bar(ramp, title, min(width, 260))
-    colour = alt.Color("value:Q", scale=colour_scale(ramp), legend=bar, condition=masked)
+    colour = layers.ramp_colour("value:Q", bar, condition=masked)
     tooltip = [
         alt.Tooltip("row_label:N", title=rows.title),
         alt.Tooltip("col_label:N", title=columns.title),
-        alt.Tooltip("value:Q", title=title or "value", format=".4g"),
+        alt.Tooltip("value:Q", title=bar.title or "value", format=".4g"),
     ]
     cells = named("cells").mark_rect(invalid=None).encode(x, y, colour, tooltip=tooltip)
     if hover_rows:
         hovered = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
         strong = alt.condition(hovered, alt.value(1), alt.value(0.3))
         cells = cells.encode(opacity=strong).properties(name="view_cells").add_params(hovered)
-    drawing = [cells]
+    drawing = [named("bar").mark_point(**QUIET, opacity=0, size=0), cells]  # Vega knows the data of what is drawn
     letters = font_size / FONT_SIZE
     if cell_width >= MIN_NUMBER_WIDTH * letters and cell_height >= MIN_NUMBER_HEIGHT * letters:
         numbers = named("cells").mark_text(tooltip=None, fontSize=font_size, aria=True)
-        numbers = numbers.encode(x, y, alt.Text("value:Q", format=".2f"), color=_contrast(ramp))
+        numbers = numbers.encode(x, y, alt.Text("value:Q", format=".2f"), color=_contrast(bar))
         drawing.append(numbers.transform_filter("!datum.masked"))
     if is_framed:
         drawing += layers.halo_outlines("framed", CELL, (5, 2.5), ROLE_COLOURS[Role.CONTEXT])
@@ -149,13 +144,13 @@ def _cells(
     return layers.fixed_size(drawing, width, height, view=VIEW)
 
 
-def _contrast(ramp: Ramp) -> alt.ColorValue:
+def _contrast(bar: Bar) -> alt.ColorValue:
     """Return the colour in which a number can be read on its cell."""
-    colours = ramp.lookup(64)
+    colours = Ramp(bar.colours, 0, 1).lookup(64)
     if colours[:, 3].min() < 255:  # the page's paper shows, and its letters can be read
         return alt.ColorValue(INK_COLOURS[-1])
-    span, low = max(ramp.high - ramp.low, 1e-30), ramp.low
-    index = f"floor(63 * pow(clamp((datum.value - {low!r}) / {span!r}, 0, 1), {ramp.exponent!r}))"
+    share = f"(datum.value - {BAR_LOW}) / max({BAR_HIGH} - {BAR_LOW}, 1e-30)"
+    index = f"floor(63 * pow(clamp({share}, 0, 1), {BAR_EXPONENT}))"
     dark = json.dumps(is_dark(colours[:, :3]).astype(int).tolist())
     return alt.ColorValue(condition={"test": f"{dark}[{index}]", "value": "#ffffff"}, value=DARK_COLOUR)
 
@@ -197,14 +192,14 @@ def _image_chart(
     size: tuple[int, int],
 ) -> Chart:
     n_rows, n_cols = matrix.shape
-    data = {"whole": rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp)), "bar": layers.bar_ticks_data(ramp)}
+    data = {"whole": rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp)), "bar": layers.bar_data(ramp)}
     data["blocks"] = _block_columns(matrix, row_axis, col_axis)
     if marked_row is not None:  # a frame, or a line where rows are thinner than it
         data["marked"] = {"top": [marked_row], "bottom": [marked_row + 1]}
     rows, columns = (
         AxisTexts(axis.name, () if len(axis) > MAX_RECT_SIDE else tuple(axis.labels)) for axis in (row_axis, col_axis)
     )
-    bar = layers.bar_of(ramp, title, min(size[0], 260))
+    bar = Bar.of(ramp, title, min(size[0], 260))
     return Chart(_image(rows, columns, (n_cols, n_rows), bar, marked_row is not None, size), data)
 
 

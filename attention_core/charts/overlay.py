@@ -49,14 +49,14 @@ def overlay(
     if marked is not None:
         data["marked"] = rectangles(marked % columns, marked // columns)
     if bar:
-        data["bar"] = layers.bar_ticks_data(ramp)
+        data["bar"] = layers.bar_data(ramp)
     title = f"weight (all equal: {1 / weights.size:.2g})"
     spec = _overlay(
         cells=(columns, rows),
         smooth=smooth,
         opacity=opacity,
         is_marked=marked is not None,
-        bar=layers.bar_of(ramp, title, min(width - 20, 260)) if bar else None,
+        bar=Bar.of(ramp, title, min(width - 20, 260)) if bar else None,
         size=(width, height),
     )
     return Chart(spec, data)

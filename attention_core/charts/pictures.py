@@ -38,12 +38,12 @@ def picture(
         rows, columns = np.nonzero(outline > 0.5)
         data["dots"] = {"left": columns + 0.5, "top": rows + 0.5}
     if bar:
-        data["bar"] = layers.bar_ticks_data(ramp)
+        data["bar"] = layers.bar_data(ramp)
     if marked is not None:
         data["marked"] = {"left": [marked % width + 0.5], "top": [marked // width + 0.5]}
     spec = _picture(
         cells=(width, height),
-        bar=layers.bar_of(ramp, title, min(size - 20, 260)) if bar else None,
+        bar=Bar.of(ramp, title, min(size - 20, 260)) if bar else None,
         is_outlined=outline is not None,
         frame=None if marked is None else (scale + 3) ** 2,
         tooltip=position_tooltip(name, ".4g"),
@@ -163,11 +163,11 @@ def contact_sheet(
     lowest, highest = pictures.min((1, 2)).round(4), pictures.max((1, 2)).round(4)
     urls = [matrix_png(picture, ramp) for picture in pictures]
     sheet = {**frames, "label": labels, "lowest": lowest, "highest": highest, "url": urls}
-    data = {"pictures": sheet, "bar": layers.bar_ticks_data(ramp)}
+    data = {"pictures": sheet, "bar": layers.bar_data(ramp)}
     if marked is not None:
         x, y = frames["left"] + (marked % width + 0.5) * scale, frames["top"] + (marked // width + 0.5) * scale
         data["marked"] = {"left": x, "top": y}
-    bar = layers.bar_of(ramp, title, min(total_width - 20, 260))
+    bar = Bar.of(ramp, title, min(total_width - 20, 260))
     return Chart(_contact_sheet(bar, marked is not None, total_width, total_height), data)
 
 

@@ -1,9 +1,7 @@
-"""Colours, and how numbers become colours: of roles, of weights, of signed values, of ink; as a scale of Altair's."""
+"""Colours, and how numbers become colours: of roles, of weights, of signed values, of ink."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import altair as alt
 import numpy as np
 from PIL.ImageColor import getcolor
 
@@ -104,44 +102,9 @@ def is_dark(colours: np.ndarray) -> np.ndarray:
     return light @ np.array([0.2126, 0.7152, 0.0722]) < 1.05 / 4.5 - 0.05
 
 
-def colour_scale(ramp: Ramp) -> alt.Scale:
-    """Return the ramp as a scale: what colour a number has."""
-    power: dict[str, Any] = {} if ramp.exponent == 1 else {"type": "pow", "exponent": ramp.exponent}
-    # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
-    return alt.Scale(domain=[ramp.low, ramp.high], range=[*ramp.colours], clamp=True, interpolate="rgb", **power)
-
-
-def colour_bar(ramp: Ramp, title: str, length: int) -> alt.Legend:
-    """Return a horizontal colour bar below the chart, with the ramp's reference value marked by name."""
-    ticks = bar_ticks(ramp)
-    label = "format(datum.value, '.3~g')"
-    if ramp.is_cut:
-        label = f"(datum.value > 0 ? '≥ ' : datum.value < 0 ? '≤ ' : '') + {label}"
-    if ramp.reference in ticks:
-        close = abs(ramp.high - ramp.reference) / 1e6
-        label = f"abs(datum.value - {ramp.reference!r}) < {close!r} ? '{ramp.reference_label}' : {label}"
-    return alt.Legend(**bar_style(title, ramp.exponent == 1, length), values=ticks, labelExpr=label)
-
-
 def bar_ticks(ramp: Ramp) -> list[float]:
     """Return the numbers below a colour bar: its ends, and the reference value, or 0, between them."""
     reference = np.nan if ramp.reference is None else ramp.reference
     if ramp.low < reference < ramp.high and ramp.position(np.array([reference]))[0] < 0.85:  # else the names overlap
         return [ramp.low, reference, ramp.high]
     return [ramp.low, 0.0, ramp.high] if ramp.low < 0 < ramp.high else [ramp.low, ramp.high]
-
-
-def bar_style(title: str, is_linear: bool, length: int) -> dict[str, Any]:
-    """Return what all colour bars of charts have in common; so many screen pixels long."""
-    return {
-        "title": title + ", not linear" * (not is_linear) if title else None,
-        "orient": "bottom",
-        "direction": "horizontal",
-        "gradientLength": length,
-        "gradientThickness": 8,
-        "labelFontSize": FONT_SIZE,
-        "titleFontSize": FONT_SIZE,
-        "titleFontWeight": "normal",
-        "labelOverlap": False,
-        "offset": 4,
-    }

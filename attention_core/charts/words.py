@@ -66,8 +66,8 @@ def shaded_words(
     if is_framed := chosen is not None and chosen < len(words):
         data["chosen"] = {side: boxes[side][[chosen]] for side in ("left", "right", "top", "bottom")}
     if bar:
-        data["bar"] = layers.bar_ticks_data(bar[0])
-    return Chart(_shaded_words(layers.bar_of(*bar, 200) if bar else None, is_framed, wide, high), data)
+        data["bar"] = layers.bar_data(bar[0])
+    return Chart(_shaded_words(Bar.of(*bar, 200) if bar else None, is_framed, wide, high), data)
 
 
 @compiled

@@ -46,10 +46,10 @@ def over_time(
     data = {
         "whole": rectangles(0, 0, n, url=matrix_png(np.where(is_read, sums / sizes, np.nan), ramp)),
         "words": {name: np.asarray(column)[is_read] for name, column in words.items()},
-        "bar": layers.bar_ticks_data(ramp),
+        "bar": layers.bar_data(ramp),
         "now": rectangles(present, 0),
     }
-    bar = layers.bar_of(ramp, "number in the state", min(width, 200))
+    bar = Bar.of(ramp, "number in the state", min(width, 200))
     return Chart(_over_time(tuple(labels), bar, title, width, height), data)
 
 

@@ -78,7 +78,7 @@ def test_a_size_is_told_by_its_param_and_a_spec_without_layers_stays():
     assert with_row({"mark": "bar", "title": "one"}) == ({"mark": "bar", "title": "one"}, {})
 
 
-def test_only_whole_lists_shares_and_numbers_of_an_expression_are_data():
+def test_only_lists_and_whole_numbers_of_an_expression_are_data():
     plain = """datum.value < 1e+20 ? {"3": "page 4"}[datum.value] : datum['x 2'] + format(datum.value, '.3~g')"""
     row = {"layer": [{"encoding": {"x": {"axis": {"labelExpr": plain}}}}]}
     said = with_row(row)[0]["layer"][1]["encoding"]["x"]["axis"]["labelExpr"]
