@@ -11,7 +11,7 @@ chart.to_altair()  # alt.Chart
 
 Altair takes 15 to 40 ms to build and compile a chart of several layers, so `compiled` keeps its spec for whoever asks
 with equal arguments. What changes with every click, such as the numbers at a colour bar, belongs into the data. A chart
-of one layer takes 2 ms, and is compiled each time: Chart.of(alt.Chart(...), data).
+of one layer takes 2 to 10 ms, and is compiled each time: Chart.of(alt.Chart(...), data).
 """
 
 from __future__ import annotations
