@@ -118,8 +118,8 @@ def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
     layer = glow_ramp(weights.shape[1], high)
     with st.container(key="read_looks", horizontal=True, gap="xsmall"):
         layers, alt = [map_png(weights, layer, False)], "All looks: where each goes"
-        rows = {"row": 27, "row_labels": labels}
-        draw_layers(layers, 100 * weights, "read_columns", alt, size=PAD_SIZE[1], tooltip="{}%", **rows)
+        values, width = 100 * weights, PAD_SIZE[1]
+        draw_layers(layers, values, "read_columns", alt, size=width, row=27, row_labels=labels, tooltip="{}%")
         st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
 
 
