@@ -205,10 +205,10 @@ class ModelRun:
     @cached_property
     def groups(self) -> dict[str, list[AttentionTrace]]:
         """The traces by stack and kind, see attention_core.explain.heads.groups; of picture and text together first."""
-        found = groups(self.recording)
+        by_kind = groups(self.recording)
         if self.tiles is None:
-            return found
-        return dict(sorted(found.items(), key=lambda group: group[1][0].n_keys != len(self.tokens)))
+            return by_kind
+        return dict(sorted(by_kind.items(), key=lambda group: group[1][0].n_keys != len(self.tokens)))
 
 
 def run(pretrained: Pretrained, prepared: ModelInputs, *, edits: Mapping[int, Edits] | None = None) -> ModelRun:

@@ -39,11 +39,11 @@ def reordered(source: SourceSentence, order: list[int]) -> tuple[SourceSentence,
 
     The order is one of the words that may move, see movable_words. Pieces of a word stay together.
     """
-    order_with_end = [*order, *range(len(order), len(source.words) + 1)]
-    positions = [position for word in order_with_end for position, owner in enumerate(source.word_of) if owner == word]
-    new_number = {word: number for number, word in enumerate(order_with_end)}
+    full_order = [*order, *range(len(order), len(source.words) + 1)]
+    positions = [position for word in full_order for position, owner in enumerate(source.word_of) if owner == word]
+    new_number = {word: number for number, word in enumerate(full_order)}
     new = SourceSentence(
-        words=[source.word_labels[word] for word in order_with_end[:-1]],
+        words=[source.word_labels[word] for word in full_order[:-1]],
         ids=source.ids[positions],
         labels=[source.labels[position] for position in positions],
         word_of=[new_number[source.word_of[position]] for position in positions],
