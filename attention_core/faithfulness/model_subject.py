@@ -184,12 +184,12 @@ def _layers(
         layer_weights = torch.stack([trace.weights(head) for head in heads]).float()
         values = torch.stack([trace.value_of(head) for head in heads]).float()
         output_matrix = matrix(merge)[0].float().unflatten(0, (len(heads), -1))
-        handed = torch.einsum("hqk,hkd,hde->qke", layer_weights, values, output_matrix)
+        contributions = torch.einsum("hqk,hkd,hde->qke", layer_weights, values, output_matrix)
         weights[name := f"layer {number + 1}"] = layer_weights.clone()
-        output = handed_over[merge][-1].reshape(handed.shape[::2])
+        output = handed_over[merge][-1].reshape(contributions.shape[::2])
         args, settings = calls[layer]
         entered[layer] = args[0] if args else settings["hidden_states"]
-        stack[name] = StackLayer(handed, output, partial(_finish, layer, merge, args, settings))
+        stack[name] = StackLayer(contributions, output, partial(_finish, layer, merge, args, settings))
     return weights, stack, entered
 
 

@@ -432,8 +432,9 @@ def _translator_layers(
             weights[name := f"{kind} {number + 1}"] = _weights(query, memory.key, mask=activation.mask)
             if kind != DECODER:
                 merge = activation.layer.merge.weight.T.unflatten(0, (len(weights[name]), -1))
-                handed = torch.einsum("hqk,hkd,hde->qke", weights[name], memory.value[0], merge)
-                stack[name] = StackLayer(handed, activation.output[0], partial(_finish, layer, activation.before))  # type: ignore[arg-type]
+                contributions = torch.einsum("hqk,hkd,hde->qke", weights[name], memory.value[0], merge)
+                finish: Any = partial(_finish, layer, activation.before)
+                stack[name] = StackLayer(contributions, activation.output[0], finish)
     return weights, stack
 
 
