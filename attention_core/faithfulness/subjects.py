@@ -433,7 +433,7 @@ def _translator_layers(
             if kind != DECODER:
                 merge = activation.layer.merge.weight.T.unflatten(0, (len(weights[name]), -1))
                 contributions = torch.einsum("hqk,hkd,hde->qke", weights[name], memory.value[0], merge)
-                finish: Any = partial(_finish, layer, activation.before)
+                finish: Any = partial(_finish, layer, activation.before)  # type: ignore[arg-type]
                 stack[name] = StackLayer(contributions, activation.output[0], finish)
     return weights, stack
 
