@@ -1,5 +1,6 @@
 """What every page promises in a lecture: each of its screens fits a projector, and nothing covers anything else."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.on_page import FITTED, SIZES, project, settle
@@ -47,28 +48,27 @@ OVERLAPS = """() => {
 }"""
 """Lines of words, bars, and buttons of the lecture that lie over others; of charts and formulas the browser tells no
 letters' ends."""
-PROJECTORS = ((1280, 720), (1366, 768), (1920, 1080), (3840, 2160))
+PROJECTORS = ((1920, 1080), (1280, 720))
+OTHER_PROJECTORS = ((1366, 768), (3840, 2160))
 
 
-def test_it_fits_every_projector_in_large_letters_and_leaves_the_corner_free(visit, app_url, entry):
-    page = visit(f"{app_url}/{entry.url_path}?lecture=1")
-    page.wait_for_function("window.lecture?.on")
-    settle(page, 700)
-    for width, height in PROJECTORS:
-        project(page, width, height)
-        assert_whole(page)
-        sizes = sorted(size * 1080 / height for size in page.evaluate(SIZES))
-        if sizes:
-            assert sizes[0] >= 15.9
-            assert sizes[len(sizes) // 2] >= 19.9
-        assert not page.evaluate(IN_CORNER)
+@pytest.fixture
+def lecture(visit, app_url):
+    """A function that opens a page in lecture mode."""
+
+    def open_lecture(name):
+        page = visit(f"{app_url}/{name}?lecture=1")
+        page.wait_for_function("window.lecture?.on")
+        settle(page, 700)
+        return page
+
+    return open_lecture
 
 
-def test_each_screen_fits_a_small_projector_and_covers_no_words(visit, app_url, entry):
-    page = visit(f"{app_url}/{entry.url_path}?lecture=1")
-    page.wait_for_function("window.lecture?.on")
-    settle(page)
-    project(page, *PROJECTORS[0])
+def test_each_screen_fits_a_projector_in_large_letters_and_covers_no_words(lecture, entry):
+    page = lecture(entry.url_path)
+    for size in PROJECTORS:
+        assert_readable(page, *size)
     if entry.name not in ("start", "train"):  # which are tried without being told
         for part in ("_try_guess", "_try_scroll"):  # the question of Try this, and its answer
             page.keyboard.press("PageDown")
@@ -82,6 +82,24 @@ def test_each_screen_fits_a_small_projector_and_covers_no_words(visit, app_url, 
         settle(page, 100)
         page.wait_for_function(FITTED)
         assert_whole(page)
+
+
+@pytest.mark.parametrize("name", ["vectors", "pixels"])
+def test_a_first_screen_fits_other_projectors(lecture, name):
+    page = lecture(name)
+    for size in OTHER_PROJECTORS:
+        assert_readable(page, *size)
+
+
+def assert_readable(page, width: int, height: int) -> None:
+    """Make sure that a first screen fits a projector, its charts in large letters, and leaves the corner free."""
+    project(page, width, height)
+    assert_whole(page)
+    sizes = sorted(size * 1080 / height for size in page.evaluate(SIZES))
+    if sizes:
+        assert sizes[0] >= 15.9
+        assert sizes[len(sizes) // 2] >= 19.9
+    assert not page.evaluate(IN_CORNER)
 
 
 def assert_whole(page) -> None:

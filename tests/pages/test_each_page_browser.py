@@ -94,7 +94,9 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         assert ("tab=" in page.url) == (len(labels) > 2)
 
 
-def test_the_tab_key_goes_by_one_skip_link_to_controls_that_have_names_and_no_words_touch(visit, app_url, entry):
+def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and_no_end_is_covered(
+    visit, app_url, entry
+):
     page = visit(f"{app_url}/{entry.url_path}?lecture=0")
     page.locator(".st-key-page_after a, .st-key-page_before a").first.wait_for()
     settle(page, 600)
@@ -112,15 +114,8 @@ def test_the_tab_key_goes_by_one_skip_link_to_controls_that_have_names_and_no_wo
         assert stops[-1]["name"], stops
         assert not stops[-1]["isLinkToHeading"], stops
     assert not stops[0]["isTool"], stops
-
-
-def test_on_a_phone_it_can_be_read_and_try_this_waits_at_the_foot_and_covers_no_end(visit, app_url, entry):
-    page = visit(f"{app_url}/{entry.url_path}?lecture=0")
     width, height = PHONE
-    page.set_viewport_size({"width": width, "height": height})
-    page.locator(".st-key-page_after a, .st-key-page_before a").first.wait_for(state="attached")
-    settle(page, 600)
-    assert_fits(page, *PHONE)
+    assert_fits(page, width, height)
     assert min(page.evaluate(SIZES), default=MIN_LETTERS) >= MIN_LETTERS - 0.1
     if entry.name in ("start", "train"):  # which are tried without being told
         return

@@ -27,59 +27,55 @@ def about(page) -> list[tuple[str, str]]:
 def go_through_try_this(
     visit: Callable[..., Page], address: str, picture: str, *, hides: bool = False, example: str = ""
 ) -> None:
-    """Ask, answer, close and reveal on the page at an address, in a lecture or not, and take its second example.
+    """Ask, answer and close on the page at an address, take its second example, and ask and reveal in a lecture.
 
     The picture is what the question is about, a selector; some pages hide it until they are answered. Where examples
     are buttons, `example` selects them.
     """
-    name, lecture = urlsplit(address).path.strip("/"), "lecture=1" in address
-    page = visit(address)
+    name = urlsplit(address).path.strip("/")
+    page = visit(f"{address}?lecture=0")
     button, close = (page.locator(f".st-key-{name}_{part} button") for part in ("try", "try_close"))
     options = page.locator(f".st-key-{name}_try_guess [role=radio]")
 
-    def sees(is_seen: bool = True) -> None:
+    def wait_for_picture(is_seen: bool = True) -> None:
         page.wait_for_function(IS_SEEN, arg=[picture, is_seen])
 
-    def asked() -> list[tuple[str, str]]:
-        button.click()
+    def wait_for_question() -> None:
         page.wait_for_url("**tried=ask**")
         options.first.wait_for()
-        sees(not hides)
-        return about(page)
+        wait_for_picture(not hides)
 
-    def answered(of: list[tuple[str, str]], tried: str) -> None:
+    def wait_for_answer(tried: str) -> None:
         page.wait_for_url(f"**tried={tried}**")
         page.locator("[class*=_try_this] [data-testid=stAlert]").wait_for()
-        sees()
-        assert not hides or about(page) == of
-
-    def closed() -> None:
-        close.dispatch_event("click")
-        button.wait_for()
-        if not (lecture and name in ("pixels", "find")):  # where it is told only when it was asked
-            sees()
+        wait_for_picture()
 
     button.wait_for()
     settle(page)
-    of, n = asked(), 1 if lecture else options.count()
-    for place in range(n):
-        options.nth(place).click()
-        answered(of, str(place))
-        if name == "atlas":
-            page = visit(address)
+    for number in (-1, 0):
+        button.click()
+        wait_for_question()
+        before, number = about(page), number % options.count()
+        options.nth(number).click()
+        wait_for_answer(str(number))
+        assert not hides or about(page) == before
+        if number and name == "atlas":
+            visit(f"{address}?lecture=0")
+        elif number:
+            close.dispatch_event("click")
+        if number:
             button.wait_for()
-        else:
-            closed()
-        of = asked()
-    if lecture:
-        page.locator(f".st-key-{name}_try_reveal button").dispatch_event("click")
-        answered(of, "revealed")
-        return
-    closed()
-    asked()
-    options.first.click()
-    answered(about(page), "0")
+            wait_for_picture()
     if example:
         page.locator(example).nth(1).click()
         settle(page)
-        sees()
+        wait_for_picture()
+    visit(f"{address}?lecture=1")
+    page.wait_for_function("window.lecture?.on")
+    button.wait_for()
+    settle(page)
+    page.keyboard.press("PageDown")
+    wait_for_question()
+    settle(page)
+    page.keyboard.press("PageDown")
+    wait_for_answer("revealed")
