@@ -2,16 +2,15 @@
 
 import gc
 import shutil
+from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def app_page(app, request):
-    """The module's page on arrival."""
-    from tests.support.app import opened
-
-    return opened(app, request.module.PAGE)
+def app_page(app_visit, request):
+    """The module's page on arrival, reached without drawing Start first."""
+    return app_visit(Path(request.module.PAGE).parent.name)
 
 
 @pytest.fixture

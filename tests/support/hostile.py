@@ -21,8 +21,8 @@ KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_edito
 
 TEXTS = {
     "very long": "attention " * 20_000,
-    "signs and accents": "abc\u202egnirts\u202c \u2066x\u2069 zero\u200bwidth\ufeff so\u00adft \U000e0041 a\0b\x1b[31m\x07\r\n"
-    "a" + "\u0301" * 10_000,
+    "signs and accents": "abc\u202egnirts\u202c \u2066x\u2069 zero\u200bwidth\ufeff so\u00adft "
+    "\U000e0041 a\0b\x1b[31m\x07\r\na" + "\u0301" * 10_000,
     "HTML, Markdown and templates": "<img src=x onerror=alert(1)><script>alert(2)</script><style>*{display:none} "
     r"![x](http://elsewhere.example) [y](javascript:alert(1)) $\input{/etc/passwd}$ :red[z] "
     r"{{7*7}} ${7*7} #{7*7} %s%n {0.__class__} datum.x \frac{ ``` ",

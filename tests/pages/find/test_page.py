@@ -53,7 +53,10 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     assert answer(page) == 4
     assert clutter_of(page) == 20
     assert not page.info
-    weights = masks(page)[0]
+    weights, equal = masks(page)[:2]
+    assert [digit for digit, _ in read_both_ways(page)] == [4, 1]
+    assert equal == pytest.approx(1 / 225, rel=2e-3)  # of three digits
+    assert weights.max() > 0.5
     assert weights.shape == (225,)
     assert (weights >= 0).all()
     assert weights.sum() == pytest.approx(1, abs=3e-3)  # of three digits
@@ -62,13 +65,6 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     assert abs((row + 0.5) / 15 - 0.62) < 0.15
     assert f"gets {weights.max():.0%} of the attention" in said(page)
     assert "misreads 2.6% of digits in clutter; trained without attention it is almost as good: 2.9%." in said(page)
-
-
-def test_equal_weights_lose_the_digit_and_look_pale(page):
-    learned, equal = masks(page)[:2]
-    assert [digit for digit, _ in read_both_ways(page)] == [4, 1]
-    assert equal == pytest.approx(1 / 225, rel=2e-3)  # of three digits
-    assert learned.max() > 0.5
 
 
 def test_the_largest_weight_is_guessed_in_the_drawing(page):
@@ -89,10 +85,10 @@ def test_surprise_is_guessed_and_says_what_came_out(page):
     assert f"{sum(kind == 'right' for kind, _ in equal)} with every weight equal" in page.success[0].value
 
 
-@pytest.mark.parametrize("digit", [0, 5, 9])
-def test_ready_drawing_is_read_as_the_digit_that_it_hides(page, digit):
-    page.button(key=f"{NAME}_preset_{digit}").click().run()
-    assert answer(page) == digit
+def test_ready_drawings_are_read_as_the_digits_that_they_hide(page):
+    for digit in (0, 5, 9):
+        page.button(key=f"{NAME}_preset_{digit}").click().run()
+        assert answer(page) == digit
 
 
 def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
@@ -106,11 +102,8 @@ def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
     assert len(objects_of(page)) == objects - before
     assert page.button(key=f"{NAME}_erase").disabled
     assert answer(page) == 4
-
-
-def test_clutter_has_an_end(page):
     inject(page, [path_object([[20, 20], [30, 30]], CLUTTER_WIDTH)] * 96)
-    assert page.button(key=f"{NAME}_scatter").disabled
+    assert page.button(key=f"{NAME}_scatter").disabled, "it has an end"
 
 
 def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
@@ -175,13 +168,6 @@ def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
     assert link.proto.query_string == "model=digit-vit&picture=upload"
 
 
-def test_channels_are_shown_by_what_they_do_to_the_map(page):
-    given(page, step="key")
-    data = data_of(page, "find_moving_step")
-    assert data["steps"]["key"]["shape"] == [225, 18]
-    assert len(data["parts"][data["steps"]["key"]["columns"]]) == 18
-
-
 def test_every_step_but_the_answer_is_numbers_that_move(page):
     for step in ("picture", "key", "query", "scores", "weights", "masked", "context"):
         given(page, step=step)
@@ -189,6 +175,8 @@ def test_every_step_but_the_answer_is_numbers_that_move(page):
         assert data["now"] == step
         assert data["steps"][step]["grid"] == {"picture": [60, 60], "query": None, "context": None}.get(step, [15, 15])
         assert not page.get("vega_lite_chart")
+    assert data["steps"]["key"]["shape"] == [225, 18], "channels are shown by what they do to the map"
+    assert len(data["parts"][data["steps"]["key"]["columns"]]) == 18
 
 
 def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
@@ -215,13 +203,12 @@ def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
     assert "Nothing is left to look at for learned constant" in said(page)
 
 
-@pytest.mark.parametrize("button", ["", "find_erase", "find_preset_0", "find_preset_5"])
-def test_whether_it_reads_the_same_with_its_attention_off_is_what_is_shown(page, button):
-    if button:
-        page.button(key=button).click().run()
-    (learned, _), (equal, _) = read_both_ways(page)
-    assert ("Here it reads the same with its attention off." in said(page)) == (learned == equal)
-    assert ("**Switch its attention off and it reads another digit.**" in said(page)) == (learned != equal)
+def test_whether_it_reads_the_same_with_its_attention_off_is_what_is_shown(page):
+    for button in ("scatter", "erase", "preset_0", "preset_5"):
+        page.button(key=f"{NAME}_{button}").click().run()
+        (learned, _), (equal, _) = read_both_ways(page)
+        assert ("Here it reads the same with its attention off." in said(page)) == (learned == equal)
+        assert ("**Switch its attention off and it reads another digit.**" in said(page)) == (learned != equal)
 
 
 def test_how_many_regions_get_half_is_counted_and_none_where_none_may_be_looked_at(page):

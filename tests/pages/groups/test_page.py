@@ -30,9 +30,8 @@ NUMBERS = "groups_text"
 
 
 @pytest.fixture
-def page(app):
-    app.query_params["shows"] = "1"
-    return opened(app, PAGE)
+def page(visit):
+    return visit("groups", shows="1")
 
 
 def party(page, place: int) -> pd.DataFrame:
@@ -92,6 +91,8 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
 
 def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert not page.error
+    order = [one.type for one in page.main if one.type in ("button_group", "vega_lite_chart")]
+    assert order[:3] == ["button_group", "vega_lite_chart", "vega_lite_chart"], "whose lock comes before the charts"
     assert opened_locks(page) == [(0, 3), (3, 3)]
     assert (
         "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to a multiple of 31, "
@@ -112,15 +113,23 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert [one.value for one in page.metric][1] == "100.0%"
 
 
-def test_a_lock_that_one_at_a_time_opens_is_luck(page):
-    type_numbers(page, "3 9 19 1 14 22 6 30")
+@pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
+def test_a_lock_that_one_at_a_time_opens_is_luck_and_those_wrongly_called_open_are_counted(page, numbers):
+    type_numbers(page, numbers)
     truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
     single, both = party(page, 0), party(page, 1)
-    lucky = [can and lock == OPEN_LOCK for can, lock in zip(truth, single["lock"], strict=True)]
-    assert any(lucky)
+    lucky, wrong = (
+        [lock == OPEN_LOCK and can == is_open for can, lock in zip(truth, single["lock"], strict=True)]
+        for is_open in (True, False)
+    )
+    assert any(lucky) == (numbers != "1 7 16 17 11 8 24 5")
     assert [mark == LUCK for mark in single["mark"]] == lucky
+    assert [mark == WRONG for mark in single["mark"]] == wrong
     assert RIGHT not in set(single["fill"])
     assert LUCK not in set(both["mark"])
+    told = [one.value for one in page.caption if "of the attention" in one.value]
+    assert f"of the attention. {sum(wrong)} wrongly called open." in told[0] if any(wrong) else "wrongly" not in told[0]
+    assert "wrongly" not in told[1]
 
 
 def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
@@ -158,24 +167,9 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("numbers", "sentence"), SENTENCES.items())
-def test_the_rule_names_the_pairs_and_their_sum(page, numbers, sentence):
-    type_numbers(page, numbers)
-    assert sentence in said(page)
-
-
-@pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
-def test_locks_wrongly_called_open_are_counted_as_they_are_marked(page, numbers):
-    type_numbers(page, numbers)
-    truth = [bool(matching_pairs(numbers_of(page), place)) for place in range(8)]
-    single, told = party(page, 0), [one.value for one in page.caption if "of the attention" in one.value]
-    wrong = [lock == OPEN_LOCK and not can for can, lock in zip(truth, single["lock"], strict=True)]
-    assert [mark == WRONG for mark in single["mark"]] == wrong
-    assert f"of the attention. {sum(wrong)} wrongly called open." in told[0] if any(wrong) else "wrongly" not in told[0]
-    assert "wrongly" not in told[1]
-
-
-def test_more_pairs_than_are_named_are_counted(page):
+def test_the_rule_names_the_pairs_and_their_sum_and_counts_the_others(page):
+    for numbers, sentence in SENTENCES.items():
+        assert sentence in said(type_numbers(page, numbers))
     page.session_state["groups_step"] = "weights"
     type_numbers(page, "0 0 0 0 0")
     assert "Framed: 0 + 0 and 0 + 0 and 0 + 0 and 0 + 0 and 2 other pairs. Together with 0 each" in said(page)
@@ -193,11 +187,6 @@ def test_the_figures_are_those_of_the_cards(page):
         assert cards[0][same] == cards[1][same]
 
 
-def test_whose_lock_comes_before_the_charts_and_their_tools(page):
-    order = [one.type for one in page.main if one.type in ("button_group", "vega_lite_chart")]
-    assert order[:3] == ["button_group", "vega_lite_chart", "vega_lite_chart"]
-
-
 def numbers_of(page) -> list[int]:
     return [int(number) for number in page.text_input(key=NUMBERS).value.split()]
 
@@ -210,20 +199,21 @@ def test_what_cannot_be_read_is_told_and_the_last_numbers_stay(page):
         assert remark in page.error[0].value
         assert n_guests(page) == 4
         assert page.text_input(key=NUMBERS).value == text
-
-
-def test_numbers_beyond_the_modulus_and_too_many_are_bounded_and_told(page):
     type_numbers(page, " ".join(["40"] * 30))
     assert "The first 16 of 30" in page.info[0].value
     assert "40 → 9" in page.info[0].value
     assert numbers_at(page) == [9] * 16
+    labels = [one.content for one in page.segmented_control(key="groups_query").proto.options]
+    assert len(set(labels)) == 16, "equal numbers are told apart"
+    page.segmented_control(key="groups_query").set_value(2).run()
+    assert page.session_state["groups_query"] == 2
 
 
-@pytest.mark.parametrize("head", ["triples", "pairs"])
-def test_every_step_of_both_heads_can_be_shown(page, head):
-    page.segmented_control(key="groups_head").set_value(head).run()
-    seen = steps_to_the_end(page)
-    assert seen[-1] == "answer"
+def test_every_step_of_both_heads_can_be_shown(page):
+    for head in ("triples", "pairs"):
+        page.segmented_control(key="groups_head").set_value(head).run()
+        page.session_state["groups_step"] = page.segmented_control(key="groups_step").options[0]
+        assert steps_to_the_end(page)[-1] == "answer"
 
 
 def test_choosing_a_query_shows_its_pairs(page):
@@ -236,14 +226,6 @@ def test_choosing_a_query_shows_its_pairs(page):
     assert "tries no key" in said(page)
     assert opened_locks(page) == [(0, 0), (0, 0)]
     assert "does not open to any two keys" in said(page)
-
-
-def test_equal_numbers_are_told_apart(page):
-    type_numbers(page, "0 0 0 0")
-    labels = [one.content for one in page.segmented_control(key="groups_query").proto.options]
-    assert len(set(labels)) == 4
-    page.segmented_control(key="groups_query").set_value(2).run()
-    assert page.session_state["groups_query"] == 2
 
 
 def test_numbers_query_and_step_survive_leaving_the_page(page):

@@ -114,6 +114,7 @@ def test_all_records_are_shown_or_the_list_says_that_it_is_scrolled(page):
         assert (f"{n} records, the heaviest first: scroll the list to see all." in said(page)) == is_long
     given(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
     assert "11 records, the heaviest first" in said(page)
+    assert steps_to_the_end(open_tab(page, "steps"))[-1] == "context"
 
 
 def test_a_softer_look_up_is_spread_wider(page):
@@ -192,17 +193,8 @@ def test_temperature_takes_look_up_into_the_plain_average(page):
     page.select_slider(key="lookup_temperature").set_value(5.0).run()
     share = int(re.search(r"(\d+)% 2014", answers(page)).group(1))
     assert share == pytest.approx(40, abs=4), "two of five"
-
-
-def test_a_query_that_resembles_nothing_is_told(page):
-    ask(by_title(page), "zzzz qqqq")
+    ask(page, "zzzz qqqq")
     assert "a softmax cannot answer “nothing fits”" in said(page)
-
-
-def test_every_step_can_be_shown(page):
-    open_tab(take(page, "Phone book"), "steps")
-    seen = steps_to_the_end(page)
-    assert seen[-1] == "context"
 
 
 def test_records_queries_and_temperature_survive_leaving_the_page(page):
@@ -229,56 +221,44 @@ def test_restore_brings_the_preset_back(page):
     assert "only one" not in bodies(page)
 
 
-def test_lines_that_cannot_be_used_are_named_and_the_rest_is_kept(page):
-    for line, remark in (("bad", "line 2, which is not of the form"), ("first = 1", "“first” is the key of several")):
-        with_records(page, f"first = 2000\n{line}")
+def test_records_and_queries_that_cannot_be_used_are_told_and_the_rest_is_answered(page):
+    many = "\n".join(f"title {n} = {2000 + n % 20}" for n in range(4_000))
+    ask(by_title(page), "attension")
+    for records, remark in {
+        "first = 2000\nbad": "line 2, which is not of the form",
+        "first = 2000\nfirst = 1": "“first” is the key of several",
+        many: "The first 64 of 4,000 records are used",
+        "": "Write one as key = value",
+        "attention = 2000": "",
+    }.items():
+        given(page, records=records)
         assert remark in said(page)
         assert not page.error
         assert answers(page)
-
-
-def test_an_empty_table_says_what_to_do_and_the_tables_own_answer_stays(page):
-    with_records(page, "")
-    assert "Write one as key = value" in said(page)
-    assert greyed(page)
-
-
-def test_queries_outlive_an_empty_table(page):
-    ask(by_title(page), "attension")
-    for records in ("", "attention = 2000"):
-        given(page, records=records)
-    assert page.session_state["lookup_queries"] == "attension"
-    assert "<b>attention</b> 100% of the attention" in answers(page)
-
-
-def test_four_thousand_records_are_bounded_and_told(page):
-    with_records(page, "\n".join(f"title {n} = {2000 + n % 20}" for n in range(4_000)))
-    assert "The first 64 of 4,000 records are used" in said(page)
-    assert answers(page)
-
-
-def test_queries_are_bounded_and_told(page):
-    faults = (("", "Type a query"), ("\n".join(f"query {n}" for n in range(30)), "The first 12 of"))
-    for text, remark in faults:
-        ask(take(page, "Papers"), text)
+        assert greyed(page) == (not records)
+    assert "<b>attention</b> 100% of the attention" in answers(page), "the query stays"
+    for queries, remark in {"": "Type a query", "\n".join(f"query {n}" for n in range(30)): "The first 12 of"}.items():
+        ask(page, queries)
         assert not page.error
         assert remark in said(page)
-
-
-def test_what_people_type_is_shown_as_text_not_as_html(page):
     ask(page, "<img src=x onerror=alert(1)>")
     assert "<img" not in bodies(page)
 
 
-def test_an_address_can_carry_a_table(app):
-    app.query_params["table"] = "phone-book"
-    opened(app, PAGE)
-    assert app.segmented_control(key="lookup_preset").value == "Phone book"
+LINKS = [
+    ({"table": "noisy-time-series"}, "Eight words", "meaning", r"<b>car</b> 9\d% of the attention"),
+    ({"key": "1.0", "by": "meaning"}, "Papers", "meaning", "% of the attention"),
+    ({"table": "phone-book", "records": "Somebody Else = 555-0001"}, "Phone book", "spelling", "555-0001"),
+]
+"""Addresses, one of a table that is gone and one of when there were none, and the table, the way and the answer."""
 
 
-def test_a_link_to_the_table_of_numbers_opens_the_first_one(app):
-    app.query_params["table"] = "noisy-time-series"
-    assert re.search(r"<b>car</b> 9\d% of the attention", answers(opened(app, PAGE)))
+@pytest.mark.parametrize(("address", "table", "by", "answer"), LINKS, ids=["gone", "old", "records"])
+def test_a_link_opens_its_table(visit, address, table, by, answer):
+    page = visit("lookup", **address)
+    assert page.segmented_control(key="lookup_preset").value == table
+    assert page.segmented_control(key="lookup_by").value == by
+    assert re.search(answer, answers(page))
 
 
 def test_words_of_a_link_are_no_markdown(app):
@@ -304,19 +284,6 @@ def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page,
     assert "MiniLM is not here" in said(page)
     assert not page.error
     assert "baked bread" in answers(page)
-
-
-def test_a_link_of_the_time_without_tables_opens_the_papers(app):
-    app.query_params["key"], app.query_params["by"] = "1.0", "meaning"
-    opened(app, PAGE)
-    assert app.segmented_control(key="lookup_preset").value == "Papers", "which came first when links named no table"
-    assert app.segmented_control(key="lookup_by").value == "meaning"
-    assert answers(app)
-
-
-def test_a_link_carries_records(app):
-    app.query_params["table"], app.query_params["records"] = "phone-book", "Somebody Else = 555-0001"
-    assert "555-0001" in answers(opened(app, PAGE))
 
 
 def test_what_came_of_a_guess_goes_with_the_query_that_it_was_about(page):

@@ -57,11 +57,12 @@ def cut(page, *places):
 
 def test_every_preset_is_judged_by_three_models_side_by_side(page):
     open_tab(page, "models")
-    for number in range(len(PRESETS)):
+    for number, label in enumerate(PRESETS):
         page.button(key=f"matter_example_{number}").click().run()
         assert not page.error
         assert body_with(page, 'class="figures"').count("<tr>") == 4
         assert ("positive" in verdict(page)) or ("negative" in verdict(page))
+        assert ("Irony was taken" in bodies(page)) == (label == "Irony")
         assert not page.warning
 
 
@@ -122,12 +123,6 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     assert drawn["cut"] == [], "words that get nothing are not given back by a click"
 
 
-def test_only_irony_is_called_irony(page):
-    for number, label in enumerate(PRESETS):
-        page.button(key=f"matter_example_{number}").click().run()
-        assert ("Irony was taken" in bodies(page)) == (label == "Irony")
-
-
 def test_nothing_tells_the_numbers_that_are_to_be_guessed(page):
     given(page, tab="steps", step="weights", step_guess=True)
     assert "still hidden" in bodies(page)
@@ -145,11 +140,6 @@ def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
         given(page, tab="steps", step=step)
         assert ("_{1,1}" in "".join(one.value for one in page.latex)) == (step == "weights")
         assert data_of(page, "matter_moving_step")["steps"][step]["column"] == 0
-
-
-def test_a_heavy_word_that_pushes_the_other_way_is_told(page):
-    say(page, "A wonderful film with a dull plot.")
-    assert "pushes the *other* way" in said(page)
 
 
 def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
@@ -192,17 +182,16 @@ def test_a_word_that_attention_may_not_look_at_stays(page):
     assert "**“bad”** has 72%" in said(page)
 
 
-def test_how_many_negations_are_read_right_is_told_beside_a_sentence_with_one(page):
+def test_what_is_said_of_a_sentence_fits_it(page):
+    for text, answer in (("A warm, moving and wonderful film.", "positive"), ("A dull, stupid mess.", "negative")):
+        assert re.search(r'class="judgement"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
+    say(page, "A wonderful film with a dull plot.")
+    assert "pushes the *other* way" in said(page)
     card = read_card("sentence-attention")
     say(page, "The film is not dull.")
     assert f"It reads {card['right_of_50_with_a_negation']} of 50 sentences with a negation right" in bodies(page)
     say(page, "The film is dull.")
     assert "with a negation" not in bodies(page)
-
-
-def test_praise_and_blame_are_told_apart(page):
-    for text, answer in (("A warm, moving and wonderful film.", "positive"), ("A dull, stupid mess.", "negative")):
-        assert re.search(r'class="judgement"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
 
 
 def test_cutting_a_word_changes_the_answer_and_can_be_undone(page):
@@ -255,29 +244,35 @@ def test_every_step_can_be_shown_and_guessed(page):
     assert page.button(key="matter_step_reveal")
 
 
-@pytest.mark.parametrize(
-    ("text", "remark"),
-    [
-        ("", "Type an English sentence"),
-        ("   \n ", "Type an English sentence"),
-        ("superb", ""),
-        ("!", ""),
-        ("Это скучный фильм 映画 😀", "an unknown sign"),
-        ("A MASTERPIECE", ""),
-        ("an unwatchable sequel without a stop", "unw + atch + able"),
-        ("<b>dull</b> <script>alert(1)</script>", ""),
-        ("1998 2 3.50 %", ""),
-        ("bad " * 1000, f"The first {MAX_WORDS} of 1,000 words"),
-        ("x" * 5000, "xx + xx"),
-        ("`code` **bold** $x$ :smile: [a](b)", ""),
-    ],
-)
-def test_whatever_is_typed_is_read_or_told(page, text, remark):
-    say(page, text)
-    assert not page.error
-    drawn = [each.proto.json for each in page.get("bidi_component")]
-    assert remark in "\n".join([said(page), *drawn])
-    assert "<script>alert" not in bodies(page)
+TYPED = {
+    "": "Type an English sentence",
+    "   \n ": "Type an English sentence",
+    "superb": "",
+    "!": "",
+    "Это скучный фильм 映画 😀": "an unknown sign",
+    "A MASTERPIECE": "",
+    "an unwatchable sequel without a stop": "unw + atch + able",
+    "<b>dull</b> <script>alert(1)</script>": "",
+    "1998 2 3.50 %": "",
+    "bad " * 1000: f"The first {MAX_WORDS} of 1,000 words",
+    "x" * 5000: "xx + xx",
+    "`code` **bold** $x$ :smile: [a](b)": "",
+    "good film " * 5000: f"The first {MAX_WORDS} of 1,200 words",
+}
+"""What is typed, and what is told of it."""
+
+
+def test_whatever_is_typed_is_read_or_told_and_nothing_keeps_the_last_sentence_in_grey(page):
+    for text, remark in TYPED.items():
+        before = verdict(page)
+        say(page, text)
+        assert not page.error
+        drawn = [each.proto.json for each in page.get("bidi_component")]
+        assert remark in "\n".join([said(page), *drawn]), text
+        assert "<script>alert" not in bodies(page)
+        assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.maximum]
+        assert (".st-key-matter_answer { opacity: 0.35; }" in bodies(page)) == (not text.strip())
+        assert text.strip() or verdict(page) == before
 
 
 @pytest.mark.parametrize(
@@ -301,26 +296,11 @@ def test_words_that_the_models_do_not_know_are_counted_and_alone_are_not_judged(
     assert ("no judgement" in verdict(page)) != judged
 
 
-def test_ten_thousand_words_are_bounded_and_what_fits_the_box_is_kept(page):
-    text = "good film " * 5000
-    say(page, text)
-    assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.maximum]
-    assert f"The first {MAX_WORDS} of 1,200 words" in said(page)
-
-
 def test_sentence_and_cut_words_survive_leaving_the_page(page):
     cut(say(page, "The plot is dull."), 3)
     there_and_back(page)
     assert page.text_input(key=TEXT).value == "The plot is dull."
     assert "as learned, " in said(page)
-
-
-def test_an_empty_box_keeps_the_last_sentence_in_grey(page):
-    say(page, "The plot is dull.")
-    before = verdict(page)
-    say(page, "")
-    assert verdict(page) == before
-    assert ".st-key-matter_answer { opacity: 0.35; }" in bodies(page)
 
 
 def test_an_address_can_carry_a_sentence(app):

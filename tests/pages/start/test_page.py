@@ -32,11 +32,6 @@ from ui.state import BAD_VALUE_ERRORS
 PAGE = "pages/start/page.py"
 
 
-def test_page_opens_and_leads_everywhere(page):
-    links = {link.proto.page for link in page.get("page_link")}
-    assert {entry.url_path for entry in PAGES[1:]} <= links
-
-
 @pytest.mark.parametrize("ground", ["light", "dark"])
 def test_every_page_has_a_photograph(ground):
     for entry in PAGES:
@@ -118,47 +113,32 @@ def test_the_question_on_arrival_is_answered_by_attention_alone():
     assert translations == {"If it may not choose where to look": "no such digit", "Free to choose": "7"}
 
 
-@pytest.mark.parametrize("sentence", OPENING[1:])
-def test_another_sentence_is_translated(page, sentence):
-    put(page.text_input(key="start_text"), sentence)
-    assert "the cat is lost" not in said(page)
-    assert "*bleue* looks most at *blue*" in said(page)
-    assert "He gave me a <mark><s>blue</s></mark> shirt" in bodies(page)
-    assert data_of(page, "start_dot_words")["source"][4] == "blue"
-
-
-def test_a_sentence_that_is_cut_is_said_to_be(page):
-    put(page.text_input(key="start_text"), "the cat is here and " * 9)
+def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_no_model(page):
+    box = page.text_input(key="start_text")
+    for sentence in OPENING[1:]:
+        put(box, sentence)
+        assert "the cat is lost" not in said(page)
+        assert "*bleue* looks most at *blue*" in said(page)
+        assert "He gave me a <mark><s>blue</s></mark> shirt" in bodies(page)
+        assert data_of(page, "start_dot_words")["source"][4] == "blue"
+    put(box, "the cat is here and " * 9)
     assert "The first 40 of 45 words are read, up to `and`." in said(page)
     assert len(data_of(page, "start_dot_words")["source"]) in (40, 41)
-
-
-def test_what_cannot_be_read_leaves_the_last_translation(page):
-    put(page.text_input(key="start_text"), "She is here.")
-    put(page.text_input(key="start_text"), " ")
+    put(box, "She is here.")
+    put(box, " ")
     assert [one.value for one in page.info]
-    assert data_of(page, "start_dot_words")["source"][0] == "She"
-
-
-def test_the_whole_sentence_again_needs_no_model(page):
-    put(page.text_input(key="start_text"), "She is here.")
-    put(page.text_input(key="start_text"), SENTENCE)
+    assert data_of(page, "start_dot_words")["source"][0] == "She", "the last translation stays"
+    put(box, SENTENCE)
     assert data_of(page, "start_none_words")["target"] == first_answers()["words"]["none"]["target"]
 
 
-def test_another_question_is_answered(page):
+def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
     put(page.text_input(key="start_asked"), "what colour is the 8?")
     assert data_of(page, "start_scene")["said"][1][1] == "purple"
-
-
-def test_a_question_that_cannot_be_read_says_why(page):
     put(page.text_input(key="start_asked"), "why?")
     data = data_of(page, "start_scene")
     assert data["fault"]
     assert data["strokes"] == first_answers()["scene"]["strokes"]
-
-
-def test_another_drawing_is_answered_and_an_empty_one_asks_for_one(page):
     given(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
     assert data_of(page, "start_scene")["said"][1][1] == "4"
     given(page, drawing=pack_strokes([]), asked=QUESTION)

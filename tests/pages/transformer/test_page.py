@@ -126,14 +126,14 @@ def test_a_head_is_switched_off_and_on_again(page):
 CROSS = ".".join(f"cross-{layer}-{head}" for layer in range(1, 4) for head in range(1, 7))
 
 
-@pytest.mark.parametrize("tab", ["heads", "steps", "off"])
-def test_an_old_link_with_heads_off_opens_and_the_top_shows_the_changed_translation(visit, tab):
+def test_an_old_link_with_heads_off_opens_and_the_top_shows_the_changed_translation(visit):
     trained = french(visit(NAME))
-    page = visit(NAME, off=CROSS, tab=tab)
+    page = visit(NAME, off=CROSS, tab="heads")
     assert len(page.session_state[f"{NAME}_edits"]) == 18
-    assert french(page) != trained
-    assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in bodies(page)
     assert "off" not in page.query_params
+    for tab in ("heads", "steps", "off"):
+        assert french(open_tab(page, tab)) != trained
+        assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in bodies(page)
     page.button(key=f"{NAME}_restore").click()
     assert french(settled(page)) == trained
 
@@ -191,11 +191,10 @@ def test_an_order_is_called_lost_only_where_the_numbers_are_the_same(visit, text
         assert is_same_french == (way["verdict"] != "each order, its own French")
 
 
-@pytest.mark.parametrize("text", ["Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""])
-def test_a_button_that_gives_another_order_gives_one_that_is_not_there(page, text):
-    page.text_input(key=TEXT).set_value(text).run()
-    for _ in range(4):
-        for name in ("shuffle", "reverse"):
+def test_a_button_that_gives_another_order_gives_one_that_is_not_there(page):
+    for text in ("Tom helped Mary.", "I love you.", "Go home.", "Hello.", "the the car", ""):
+        page.text_input(key=TEXT).set_value(text).run()
+        for name in ("shuffle", "reverse") * 3:
             button = page.button(key=f"{NAME}_{name}")
             if button.disabled:
                 continue
@@ -204,7 +203,7 @@ def test_a_button_that_gives_another_order_gives_one_that_is_not_there(page, tex
             drawn = orders(settled(page))
             words = [drawn["labels"][place] for place in drawn["order"]]
             assert words not in ([drawn["labels"][place] for place in before], drawn["labels"])
-    assert page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
+        assert page.button(key=f"{NAME}_reverse").disabled or text == "I love you."
 
 
 def test_words_tell_of_the_number_that_was_clicked(page):
@@ -236,10 +235,6 @@ def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
     assert "becomes *La table est sous le chat.*" in verdict
 
 
-def test_positions_are_pictured(page):
-    assert "only their distance counts" in said(open_tab(page, "positions"))
-
-
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     typed(page, LAYERED["Adjective after noun"])
     assert "Processor time of one slow core" in said(open_tab(page, "cost"))
@@ -254,11 +249,12 @@ def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
 
 
-@pytest.mark.parametrize("text", ["", "   \n "])
-def test_nothing_typed_leaves_positions_and_cost(page, text):
-    page.text_input(key=TEXT).set_value(text).run()
-    assert page.info
-    assert n_charts(page, ("positions", "cost")) == 4
+def test_nothing_typed_leaves_positions_and_cost(page):
+    for text in ("", "   \n "):
+        page.text_input(key=TEXT).set_value(text).run()
+        assert page.info
+        assert n_charts(page, ("positions", "cost")) == 4
+    assert "only their distance counts" in said(open_tab(page, "positions"))
 
 
 def test_bad_input_is_answered_and_shown_as_pieces(page):

@@ -118,7 +118,10 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     page.toggle(key="translate_step_guess").set_value(True).run()
     assert not page.get("vega_lite_chart") or "still hidden" in bodies(page)
     page.toggle(key="translate_step_guess").set_value(False).run()
-    given(page, focus="upper")
+    given(page, at=8)
+    assert "the decoder says **end**." in said(page)
+    assert "The next state is fed" not in said(page)
+    given(page, at=2, focus="upper")
     assert "Nothing is scored" in said(page)
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
     assert "no recurrent network to unroll" in said(page)
@@ -343,12 +346,6 @@ def test_odd_input_is_read_and_stays_in_the_box(page):
         assert "<script" not in listed(page)
 
 
-def test_unknown_words_are_listed_as_pieces_and_unknown_signs_are_named(page):
-    write(page, "My chihuahua eats 🍕.")
-    assert "`chihuahua` = `" in said(page)
-    assert "signs that the models never saw" in said(page)
-
-
 def test_unknown_words_are_counted(page):
     for text, message in (
         ("Ein Hund läuft im Park", "(3 of 5 words). It knows"),
@@ -359,6 +356,9 @@ def test_unknown_words_are_counted(page):
         assert message in said(page)
     write(page, "The black cat is old.")
     assert "Unknown to the model" not in said(page)
+    write(page, "My chihuahua eats 🍕.")
+    assert "`chihuahua` = `" in said(page)
+    assert "signs that the models never saw" in said(page)
 
 
 def test_learning_and_collapse_follow_their_sliders(page):
@@ -436,15 +436,19 @@ def test_both_networks_of_the_first_screens_learned_equally_long(page):
     assert "It learned" not in said(page)
 
 
-@pytest.mark.parametrize("rival", ["additive", "transformer", "general"])
-def test_headlines_name_unequal_training(page, rival):
-    given(page, models={"upper": "none", "lower": rival})
-    matches = [re.search(r"It learned for ([\d.]+) passes", line) for line in headlines(page)]
-    epochs = [read_card(f"translator-{name}")["epochs"] for name in ("none", rival)]
-    if epochs[0] == epochs[1]:
-        assert matches == [None, None]
-    else:
-        assert [float(match[1]) for match in matches] == epochs
+def test_headlines_name_unequal_training_alike_weights_and_lost_words_only_of_their_sentence(page):
+    for rival in ("additive", "transformer", "general"):
+        given(page, models={"upper": "none", "lower": rival})
+        matches = [re.search(r"It learned for ([\d.]+) passes", line) for line in headlines(page)]
+        epochs = [read_card(f"translator-{name}")["epochs"] for name in ("none", rival)]
+        if epochs[0] == epochs[1]:
+            assert matches == [None, None]
+        else:
+            assert [float(match[1]) for match in matches] == epochs
+    given(page, models={"upper": "none", "lower": "mean"})
+    assert "looks at all words alike" in headlines(page)[1]
+    write(page, "A red bird sings. ")
+    assert "is lost" not in " ".join(headlines(page))
 
 
 @pytest.mark.parametrize(
@@ -476,40 +480,32 @@ def test_forced_french_is_marked_in_every_view(page, french, note):
     assert "Only what comes from the first changed word on is said anew" in said(page)
 
 
-def test_a_plain_average_looks_at_all_words_alike(page):
-    given(page, models={"upper": "none", "lower": "mean"})
-    assert "looks at all words alike" in headlines(page)[1]
-
-
-def test_lost_words_are_named_only_for_their_sentence(page):
-    write(page, "A red bird sings. ")
-    assert "is lost" not in " ".join(headlines(page))
-
-
 @pytest.mark.parametrize("name", ["dot", "additive", "general"])
-@pytest.mark.parametrize("text", [CLASSIC, "Hello.", "I am tired.", "The red car is here.", "My sister is here."])
-def test_why_no_article_is_tried_is_true(visit, name, text):
-    page = visit("translate", text=text, models=f"none,{name}", tab="alignment")
-    traced = models.shown_translation(name, text, tuple(page.session_state["translate_forced"]))
-    has_article = any(word.lower() in OPPOSITE for word in traced.view.target)
-    is_tried = next(gendered_words(traced.view), None) is not None
-    sentences = said(page)
-    assert ("This French has no le or la, un or une" in sentences) == (not has_article)
-    assert ("cannot be tried here" in sentences) == (has_article and not is_tried)
-    assert text != "The red car is here." or is_tried, "the sentence that the page proposes"
+def test_why_no_article_is_tried_is_true(page, name):
+    given(open_tab(page, "alignment"), models={"upper": "none", "lower": name})
+    for text in (CLASSIC, "Hello.", "I am tired.", "The red car is here.", "My sister is here."):
+        write(page, text)
+        traced = models.shown_translation(name, text, tuple(page.session_state["translate_forced"]))
+        has_article = any(word.lower() in OPPOSITE for word in traced.view.target)
+        is_tried = next(gendered_words(traced.view), None) is not None
+        sentences = said(page)
+        assert ("This French has no le or la, un or une" in sentences) == (not has_article)
+        assert ("cannot be tried here" in sentences) == (has_article and not is_tried)
+        assert text != "The red car is here." or is_tried, "the sentence that the page proposes"
 
 
-@pytest.mark.parametrize("text", [*TRANSLATE.values(), "I am tired."])
-def test_neighbours_that_turn_round_are_those_of_the_weights(visit, text):
-    page = visit("translate", text=text, tab="alignment")
-    view = models.shown_translation("dot", text, tuple(page.session_state["translate_forced"])).view
-    heaviest = view.weights.argmax(1).tolist()
-    is_word = [any(map(str.isalnum, word)) for word in view.target[:-1]]
-    turned = any(
-        is_word[at] and is_word[at + 1] and heaviest[at + 1] == heaviest[at] - 1 for at in range(len(is_word) - 1)
-    )
-    assert ("the other way round." in said(page)) == turned
-    assert ("No two French neighbours look at two English neighbours" in said(page)) == (not turned)
+def test_neighbours_that_turn_round_are_those_of_the_weights(page):
+    open_tab(page, "alignment")
+    for text in (*TRANSLATE.values(), "I am tired."):
+        write(page, text)
+        view = models.shown_translation("dot", text, tuple(page.session_state["translate_forced"])).view
+        heaviest = view.weights.argmax(1).tolist()
+        is_word = [any(map(str.isalnum, word)) for word in view.target[:-1]]
+        turned = any(
+            is_word[at] and is_word[at + 1] and heaviest[at + 1] == heaviest[at] - 1 for at in range(len(is_word) - 1)
+        )
+        assert ("the other way round." in said(page)) == turned
+        assert ("No two French neighbours look at two English neighbours" in said(page)) == (not turned)
 
 
 def test_the_verdict_on_grammar_is_that_of_the_figures():
@@ -540,13 +536,6 @@ def test_try_this_resets_forced_french_and_edits(page):
     assert page.success
     given(page, models={"upper": "none", "lower": "transformer"})
     assert not page.success, "the verdict is about other networks"
-
-
-def test_the_unrolled_network_feeds_nothing_after_the_end_piece(page):
-    open_tab(page, "unrolled")
-    given(page, at=8)
-    assert "the decoder says **end**." in said(page)
-    assert "The next state is fed" not in said(page)
 
 
 def test_the_trained_network_is_named(page):

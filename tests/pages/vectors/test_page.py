@@ -71,11 +71,6 @@ def test_what_the_browser_computes_of_arrows_is_what_python_does(page):
         np.testing.assert_allclose(powers / powers.sum(1, keepdims=True), shown["weights"], atol=1e-12)
 
 
-def test_the_first_preset_puts_nine_pairs_beside_a_neuron(page):
-    open_tab(show(page, "scores"), "pairs")
-    assert "A neuron's weights belong to single inputs" in said(page)
-
-
 def test_the_softmax_is_switched_off_and_told_in_the_address(page):
     page.session_state["vectors_step"] = "weights"
     choose(page, "toggle", "softmax", False)
@@ -100,17 +95,16 @@ def test_every_scoring_function_can_be_chosen(page, scoring):
     assert charts(page)
 
 
-def test_scores_need_not_be_scaled(page):
+def test_scores_need_not_be_scaled_and_may_look_back_only(page):
     scaled = np.array(pairs(page)["weights"])
     assert not np.allclose(pairs(choose(page, "toggle", "scaled", False))["weights"], scaled)
     assert page.query_params["scale"] in ("none", ["none"])
-
-
-def test_looking_back_only_adds_a_step(page):
-    choose(page, "toggle", "causal", True)
-    sound(show(page, "mask"))
+    sound(show(choose(page, "toggle", "causal", True), "mask"))
     assert page.session_state["vectors_step"] == "mask"
     assert np.triu(pairs(page)["weights"], 1).max() == 0
+    page.session_state["lecture"] = True
+    assert sound(page.run()).get("html")
+    assert len(pairs(page)["arrows"]) == 3
 
 
 def test_what_an_example_shows_is_said_of_it_before_ones_own_changes(page):
@@ -151,6 +145,10 @@ def test_the_verdict_goes_when_x1_is_no_longer_nothing(page, change):
 
 def test_only_arrows_are_said_to_have_moved_where_nothing_else_changed(page):
     assert pairs(page)["alone"]
+    retype(page, "X", 0, 0, 3)
+    shown = pairs(page)
+    assert np.array(shown["before"])[0] != pytest.approx(np.array(shown["weights"])[0])
+    assert page.session_state["vectors_cells"]["X"][0] == [3, 0.5]
     retype(page, "W_Q", 0, 0, 3)
     assert not pairs(page)["alone"]
 
@@ -176,13 +174,6 @@ def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
     assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot 0.75 + 2 \cdot 1 = 2.75" in "".join(one.value for one in page.latex)
 
 
-def test_weights_are_told_apart_from_those_of_the_example(page):
-    retype(page, "X", 0, 0, 3)
-    shown = pairs(page)
-    assert np.array(shown["before"])[0] != pytest.approx(np.array(shown["weights"])[0])
-    assert page.session_state["vectors_cells"]["X"][0] == [3, 0.5]
-
-
 def test_what_was_typed_survives_leaving_the_page(page):
     retype(page, "X", 0, 0, 42)
     page.slider(key="vectors_temperature").set_value(2.0).run()
@@ -193,21 +184,9 @@ def test_what_was_typed_survives_leaving_the_page(page):
     assert page.slider(key="vectors_temperature").value == 2.0
 
 
-def test_sizes_change_all_tables_together(page):
-    choose(page, "number_input", "size_d_model", 4)
-    held = page.session_state["vectors_cells"]
-    assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
-    assert held["X"][0] == [1, 0.5, 0, 0]
-
-
-def test_lecture_mode_shows_the_same_pairs(page):
-    page.session_state["lecture"] = True
-    assert sound(page.run()).get("html")
-    assert len(pairs(page)["arrows"]) == 3
-
-
 def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
     open_tab(show(page, "scores"), "pairs")
+    assert "A neuron's weights belong to single inputs" in said(page)
     assert "mixed effect: **exactly 0**" in said(page)
     page.toggle(key="vectors_deep").set_value(True).run()
     assert "mixed effect: **exactly 0**" in said(page)
@@ -234,12 +213,16 @@ def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_e
     assert page.button(key="vectors_try")
 
 
-def test_a_weighted_average_is_drawn_of_values_in_a_plane(page):
+def test_a_weighted_average_is_drawn_of_values_in_a_plane_and_sizes_change_all_tables_together(page):
     open_tab(page, "average")
     assert len(page.get("vega_lite_chart")) == 1
     assert "lines are weights of **x1**" in said(page)
     choose(page, "number_input", "size_d_v", 3)
     assert "these have 3" in said(page)
+    choose(page, "number_input", "size_d_model", 4)
+    held = page.session_state["vectors_cells"]
+    assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
+    assert held["X"][0] == [1, 0.5, 0, 0]
     choose(page, "toggle", "softmax", False)
     assert "The softmax is off" in said(page)
 
