@@ -1,6 +1,7 @@
 """What all tests share. Nothing of the project is imported here, so that a broken module breaks its own tests only."""
 
 import asyncio
+import gc
 import inspect
 import os
 import warnings
@@ -28,9 +29,13 @@ LONG = {
     "deploy/test_deploy",
     "deploy/test_image",
     "pages/memory/test_page",
+    "pages/test_each_lecture_browser",
+    "pages/test_each_page_browser",
+    "pages/test_each_try_this_browser",
     "pages/test_figures",
     "pages/test_hostile",
     "pages/test_links",
+    "pages/test_new_page",
     "pages/transformer/test_page",
     "test_installed",
     "test_package",
@@ -59,6 +64,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return not path.endswith("_browser"), path not in LONG
 
     items.sort(key=comes_late)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage what is imported, which stays: it would look at all of torch again and again."""
+    gc.freeze()
 
 
 @pytest.fixture

