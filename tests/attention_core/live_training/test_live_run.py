@@ -50,11 +50,11 @@ def told(run: LiveRun) -> list:
 @pytest.mark.parametrize("settings", [DIGIT, SENTENCE, PAIR, TRIPLE, LOOKUP, GRAPH], ids=lambda one: one.lesson)
 def test_a_training_goes_on_with_the_same_numbers_and_its_script_prints_them(settings, monkeypatch, capsys):
     for name, (batch_size, *_) in LENGTHS.items():
-        monkeypatch.setitem(LENGTHS, name, (batch_size, 7, 1))
-    monkeypatch.setattr(LESSONS[settings.lesson].make, "n_steps", 7, raising=False)
-    straight, rested = advanced(LiveRun(settings), 7), advanced(LiveRun(settings), 3)
-    again = advanced(LiveRun.from_checkpoint(rested.checkpoint()), 4)
-    assert again.step == straight.step == 7
+        monkeypatch.setitem(LENGTHS, name, (batch_size, 3, 1))
+    monkeypatch.setattr(LESSONS[settings.lesson].make, "n_steps", 3, raising=False)
+    straight, rested = advanced(LiveRun(settings), 3), advanced(LiveRun(settings), 1)
+    again = advanced(LiveRun.from_checkpoint(rested.checkpoint()), 2)
+    assert again.step == straight.step == 3
     assert told(again) == told(straight)
     assert len({frame.step for frame in straight.frames}) == len(straight.frames) > 2
     given = {DIGIT: small_digits()[1].images[0] / 255, TRIPLE: "1 2 3 4", GRAPH: graphs.EDGES}.get(
