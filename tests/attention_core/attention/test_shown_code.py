@@ -106,7 +106,7 @@ def test_lines_of_the_workbench_in_every_setting(letters, scoring):
     for scaled, causal, heat, softmax in itertools.product((False, True), (False, True), (1.0, 0.7), (False, True)):
         trace = trace_of(Problem(tables, settings=Settings(scoring, scaled, heat, causal, softmax)))
         check(trace)
-        if softmax and heat != 1:
+        if softmax and heat != 1 and letters == "XY":
             with_edits(trace)
 
 

@@ -114,21 +114,20 @@ def test_the_question_on_arrival_is_answered_by_attention_alone():
 
 
 def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_no_model(page):
-    box = page.text_input(key="start_text")
     for sentence in OPENING[1:]:
-        put(box, sentence)
+        put(page.text_input(key="start_text"), sentence)
         assert "the cat is lost" not in said(page)
         assert "*bleue* looks most at *blue*" in said(page)
         assert "He gave me a <mark><s>blue</s></mark> shirt" in bodies(page)
         assert data_of(page, "start_dot_words")["source"][4] == "blue"
-    put(box, "the cat is here and " * 9)
+    put(page.text_input(key="start_text"), "the cat is here and " * 9)
     assert "The first 40 of 45 words are read, up to `and`." in said(page)
     assert len(data_of(page, "start_dot_words")["source"]) in (40, 41)
-    put(box, "She is here.")
-    put(box, " ")
+    put(page.text_input(key="start_text"), "She is here.")
+    put(page.text_input(key="start_text"), " ")
     assert [one.value for one in page.info]
     assert data_of(page, "start_dot_words")["source"][0] == "She", "the last translation stays"
-    put(box, SENTENCE)
+    put(page.text_input(key="start_text"), SENTENCE)
     assert data_of(page, "start_none_words")["target"] == first_answers()["words"]["none"]["target"]
 
 
