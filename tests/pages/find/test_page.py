@@ -175,8 +175,9 @@ def test_every_step_but_the_answer_is_numbers_that_move(page):
         assert data["now"] == step
         assert data["steps"][step]["grid"] == {"picture": [60, 60], "query": None, "context": None}.get(step, [15, 15])
         assert not page.get("vega_lite_chart")
-    assert data["steps"]["key"]["shape"] == [225, 18], "channels are shown by what they do to the map"
-    assert len(data["parts"][data["steps"]["key"]["columns"]]) == 18
+        if step == "key":
+            assert data["steps"]["key"]["shape"] == [225, 18], "channels are shown by what they do to the map"
+            assert len(data["parts"][data["steps"]["key"]["columns"]]) == 18
 
 
 def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
