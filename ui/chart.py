@@ -47,14 +47,16 @@ def draw_chart(
     key: str | None = None,
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
-    selection_mode: str | None = None,
+    selection_mode: str | list[str] | None = None,
     on: DeltaGenerator | None = None,
+    step: str = "",
 ) -> Any:
     """Draw a chart; arguments and result are otherwise those of st.vega_lite_chart.
 
-    `alt` describes it for screen readers. It is drawn in the open container unless `on` is another one.
+    `alt` describes it for screen readers. It is drawn in the open container unless `on` is another one; for `step`
+    see note_picture.
     """
-    note_picture(lambda: chart, alt)
+    note_picture(lambda: chart, alt, step)
     spec = deepcopy(chart.spec)  # which Streamlit changes
     if LECTURE.value:
         spec = _for_a_hall(spec)

@@ -13,7 +13,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from attention_core.attention.view import assets
 from ui import served
 
-HERE = "ui/components"
+SHARED_FOLDER = "ui/components"
 FOLDER = "scripts"
 LOAD = """const asked = %s.map((file) => import(new URL(`%s/${file}`, document.baseURI)));
 export default (await asked.at(-1)).default;"""  # of a single line Streamlit believes that it names a file
@@ -21,23 +21,23 @@ SCRIPTS: dict[str, str] = {}
 
 
 @lru_cache
-def component(name: str, *, folder: str = HERE) -> ComponentRenderer:
+def component(name: str, *, folder: str = SHARED_FOLDER) -> ComponentRenderer:
     """Register a component: a root, and NAME.js, which draws into it, of a folder of the repository."""
     modules = assets.modules_of(f"{folder}/{name}.js")
     rules, files = assets.rules_of(modules), dict[str, str]()
     for module in modules:
-        script = module.file(lambda place: f"./{files[place]}")
-        files[module.place] = f"{module.name}-{served.content_name(script.encode())}.js"
-        SCRIPTS[files[module.place]] = script
+        script = module.file(lambda path: f"./{files[path]}")
+        files[module.path] = f"{module.name}-{served.content_name(script.encode())}.js"
+        SCRIPTS[files[module.path]] = script
 
     @lru_cache
     def registered(is_served: bool) -> ComponentRenderer:
-        whole = f"{assets.one_script(modules)}\nexport default modules.at(-1).default;"
-        start = LOAD % ([*files.values()], FOLDER) if is_served else whole
+        inline = f"{assets.bundle(modules)}\nexport default modules.at(-1).default;"
+        start = LOAD % ([*files.values()], FOLDER) if is_served else inline
         return st.components.v2.component(name, html='<div class="root"></div>', css=rules, js=start)
 
-    def draw(**given: Any) -> Any:
-        return registered(served.IS_SERVED.is_set())(**given)
+    def draw(**arguments: Any) -> Any:
+        return registered(served.IS_SERVED.is_set())(**arguments)
 
     return draw
 

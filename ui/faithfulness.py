@@ -31,7 +31,7 @@ from ui.state import Field, encode_fields, single_choice
 
 AS_LEARNED = "This is about the network as learned, without your changes."
 ERASED, INSERTED, THROUGH = "erased", "inserted", "through all layers"
-SAYS = {
+READINGS = {
     ERASED: "The smaller the area, the better the order; the model never saw such inputs. *Integrated gradients* adds "
     "up *gradient × input* from an empty input on.",
     INSERTED: "The larger the area, the better the order. It tells what is enough, not what is needed.",
@@ -40,8 +40,8 @@ SAYS = {
     "how far a layer's output turns without a value, whatever the answer.",
 }
 THROUGH_LAYERS = (ROLLOUT, LENGTH, SLOPE, ZEROING)
-WAYS = {page.name: Field(page.name, "doubts_way", ERASED) for page in PAGES}
-N_HEADS = 12  # heads that are drawn, those that matter most
+CURVE = {page.name: Field(page.name, "doubts_way", ERASED) for page in PAGES}
+MAX_HEADS = 12  # heads that are drawn, those that matter most
 
 
 class KeysInPicture(NamedTuple):
@@ -55,10 +55,10 @@ class KeysInPicture(NamedTuple):
     high: float | None = None  # the weight of the strongest pink, None = the largest of the maps that are compared
 
 
-def subject_of(make: Callable[..., Subject], name: str, values: np.ndarray | Tensor, *more: Any) -> Subject:
+def subject_of(make: Callable[..., Subject], name: str, values: np.ndarray | Tensor, *arguments: Any) -> Subject:
     """Return the subject of a model and of numbers, put where it computes."""
     model = model_or_stop(name)
-    return make(model, torch.as_tensor(values, dtype=torch.float32, device=device_of(model)), *more)
+    return make(model, torch.as_tensor(values, dtype=torch.float32, device=device_of(model)), *arguments)
 
 
 def faithfulness_tab(
@@ -69,7 +69,7 @@ def faithfulness_tab(
     part: str,  # what is erased, in the plural, such as "ink pixels"
     over: KeysInPicture | None = None,  # where the keys lie; None = each part's weight is drawn by name
     answer: str = "",  # says what the answer is, where the page does not
-    asks: bool = False,  # whether a button asks for the figures, since they may take long
+    is_on_demand: bool = False,  # whether a button asks for the figures, since they may take long
 ) -> Tab:
     """Return the section of a page."""
 
@@ -77,135 +77,135 @@ def faithfulness_tab(
         with torch.inference_mode(False):
             yield from assessment.assess(subject())
 
-    def say_verdict(known: assessment.Assessment) -> None:
+    def write_verdict(result: assessment.Assessment) -> None:
         otherwise = ""
-        if known.otherwise:
-            areas = (f"{known.otherwise[order].area:.0%}" for order in (known.subject.map_name, assessment.RANDOM))
+        if result.otherwise:
+            areas = (f"{result.otherwise[order].area:.0%}" for order in (result.subject.map_name, assessment.RANDOM))
             unknown = f"the *unknown* {part.removesuffix('s')} in its place"
-            how = unknown if known.subject.leaves_out else f"{part} left out"
-            otherwise = f" With {how} instead: {' and '.join(areas)}."
-        st.markdown(f"**{assessment.verdict(known, part)}**{otherwise}")
+            instead = unknown if result.subject.leaves_out else f"{part} left out"
+            otherwise = f" With {instead} instead: {' and '.join(areas)}."
+        st.markdown(f"**{assessment.verdict(result, part)}**{otherwise}")
 
     def section() -> None:
-        whole = ("faithfulness", name, model, key)
+        task = ("faithfulness", name, model, key)
         try:
-            if asks:
-                found = result_on_demand(whole, "Erase one after another", f"{name}_doubts", portions, say_verdict)
+            if is_on_demand:
+                result = result_on_demand(task, "Erase one after another", f"{name}_doubts", portions, write_verdict)
             else:
-                found = queued_result(whole, portions, say_verdict)
+                result = queued_result(task, portions, write_verdict)
         except (ModelError, UnsupportedError) as error:
             st.info(error_markdown(error))
             return
-        if found is None:
+        if result is None:
             return
-        say_verdict(found)
-        if said := f"{answer} {AS_LEARNED * ('edits' in encode_fields(name))}".strip():
-            st.caption(said)
+        write_verdict(result)
+        if caption := f"{answer} {AS_LEARNED * ('edits' in encode_fields(name))}".strip():
+            st.caption(caption)
         left, right = st.columns([1.15, 1], gap="large")
         with left:
-            _curves(name, found, part)
+            _curves(name, result, part)
         with right:
-            _other_weights(name, found, over)
+            _adversarial_weights(name, result, over)
             with st.container(key=f"desk_{name}_without"):
-                _heads(name, found)
-        _over_many(model, found)
+                _heads(name, result)
+        _over_many(model, result)
 
     return Tab("doubts", "Is this map an explanation?", section)
 
 
-def _curves(name: str, found: assessment.Assessment, part: str) -> None:
-    ways = (ERASED, INSERTED, THROUGH)[: 3 if ROLLOUT in found.deletion else 2]
-    way = single_choice(part.capitalize(), WAYS[name], ways, label_visibility="collapsed")
-    curves = found.insertion if way == INSERTED else found.deletion
-    hidden = (assessment.GRADIENT, assessment.INTEGRATED) if way == THROUGH else THROUGH_LAYERS
+def _curves(name: str, result: assessment.Assessment, part: str) -> None:
+    kinds = (ERASED, INSERTED, THROUGH)[: 3 if ROLLOUT in result.deletion else 2]
+    kind = single_choice(part.capitalize(), CURVE[name], kinds, label_visibility="collapsed")
+    curves = result.insertion if kind == INSERTED else result.deletion
+    hidden = (assessment.GRADIENT, assessment.INTEGRATED) if kind == THROUGH else THROUGH_LAYERS
     curves = {order: curve for order, curve in curves.items() if order not in hidden}
     curves[assessment.RANDOM] = curves.pop(assessment.RANDOM)
-    what = ERASED if way == THROUGH else way
-    words = f"{part.capitalize()} {what}, the most important first, in {len(curves)} orders"
-    draw_chart(curves_chart(curves, what), key=f"{name}_{ways.index(way)}", alt=words)
+    action = ERASED if kind == THROUGH else kind
+    alt = f"{part.capitalize()} {action}, the most important first, in {len(curves)} orders"
+    draw_chart(curves_chart(curves, action), key=f"{name}_{kinds.index(kind)}", alt=alt)
     with st.container(key=f"desk_{name}_orders"):
-        k = found.n_first
-        rows = (_figures(found, order, curves[order].area) for order in curves)
+        k = result.n_first
+        rows = (_figures(result, order, curves[order].area) for order in curves)
         figures_table(("order", "area", "agreement", f"first {k}"), *rows)
         st.caption(
-            f"{SAYS[way]} Agreement (Kendall's τ) and the share of the first {k} that are the same compare an order "
-            "with that of erasing each part alone."
+            f"{READINGS[kind]} Agreement (Kendall's τ) and the share of the first {k} that are the same compare an "
+            "order with that of erasing each part alone."
         )
 
 
-def _figures(found: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
+def _figures(result: assessment.Assessment, order: str, area: float) -> tuple[str, ...]:
     if order == assessment.RANDOM:
         return order, f"{area:.2f}", "", ""
-    return order, f"{area:.2f}", number(found.agreement(order), "+.2f"), percent(found.overlap(order))
+    return order, f"{area:.2f}", number(result.agreement(order), "+.2f"), percent(result.overlap(order))
 
 
-def _heads(name: str, found: assessment.Assessment) -> None:
-    if len(found.heads) < 2:
+def _heads(name: str, result: assessment.Assessment) -> None:
+    if len(result.heads) < 2:
         return
-    several = len(found.subject.weights) > 1
-    most = list(found.heads.items())[:N_HEADS]
-    labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in most]
-    others = f"more than without any other of the {len(found.heads)} heads"
-    st.markdown(f"**Without {labels[0]}** the answer moves by {most[0][1]:.0%}, {others}.")
+    several = len(result.subject.weights) > 1
+    strongest = list(result.heads.items())[:MAX_HEADS]
+    labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in strongest]
+    comparison = f"more than without any other of the {len(result.heads)} heads"
+    st.markdown(f"**Without {labels[0]}** the answer moves by {strongest[0][1]:.0%}, {comparison}.")
     chart = bars(
-        [100 * moved for _, moved in most],
+        [100 * moved for _, moved in strongest],
         labels,
         title="the answer moves, %",
         colour=ROLE_COLOURS[Role.WEIGHTS],
-        height=26 * len(most) + 40,
+        height=26 * len(strongest) + 40,
     )
-    words = f"How far the answer moves without a head: {len(most)} of {len(found.heads)}"
-    draw_chart(chart, key=f"{name}_heads", alt=words)
+    alt = f"How far the answer moves without a head: {len(strongest)} of {len(result.heads)}"
+    draw_chart(chart, key=f"{name}_heads", alt=alt)
     st.caption("Two heads that can replace each other both seem unnecessary.")
 
 
-def _other_weights(name: str, found: assessment.Assessment, over: KeysInPicture | None) -> None:
-    other = found.adversarial
-    if other is None or found.shuffled is None:
+def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInPicture | None) -> None:
+    adversarial = result.adversarial
+    if adversarial is None or result.shuffled is None:
         st.caption(
             "This network has no weights to exchange. A state that hardly reacts to a *small* change of a word may "
             "still remember it."
         )
         return
-    moved = float(found.shuffled.median())
-    hangs = "hangs" if moved > 2 * found.subject.bound else "hardly hangs"
+    moved = float(result.shuffled.median())
+    hangs = "hangs" if moved > 2 * result.subject.bound else "hardly hangs"
     st.markdown(
-        f"Shuffled, these weights move the answer by {moved:.0%}; all equal, by {found.uniform:.0%}: it {hangs} on "
-        f"them.{_by_layer(found)} Very different ones (distance {other.divergence:.2f} of 1) move it by "
-        f"{other.moved:.0%}."
+        f"Shuffled, these weights move the answer by {moved:.0%}; all equal, by {result.uniform:.0%}: it {hangs} on "
+        f"them.{_by_layer(result)} Very different ones (distance {adversarial.divergence:.2f} of 1) move it by "
+        f"{adversarial.moved:.0%}."
     )
-    own, theirs = (mean_weights(weights) for weights in (found.subject.map_weights, other.weights))  # (n_keys,)
+    pair = [mean_weights(weights) for weights in (result.subject.map_weights, adversarial.weights)]  # (n_keys,)
     if over:
-        high = over.high or float(max(own.max(), theirs.max()))
-        for column, title, values in zip(st.columns(2), ("These weights", "Others"), (own, theirs), strict=True):
+        high = over.high or float(max(weights.max() for weights in pair))
+        for column, title, values in zip(st.columns(2), ("These weights", "Others"), pair, strict=True):
             with column:
-                shown = to_array(values)[over.first :][: math.prod(over.grid)].reshape(over.grid)
+                weights = to_array(values)[over.first :][: math.prod(over.grid)].reshape(over.grid)
                 draw_map(
-                    shown, over.picture, f"{name}_map_{title}", title, size=over.size, high=high, smooth=over.smooth
+                    weights, over.picture, f"{name}_map_{title}", title, size=over.size, high=high, smooth=over.smooth
                 )
                 st.caption(title)
     else:
-        by_word = (found.subject.of_keys(weights).tolist() for weights in (own, theirs))
-        chart = two_weights_chart(found.subject.names, *by_word)
+        by_word = (result.subject.of_keys(weights).tolist() for weights in pair)
+        chart = two_weights_chart(result.subject.names, *by_word)
         draw_chart(chart, key=f"{name}_other", alt="Each word's weight, and another that would do")
 
 
-def _by_layer(found: assessment.Assessment) -> str:
-    if len(found.by_layer) < 2:
+def _by_layer(result: assessment.Assessment) -> str:
+    if len(result.by_layer) < 2:
         return ""
-    least, most = (choose(found.by_layer, key=found.by_layer.__getitem__) for choose in (min, max))
+    smallest, largest = (choose(result.by_layer, key=result.by_layer.__getitem__) for choose in (min, max))
     return (
-        f" One layer alone, shuffled, moves it by {found.by_layer[least]:.0%} ({least}) to "
-        f"{found.by_layer[most]:.0%} ({most})."
+        f" One layer alone, shuffled, moves it by {result.by_layer[smallest]:.0%} ({smallest}) to "
+        f"{result.by_layer[largest]:.0%} ({largest})."
     )
 
 
-def _over_many(model: str, found: assessment.Assessment) -> None:
+def _over_many(model: str, result: assessment.Assessment) -> None:
     if model in MODELS and (figures := card_or_empty(model).get("faithfulness")):
         areas = {order: mean for order, (mean, _) in figures["area_of_deletion"].items()}
-        shown = found.subject.map_name
+        order = result.subject.map_name
         st.caption(
-            f"**{assessment.over_many(figures)}** Mean area: {areas[shown]:.3f}, at random "
+            f"**{assessment.over_many(figures)}** Mean area: {areas[order]:.3f}, at random "
             f"{areas[assessment.RANDOM]:.3f}; the map beats chance on {figures['attention_beats_random']:.1%} "
             f"of inputs. Clear is a difference of {assessment.CLEAR_MEAN_DIFFERENCE} and a lead on most inputs."
         )

@@ -9,7 +9,7 @@ from ui.state import APP, Field
 
 BODY = "page_body"
 """All below a page's heading: what a change in a tab changes, the tab included."""
-DRAWN = Field[set[str]](APP, "parts_drawn", set)
+PART_NAMES = Field[set[str]](APP, "parts_drawn", set)
 """The names of the parts that the page has drawn, each of which it draws whenever it runs as a whole."""
 
 
@@ -18,14 +18,14 @@ def run_parts(*names: str) -> None:
 
     It ends the callback that calls it.
     """
-    st.rerun([name for name in names if name in DRAWN.value] or "app")
+    st.rerun([name for name in names if name in PART_NAMES.value] or "app")
 
 
 def changing(act: Callable[..., object], *names: str) -> Callable[..., None]:
     """Return a callback that acts and then runs these parts of the page, by default its body."""
 
-    def run(*given: Any) -> None:
-        act(*given)
+    def run(*arguments: Any) -> None:
+        act(*arguments)
         run_parts(*names or (BODY,))
 
     return run

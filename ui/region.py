@@ -12,7 +12,7 @@ from attention_core.charts.overlay import glow_ramp, image_png, map_png
 from attention_core.charts.png import matrix_png
 from ui.chart import draw_layers, picture_address
 from ui.component import component
-from ui.edits import EditList, difference, say_moved
+from ui.edits import EditList, difference, write_moved_share
 from ui.parts import BODY, changing, run_parts
 from ui.state import Field, component_message, set_widget, widget_value
 
@@ -85,7 +85,7 @@ class Region:
                     tooltip = f"changed by {{}}{' percentage points' * shares}"
                     draw_layers(layers, shown, key, words, size=size, axis=self._what, tooltip=tooltip)
                     if shares:
-                        say_moved(change)
+                        write_moved_share(change)
                     else:
                         st.caption("Orange grew, blue shrank, whatever the sign.")
         self._actions(now[0].n_keys, shares)
@@ -108,7 +108,7 @@ class Region:
         def take() -> None:
             if drawing := widget_value(key):
                 says = f"it looks as it does in the ready drawing {drawing}"
-                self._edits.add(PatternFrom(0, HeadRef(self._page, drawing)), says=says)
+                self._edits.add(PatternFrom(0, HeadRef(self._page, drawing)), description=says)
                 set_widget(key, None)  # it can be pressed again
                 run_parts(BODY)
 
@@ -116,5 +116,5 @@ class Region:
 
     def _button(self, label: str, edit: Edit, says: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"
-        add = changing(partial(self._edits.add, edit, says=says))
+        add = changing(partial(self._edits.add, edit, description=says))
         st.button(label, key=key, on_click=add, disabled=disabled, width="content")

@@ -18,7 +18,7 @@ from ui.lecture.guided.items import lecture_controls, page_question
 from ui.lecture.hall.corner import hall_corner, pause_idle_hall
 from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
-from ui.parts import BODY, DRAWN, run_parts
+from ui.parts import BODY, PART_NAMES, run_parts
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
 from ui.try_this import take_back
@@ -55,7 +55,7 @@ def page_frame(name: str, question: str) -> None:
         read_address(name)
     forget_pictures()
     EXPORT.value = None
-    CLOCKS.value, DRAWN.value = {}, set()
+    CLOCKS.value, PART_NAMES.value = {}, set()
     page_head(entry_of(name).heading, question)
 
 
@@ -94,7 +94,7 @@ def live(
     run it by its name, see ui.parts.
     """
     if name:
-        DRAWN.value.add(name)
+        PART_NAMES.value.add(name)
     plays, run = any(player.plays for player in players), guarded(draw)
     seconds, clocks = next((player.seconds for player in players if player.plays), beat), CLOCKS.value
     had_clock, clocks[draw.__qualname__] = clocks.get(draw.__qualname__), seconds

@@ -13,18 +13,22 @@ from ui.navigation import PAGES
 from ui.parts import run_parts
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
 
-NOT_TRIED, ASKED, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
+NOT_TRIED, GUESSING, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
 TRIED = {
     entry.name: Field(
-        entry.name, "tried", NOT_TRIED, address="tried", parse=one_of((ASKED, REVEALED, *map(str, range(MAX_OPTIONS))))
+        entry.name,
+        "tried",
+        NOT_TRIED,
+        address="tried",
+        parse=one_of((GUESSING, REVEALED, *map(str, range(MAX_OPTIONS)))),
     )
     for entry in PAGES
 }
-"""On each page: nothing, ASKED while the guess is awaited, then the number of the guessed option, or REVEALED."""
+"""On each page: nothing, GUESSING while the guess is awaited, then the number of the guessed option, or REVEALED."""
 BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
 """The address of each page before its surprise was asked."""
-ABOUT = Field[dict[str, tuple[Any, ...]]](APP, "tried_about", dict)
-"""What the answer of each page was about when it was told: question, options, what came out, changes of attention."""
+ANSWERED = Field[dict[str, tuple[Any, ...]]](APP, "tried_about", dict)
+"""What each page has answered: question, options, what came out, of what, changes of attention."""
 HIDDEN = "{ opacity: 0; visibility: hidden; }"  # the look of what gives a guess away
 _scroll_to = component("scroll_to")
 
@@ -37,8 +41,8 @@ def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, o
 
 def show_verdict(guess: str, is_right: bool | None, outcome: str) -> None:
     """Show what was guessed, None = nothing was, beside what came out, both Markdown."""
-    said = "" if is_right is None else "**Right**: " if is_right else "**Not so:** "
-    (st.success if is_right else st.info)(f"{guess} {said}{outcome}")
+    verdict = "" if is_right is None else "**Right**: " if is_right else "**Not so:** "
+    (st.success if is_right else st.info)(f"{guess} {verdict}{outcome}")
 
 
 class TryThis(NamedTuple):
@@ -56,7 +60,7 @@ class TryThis(NamedTuple):
     scroll_to: str  # the key of the container that shows it
     draw: Callable[[], None] | None = None  # pictures it below the sentence, if anything does
     hides: str = ""  # a selector of what gives the answer away; then it is brought about when it is asked
-    about: Any = None  # what else the page shows it of, besides question, options and outcome
+    subject: Any = None  # what else the page shows it of, besides question, options and outcome
 
 
 def try_this(page: str, surprise: TryThis) -> None:
@@ -66,18 +70,18 @@ def try_this(page: str, surprise: TryThis) -> None:
     if HAS_ITEM_QUESTION.value:
         return
     state, came = TRIED[page], (-1, "")
-    if state.value not in (NOT_TRIED, ASKED):
+    if state.value not in (NOT_TRIED, GUESSING):
         came = surprise.outcome()
-        about = surprise.question, *surprise.options, *came, surprise.about, encode_fields(page).get("edits")
-        if ABOUT.value.setdefault(page, about) != about:
+        answer = surprise.question, *surprise.options, *came, surprise.subject, encode_fields(page).get("edits")
+        if ANSWERED.value.setdefault(page, answer) != answer:
             state.value = NOT_TRIED  # the page shows something else by now
             st.rerun()
     with st.container(key=f"{page}_try_this"):
         if state.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
-            given = page, surprise, ASKED
-            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_go_on, args=given)
-        elif state.value == ASKED:
+            arguments = page, surprise, GUESSING
+            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_go_on, args=arguments)
+        elif state.value == GUESSING:
             _ask(page, surprise)
         else:
             _answer(page, surprise, *came)
@@ -86,9 +90,9 @@ def try_this(page: str, surprise: TryThis) -> None:
 def _go_on(page: str, surprise: TryThis, stage: str) -> None:
     if TRIED[page].value == NOT_TRIED:
         BEFORE.value[page] = encode_fields(page)
-    if surprise.act and (stage != ASKED or surprise.hides):
+    if surprise.act and (stage != GUESSING or surprise.hides):
         surprise.act()
-    ABOUT.value.pop(page, None)
+    ANSWERED.value.pop(page, None)
     TRIED[page].value = stage
 
 
@@ -102,9 +106,9 @@ def take_back(page: str) -> bool:
 
 
 def _close(page: str, takes_back: bool) -> None:
-    is_taken_back = takes_back and take_back(page)
+    is_as_before = takes_back and take_back(page)
     TRIED[page].value = NOT_TRIED
-    if is_taken_back:
+    if is_as_before:
         run_parts()  # the whole page, which follows it
 
 

@@ -26,7 +26,7 @@ from attention_core.arrays import Npz, open_npz, readable_errors
 from attention_core.attention.scores import Dot, score_from_json
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import ALL, Axis, Rows, Step, Story
-from attention_core.attention.view.page import Opening, View, head_places, view_of
+from attention_core.attention.view.page import Opening, View, parse_heads, view_of
 from attention_core.attention.wording import format_count
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.bounds.limits import JSON_BYTES
@@ -293,7 +293,7 @@ class Recording:
         labelled = Recording(list(self.traces), self.note)
         if tokens:
             labelled.label(tokens, target_tokens)
-        opened = head_places(layer, head)
+        opened = parse_heads(layer, head)
         if beside is not None and max_bytes is not None:
             max_bytes //= 2
         second = [] if beside is None else [beside.show(layer, head, max_bytes=max_bytes)]

@@ -30,6 +30,7 @@ MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT, FONT_SIZE = 34, 16, 11
 """Screen pixels of a cell that carries its number, and of the number's letters."""
 CELL: Space = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
 TOOLTIP_BLOCKS = 40  # an image answers the mouse in at most this many blocks a side
+MAX_PIECES = 1200  # of rows, in which an image answers whose rows are selected; pages draw more on a canvas
 VIEW = alt.ViewBackground(stroke=FAINT)
 
 
@@ -53,6 +54,7 @@ def matrix_chart(
     font_size: int = FONT_SIZE,
     hover_rows: bool = False,
     framed: Sequence[tuple[int, int]] = (),
+    select: str | None = None,
 ) -> Chart:
     """Draw a matrix, rows downwards; those of more than MAX_RECT_SIDE rows or columns are an image.
 
@@ -68,6 +70,7 @@ def matrix_chart(
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
         framed: cells (row, column) in frames of the context's colour.
+        select: the name of the selection, of "row" and "col", that a click makes.
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -79,7 +82,7 @@ def matrix_chart(
     height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, 26 * n_rows))
     width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, 26 * n_cols))
     if max(matrix.shape) > MAX_RECT_SIDE:
-        return _image_chart(matrix, row_axis, col_axis, ramp, title, marked_row, (width, height))
+        return _image_chart(matrix, row_axis, col_axis, ramp, title, marked_row, (width, height), select)
     data = {"cells": cell_columns(matrix, row_axis.labels, col_axis.labels), "bar": layers.bar_data(ramp)}
     if framed:
         data["framed"] = dict(zip(("row", "col"), zip(*framed, strict=True), strict=True))
@@ -94,6 +97,7 @@ def matrix_chart(
         is_framed=bool(framed),
         is_marked=marked_row is not None,
         size=(width, height),
+        select=select,
     )
     return Chart(spec, data)
 
@@ -114,6 +118,7 @@ def _cells(
     is_framed: bool,
     is_marked: bool,
     size: tuple[int, int],
+    select: str | None,
 ) -> alt.LayerChart:
     width, height = size
     cell_width, cell_height = width / len(columns.labels), height / len(rows.labels)
@@ -121,16 +126,13 @@ def _cells(
     y = alt.Y("row:O", axis=_label_axis(rows, height, is_upright=True))
     masked = {"test": "datum.masked", "value": MASKED_COLOUR}
     colour = layers.ramp_colour("value:Q", bar, condition=masked)
-    tooltip = [
-        alt.Tooltip("row_label:N", title=rows.title),
-        alt.Tooltip("col_label:N", title=columns.title),
-        alt.Tooltip("value:Q", title=bar.title or "value", format=".4g"),
-    ]
+    tooltip = _cell_tooltip(rows, columns, bar)
     cells = named("cells").mark_rect(invalid=None).encode(x, y, colour, tooltip=tooltip)
     if hover_rows:
         hovered = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
         strong = alt.condition(hovered, alt.value(1), alt.value(0.3))
         cells = cells.encode(opacity=strong).properties(name="view_cells").add_params(hovered)
+    cells = layers.clickable(cells, select, "row", "col") if select else cells
     drawing = [named("bar").mark_point(**QUIET, opacity=0, size=0), cells]  # Vega knows the data of what is drawn
     letters = font_size / FONT_SIZE
     if cell_width >= MIN_NUMBER_WIDTH * letters and cell_height >= MIN_NUMBER_HEIGHT * letters:
@@ -142,6 +144,21 @@ def _cells(
     if is_marked:
         drawing += layers.halo_outlines("marked", {"y": alt.Y("row:O")}, (4, 2), kind="bar", height=cell_height)
     return layers.fixed_size(drawing, width, height, view=VIEW)
+
+
+def _cell_tooltip(rows: AxisTexts, columns: AxisTexts, bar: Bar) -> list[alt.Tooltip]:
+    row_title, column_title = _tooltip_titles(rows, columns)
+    return [
+        alt.Tooltip("row_label:N", title=row_title),
+        alt.Tooltip("col_label:N", title=column_title),
+        alt.Tooltip("value:Q", title=bar.title or "value", format=".4g"),
+    ]
+
+
+def _tooltip_titles(rows: AxisTexts, columns: AxisTexts) -> tuple[str, str]:
+    """Return what a tooltip calls rows and columns: of two equal titles it would show one."""
+    titles = rows.title, columns.title
+    return titles if rows.title != columns.title else (f"{rows.title}, row", f"{columns.title}, column")
 
 
 def _contrast(bar: Bar) -> alt.ColorValue:
@@ -190,22 +207,35 @@ def _image_chart(
     title: str,
     marked_row: int | None,
     size: tuple[int, int],
+    select: str | None,
 ) -> Chart:
     n_rows, n_cols = matrix.shape
-    data = {"whole": rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp)), "bar": layers.bar_data(ramp)}
-    data["blocks"] = _block_columns(matrix, row_axis, col_axis)
+    n_blocks = (n_rows, max(1, MAX_PIECES // n_rows)) if select else (TOOLTIP_BLOCKS, TOOLTIP_BLOCKS)
+    data, blocks = {}, _block_columns(matrix, row_axis, col_axis, n_blocks)
+    if select and marked_row is not None:  # first, so that the browser shows it as the chart's data
+        cells = cell_columns(matrix[[marked_row]], [row_axis.labels[marked_row]], col_axis.labels)
+        data["row"] = cells | rectangles(cells["col"], marked_row, row=marked_row)
+    data["blocks"] = blocks | ({"row": blocks["top"], "col": blocks["left"]} if select else {})
+    data["bar"] = layers.bar_data(ramp)
+    data["whole"] = rectangles(0, 0, n_cols, n_rows, url=matrix_png(matrix, ramp))
     if marked_row is not None:  # a frame, or a line where rows are thinner than it
         data["marked"] = {"top": [marked_row], "bottom": [marked_row + 1]}
     rows, columns = (
         AxisTexts(axis.name, () if len(axis) > MAX_RECT_SIDE else tuple(axis.labels)) for axis in (row_axis, col_axis)
     )
     bar = Bar.of(ramp, title, min(size[0], 260))
-    return Chart(_image(rows, columns, (n_cols, n_rows), bar, marked_row is not None, size), data)
+    return Chart(_image(rows, columns, (n_cols, n_rows), bar, marked_row is not None, size, select), data)
 
 
 @compiled
 def _image(
-    rows: AxisTexts, columns: AxisTexts, cells: tuple[int, int], bar: Bar, is_marked: bool, size: tuple[int, int]
+    rows: AxisTexts,
+    columns: AxisTexts,
+    cells: tuple[int, int],
+    bar: Bar,
+    is_marked: bool,
+    size: tuple[int, int],
+    select: str | None,
 ) -> alt.LayerChart:
     (width, height), (n_cols, n_rows) = size, cells
     across, down = _image_axis(columns, width), _image_axis(rows, height, is_upright=True)
@@ -214,25 +244,29 @@ def _image(
     zoom = alt.selection_interval(name="param_zoom", encodings=["x", "y"], bind="scales")
     image = layers.images("whole", {**CORNERS, "x": x, "y": y}, clip=True)
     number_title = f" {bar.title.lower()}" if bar.title else ""
+    row_title, column_title = _tooltip_titles(rows, columns)
     tooltip = [
-        alt.Tooltip("rows:N", title=rows.title),
-        alt.Tooltip("cols:N", title=columns.title),
+        alt.Tooltip("rows:N", title=row_title),
+        alt.Tooltip("cols:N", title=column_title),
         *(alt.Tooltip(f"{name}:Q", title=f"{name}{number_title}", format=".3g") for name in ("mean", "largest")),
     ]
+    blocks = layers.hover_cells("blocks", CORNERS, *tooltip)
     drawing = [
         image.properties(name="view_image").add_params(zoom),
-        layers.hover_cells("blocks", CORNERS, *tooltip),
+        layers.clickable(blocks, select, "row", "col") if select else blocks,
         layers.bar_layer(bar),
     ]
     if is_marked:
         line = {"y": alt.Y("top:Q"), "y2": alt.Y2("bottom")}
         drawing += layers.halo_outlines("marked", line, (4, 2), clip=True)
+    if is_marked and select:
+        drawing.append(layers.hover_cells("row", CORNERS, *_cell_tooltip(rows, columns, bar)))
     return layers.fixed_size(drawing, width, height, view=VIEW)
 
 
-def _block_columns(matrix: np.ndarray, row_axis: Axis, col_axis: Axis) -> Columns:
-    """Return the data of the blocks of cells in which an image answers the mouse."""
-    n_rows, n_cols = factors = tuple(-(-n // TOOLTIP_BLOCKS) for n in matrix.shape)
+def _block_columns(matrix: np.ndarray, row_axis: Axis, col_axis: Axis, n_blocks: tuple[int, int]) -> Columns:
+    """Return the data of the blocks of cells, down and across, in which an image answers the mouse."""
+    n_rows, n_cols = factors = tuple(-(-n // blocks) for n, blocks in zip(matrix.shape, n_blocks, strict=True))
     finite = np.where(np.isfinite(matrix), matrix, np.nan)
     largest = reduce_blocks(finite, (n_rows, n_cols), np.fmax)
     counts = reduce_blocks(np.isfinite(matrix).astype(float), (n_rows, n_cols), np.add)

@@ -8,7 +8,7 @@ import numpy as np
 from attention_core.attention.types import Role, Step
 from attention_core.charts.bars import probability_bars
 from attention_core.charts.chart import Chart
-from attention_core.charts.matrix import matrix_chart
+from attention_core.charts.matrix import FONT_SIZE, matrix_chart
 from attention_core.charts.pictures import contact_sheet, picture
 from attention_core.charts.ramps import INK_RAMP, Ramp, ramp_for
 from attention_core.deprecated import renamed_arguments
@@ -31,6 +31,8 @@ def step_chart(
     n_keys: int = 0,
     reach: float = 0.0,
     ramp: Ramp | None = None,
+    hover_rows: bool = False,
+    select: str | None = None,
 ) -> Chart:
     """Draw a step of a trace: positions of a picture become pictures, classes become bars, all else is a matrix.
 
@@ -46,6 +48,8 @@ def step_chart(
         n_keys: how many a query has, where rows and columns are not queries and keys.
         reach: a number that has the strongest colour where none is larger.
         ramp: in the place of that of the step's role.
+        hover_rows: of matrices, see matrix_chart.
+        select: of matrices, see matrix_chart.
     """
     values, title = to_array(step.value(head).float()), step.title.lower()
     grid, is_flat = step.picture
@@ -68,7 +72,17 @@ def step_chart(
         labels = [f"{axis.labels[position]}{number}" for position, number in zip(positions, numbers, strict=True)]
         return contact_sheet(pictures, labels, ramp, title=title, columns=across, size=side, marked=marked)
     marked_row = query if len(step.row_axis) > 1 else None
-    axes = step.row_axis, step.col_axis
     return matrix_chart(
-        values, *axes, step.role, title=title, size=size, ramp=ramp, marked_row=marked_row, framed=framed
+        values,
+        step.row_axis,
+        step.col_axis,
+        step.role,
+        title=title,
+        size=size,
+        ramp=ramp,
+        marked_row=marked_row,
+        font_size=int(np.clip(size / max(values.shape) / 8, FONT_SIZE, 16)),
+        framed=framed,
+        hover_rows=hover_rows,
+        select=select,
     )

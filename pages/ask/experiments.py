@@ -219,7 +219,7 @@ def _show(trace: AttentionTrace, step: Step, drawing: AskedDrawing) -> None:
     looks = {"picture": StepLook(over=drawing.seen.rgb), "weights": StepLook(over=drawing.canvas)}
 
     def look(step: Step) -> StepLook:
-        return looks.get(step.name, StepLook())._replace(shown=telling.get(step.role))
+        return looks.get(step.name, StepLook())._replace(column_indices=telling.get(step.role))
 
     show_step_chart(trace, step, 0, look, NAME, stepper=STEPS)
     if step.name == "weights":

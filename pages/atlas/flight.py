@@ -15,7 +15,7 @@ from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.player import Player
 from ui.state import Field, whole_number
-from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis
+from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis
 
 RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # cells along the map's shorter side at the two stops on the way
 MIN_ECHO_WEIGHT = 0.2  # share of its attention from which a head is said to look for what followed
@@ -158,7 +158,7 @@ def shape_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
     tried = TRIED[NAME].value
     is_between_stops = 0 < STOP.value < LAST_STOP
-    is_elsewhere = is_between_stops or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, ASKED))
+    is_elsewhere = is_between_stops or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, GUESSING))
     if source.text is None or window is None or n < THIN_RATIO * window or is_elsewhere:
         return None
 

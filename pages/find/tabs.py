@@ -49,10 +49,10 @@ def find_steps(reading: FindReading) -> None:
         regions, channels = trace.story.key_axis, order_of(trace)[:MAX_CHANNELS]
         styles = defaultdict(
             StepLook,
-            key=StepLook(region, shown=channels),
+            key=StepLook(region, column_indices=channels),
             scores=StepLook(column=region),
             weights=StepLook(column=region, over=reading.canvas),
-            masked=StepLook(shown=channels),
+            masked=StepLook(column_indices=channels),
         )
 
         def on_choose(row: int, column: int) -> None:

@@ -28,7 +28,7 @@ from ui.parts import changing
 from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words, step_of
 from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
-from ui.try_this import ASKED, TRIED, TryThis
+from ui.try_this import GUESSING, TRIED, TryThis
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
@@ -146,7 +146,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
     """Return the page's surprise: other guests, drawn at random."""
 
     def invite() -> None:
-        if TRIED[NAME].value == ASKED:
+        if TRIED[NAME].value == GUESSING:
             return  # they are there, and what was asked about stays
         drawn = fresh_sequences(1, secrets.randbelow(2**31))
         while not drawn.labels.any():
@@ -274,7 +274,7 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
             change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in both))
             (rows, columns), grid = pair_axes(member), now.story.key_axis.grid
             by_hand.show_change(NAME, now, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
-            by_hand.say_moved(change)
+            by_hand.write_moved_share(change)
 
 
 def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple[int, ...], str]:

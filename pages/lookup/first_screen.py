@@ -21,7 +21,7 @@ from ui.layout import grey_out, role_colour
 from ui.model_runs import pretrained_of
 from ui.player import step_of
 from ui.state import Field, set_widget, single_choice, widget_value
-from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
+from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis, try_this
 
 TYPED, REFUSED = "lookup_asked", Field(NAME, "refused", "")
 LONG = 24  # letters from which on a key is written smaller
@@ -157,7 +157,7 @@ def try_the_other_way(asked: LookupRequest, query: int, ways: dict[str, core.Enc
     """Let a visitor guess what the query finds when texts are compared in the other way than now."""
     if len(ways) < 2:
         return
-    is_tried, text = TRIED[NAME].value not in (NOT_TRIED, ASKED), [asked.queries[query]]
+    is_tried, text = TRIED[NAME].value not in (NOT_TRIED, GUESSING), [asked.queries[query]]
     other, before = sorted(WAYS, key=lambda way: (way == BY.value) != is_tried)
     likely = {
         way: core.soft_lookup(asked.records, text, 1.0, ways[way]).weights()[0].argsort(descending=True).tolist()

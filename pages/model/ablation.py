@@ -25,7 +25,7 @@ N_SHOWN = 6
 
 def _without(group: str, layer: int, head: int, model: str = "") -> by_hand.ListedEdit:
     says = f"{glance.head_name(group, layer, head)}: switched off"
-    return by_hand.ListedEdit(DropHead(head), says, by_hand.where_in_stack(group, layer), by_hand.input_mark(model))
+    return by_hand.ListedEdit(DropHead(head), says, by_hand.name_in_stack(group, layer), by_hand.input_hash(model))
 
 
 def _switched_off(text: str) -> list[by_hand.ListedEdit]:
@@ -89,14 +89,14 @@ def change_heads(run: ModelRun, changed: ModelRun, asked: LatestRun) -> None:
 def _controls(run: ModelRun, changed: ModelRun, now: glance.Selection) -> None:
     name, ways = glance.head_name(*now[:3]), [_without(*now[:3], model) for model in (run.model, "")]  # "": an old link
     off = next((way for way in ways if way in EDITS.changes), None)
-    trace, where = changed.groups[now.group][now.layer], by_hand.where_in_stack(now.group, now.layer)
+    trace, where = changed.groups[now.group][now.layer], by_hand.name_in_stack(now.group, now.layer)
     with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
         st.markdown(f"**{name.capitalize()}**", width="content")
         label = "Switch it on" if off else "Switch it off"
         st.button(label, key="model_out_switch", on_click=changing(EDITS.toggle), args=(off or ways[0],))
     asks = trace.story.query_axis.labels[now.query].strip()
     row = by_hand.WeightsRow(EDITS, trace, [now.query], now.head, where, _input_of(run), f"{name}: ", asks)
-    asking = range(trace.n_queries if len(row.seen) == trace.n_keys else now.query)  # who sees no more than it does
+    asking = range(trace.n_queries if len(row.keys) == trace.n_keys else now.query)  # who sees no more than it does
     others = {query: trace.story.query_axis.labels[query].strip() for query in asking if query != now.query}
     hint = "Switch the head off, or choose a token that it looks at: cut it, or set its weight."
     by_hand.matrix_editor(row, lambda query: glance.choose(query=query), None, others, hint)

@@ -170,7 +170,7 @@ def export_head(run: ModelRun) -> None:
         glance.NAME,
         head=now.head,
         query=now.query,
-        about=f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}",
+        subject=f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}",
         recording=run.recording,
         picture=run.picture,
         grid=run.patch_grid,

@@ -14,7 +14,7 @@ from pages.model.input import ENGLISH, TEXT
 from pages.model.one_head import token_view
 from ui.labels import error_markdown
 from ui.model_runs import LatestRun, run_of
-from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
+from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
 ASKS, CANDIDATES = "it", ("animal", "street")
@@ -51,7 +51,7 @@ def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
             names = ", ".join(map(error_markdown, marks))
             st.caption(f"{names}: {_what_they_are(run)}. A large weight is not yet understanding.")
     tried = TRIED[NAME]
-    if read == FIRST_TEXT and tried.value not in (NOT_TRIED, ASKED):
+    if read == FIRST_TEXT and tried.value not in (NOT_TRIED, GUESSING):
         tried.reset()  # its answer is about the other text
     if read == FIRST_TEXT or (read == SECOND_TEXT and tried.value != NOT_TRIED):
         try_this(NAME, _surprise(run, trace, now))

@@ -121,7 +121,7 @@ def change_weights(traces: Mapping[str, AttentionTrace]) -> None:
     with left:
         controls.SCORE.widget(st.selectbox, "Weights of which score", list(traces), width=190)
         trace = traces[controls.SCORE.value]
-        row = WeightsRow(controls.EDITS, trace, where=controls.SCORE.value, begins=f"{controls.SCORE.value}: ")
+        row = WeightsRow(controls.EDITS, trace, attention=controls.SCORE.value, prefix=f"{controls.SCORE.value}: ")
         matrix_editor(row, lambda query: None)
     with right:
         plain = trace.replace(())

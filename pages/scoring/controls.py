@@ -11,7 +11,7 @@ from attention_core.live_training.score_comparison import VECTOR_PRESETS, Vector
 from attention_core.models.scoring_functions import ScoringFunctions
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
-from ui.try_this import ASKED, TRIED
+from ui.try_this import GUESSING, TRIED
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
@@ -55,7 +55,7 @@ def take_move() -> None:
         return
     query, *keys = moved["arrows"]
     arranged = Vectors(query, keys)
-    if arranged.text() != VECTORS.value.text() and TRIED[NAME].value != ASKED:
+    if arranged.text() != VECTORS.value.text() and TRIED[NAME].value != GUESSING:
         TRIED[NAME].reset()  # what came of a guess was about other vectors
     VECTORS.value = SHOWN.value = arranged
     ACTIVE.value = max(moved["active"] - 1, 0) if moved["active"] else ACTIVE.value

@@ -32,7 +32,7 @@ def export(traces: dict) -> None:
     download_table(
         "Scores and weights of all", lambda: comparison_frame(traces), f"{controls.NAME}-scores.csv", "scoring_csv"
     )
-    export_bar(traces[controls.SCORE.value], controls.NAME, query=0, about=controls.SCORE.value)
+    export_bar(traces[controls.SCORE.value], controls.NAME, query=0, subject=controls.SCORE.value)
 
 
 def comparison() -> None:

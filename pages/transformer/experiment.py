@@ -6,7 +6,7 @@ from attention_core import AttentionTrace, DropHead
 from attention_core.inference import translation as core
 from attention_core.models.transformer import KINDS, EditedTranslator, EditsByAttention, TransformerConfig
 from ui.computed import cached_computation, model_or_stop
-from ui.edits import EditList, ListedEdit, where_in_stack
+from ui.edits import EditList, ListedEdit, name_in_stack
 from ui.state import Field, whole_number
 from ui.translators import translation
 
@@ -32,7 +32,7 @@ class TransformerHead(NamedTuple):
 
     @property
     def where(self) -> str:
-        return where_in_stack(self.kind, self.layer)
+        return name_in_stack(self.kind, self.layer)
 
     @property
     def without(self) -> ListedEdit:

@@ -156,10 +156,10 @@ def change_heads(experiment: page.Experiment) -> None:
     row = WeightsRow(page.EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
     left, right = st.columns(2, gap="large")
     with left:
-        _arcs(trace, head, query, lambda key, weight: row.set_weight([key], weight) if key in row.seen else None)
+        _arcs(trace, head, query, lambda key, weight: row.set_weight([key], weight) if key in row.keys else None)
         others = range(query if head.kind == "decoder" else len(queries))
         names = {other: queries[other] for other in others if other != query}
-        weight_editor(row, {(key,): keys[key] for key in row.seen}, names)
+        weight_editor(row, {(key,): keys[key] for key in row.keys}, names)
         page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut their arc.")
     with right:
         _what_became_of_it(experiment)

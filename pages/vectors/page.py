@@ -8,7 +8,7 @@ from ui.parts import BODY
 from ui.player import export_bar, step_of
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
-from ui.try_this import ASKED, NOT_TRIED, TRIED, TryThis, try_this
+from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis, try_this
 
 NOTHING = TryThis(
     "shrink x1 to nothing",
@@ -26,7 +26,7 @@ def workbench() -> None:
     place = tabs.PLANE.container()
     tabs.example_choice()
     problem = typed_problem()
-    if TRIED[NAME].value not in (NOT_TRIED, ASKED) and not tabs.is_nothing(problem):
+    if TRIED[NAME].value not in (NOT_TRIED, GUESSING) and not tabs.is_nothing(problem):
         TRIED[NAME].reset()  # its answer is about a vector of zeros
     if PRESET.value == FIRST:
         try_this(NAME, NOTHING)

@@ -32,7 +32,7 @@ from ui.labels import explain, number, paragraph
 from ui.layout import section
 from ui.player import StepLook, show_step_chart, show_words, step_of
 from ui.state import Field
-from ui.try_this import ASKED, NOT_TRIED, TRIED
+from ui.try_this import GUESSING, NOT_TRIED, TRIED
 from ui.vector_plane import VectorPlane
 
 PLANE = VectorPlane(page.NAME, "nine_pairs", pause=120)
@@ -64,7 +64,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     if arrows != ARROWS.value:
         PLANE.refresh()
         ARROWS.value = arrows
-    is_tried = TRIED[page.NAME].value not in (NOT_TRIED, ASKED)
+    is_tried = TRIED[page.NAME].value not in (NOT_TRIED, GUESSING)
     before = replace(page.example(), settings=problem.settings) if is_tried else page.problem_before()
     came_from = [row for name in tables for row in before.tables[name].tolist()]
     values = problem.tables["V" if problem.is_direct else "W_V"]
@@ -176,7 +176,7 @@ def change_weights(problem: Problem, trace: AttentionTrace) -> None:
 
     left, right = st.columns(2, gap="large")
     with left:
-        matrix_editor(WeightsRow(EDITS, trace, [query], of=rows_in_words(problem), begins="row "), choose)
+        matrix_editor(WeightsRow(EDITS, trace, [query], of=rows_in_words(problem), prefix="row "), choose)
     with right:
         show_contexts(plain, trace, query)
         show_weights_difference(NAME, plain, trace)

@@ -290,7 +290,7 @@ def test_links_of_the_first_version_still_open(name, visit):
     tab = {"tab": ""}  # under another name today
     address = address_of(page)
     if name in OFF_BEFORE:  # heads that are off are edits today
-        edits = [(one.where, one.edit) for one in page.session_state[f"{name}_edits"]]
+        edits = [(change.attention, change.edit) for change in page.session_state[f"{name}_edits"]]
         assert edits == [(where, DropHead(head)) for where, head in OFF_BEFORE[name]]
         address["off"] = BEFORE[name]["off"] if address.pop("edits") else ""
     assert address | tab == BEFORE[name] | went | tab

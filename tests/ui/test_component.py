@@ -12,7 +12,7 @@ import pytest
 from starlette.requests import Request
 
 from attention_core.attention.view import assets
-from attention_core.attention.view.assets import modules_of, one_script, rules_of
+from attention_core.attention.view.assets import bundle, modules_of, rules_of
 from attention_core.attention.wording import percent
 from attention_core.files import find_file
 from ui import component, served
@@ -68,7 +68,7 @@ def place(tmp_path, monkeypatch):
 def test_one_script_does_what_its_modules_do_and_each_keeps_its_own_names(place, tmp_path):
     modules = modules_of(place)
     assert [module.name for module in modules] == ["shared", "part", "whole"]
-    script = f"{one_script(modules)}\nconsole.log(JSON.stringify(modules.at(-1).default()));"
+    script = f"{bundle(modules)}\nconsole.log(JSON.stringify(modules.at(-1).default()));"
     assert not re.search("^(import|export)|//", script, re.MULTILINE)
     assert said_by_node(tmp_path / "one.mjs", script) == "[10,2,5,1]"
     for module in modules:
@@ -115,7 +115,7 @@ def test_every_component_is_one_script(place, tmp_path):
     assert modules[-1].exports == ("default",)
     if NODE:
         path = tmp_path / "one.mjs"
-        path.write_text(one_script(modules), encoding="utf-8")
+        path.write_text(bundle(modules), encoding="utf-8")
         subprocess.run([NODE, "--check", str(path)], check=True)
 
 
@@ -124,7 +124,7 @@ def test_a_script_imports_from_its_own_folder_and_from_shared_ones(place):
     folder = place.rpartition("/")[0]
     shared = {"attention_core": (), "pages": ("ui/components/",), "ui": ("ui/components/",)}[place.partition("/")[0]]
     for _, needed in modules_of(place)[-1].imports:
-        assert needed.startswith((f"{folder}/", f"{assets.HERE}/", *shared)), needed
+        assert needed.startswith((f"{folder}/", f"{assets.VIEW_FOLDER}/", *shared)), needed
 
 
 def test_a_style_sheet_beside_a_module_comes_with_it_behind_those_that_it_builds_on():
@@ -136,7 +136,7 @@ def test_a_style_sheet_beside_a_module_comes_with_it_behind_those_that_it_builds
 
 @pytest.mark.skipif(not NODE, reason="no node")
 def test_the_browser_writes_shares_as_python_does(tmp_path):
-    prelude = (ROOT / assets.HERE / "prelude.js").read_text(encoding="utf-8")
+    prelude = (ROOT / assets.VIEW_FOLDER / "prelude.js").read_text(encoding="utf-8")
     rule = re.search(r"const asPercent = .*?\n};\n", prelude, re.DOTALL)[0]
     shares = [0, 1e-9, 1e-6, 4e-5, 0.004, 0.0094, 0.0104, 0.038, 0.04, 0.0996, 0.83, 0.994, 0.995, 0.9996, 1 - 1e-7, 1]
     script = f"{rule}console.log(JSON.stringify({json.dumps(shares)}.map(asPercent)))"
@@ -158,7 +158,7 @@ def test_scripts_are_files_for_good_where_a_server_answers(monkeypatch):
     draw(key="one")
     draw(key="two")
     script, loads = made
-    assert script.startswith(one_script(modules_of("ui/components/next_words.js")))
+    assert script.startswith(bundle(modules_of("ui/components/next_words.js")))
     prelude, name = re.findall(r"'([^']+\.js)'", loads)
     assert "\n" in loads, "Streamlit takes a single line for the name of a file"
     file = answer(name)

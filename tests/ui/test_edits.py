@@ -14,7 +14,9 @@ from attention_core.attention.edits import BlockKeys, DropHead, HeadRef, Pattern
 from attention_core.data.drawing import prepare
 from attention_core.models import load
 from tests.support.app import bodies, changes_of_weights, frames, given, open_tab, said
-from ui.edits import ListedEdit, _parse, _text, input_mark, what_changed
+from ui.edits import ListedEdit, input_hash
+from ui.edits.edit_list import _format, _parse
+from ui.edits.outcome import describe_change
 
 PAGE = "pages/pixels/page.py"
 NAME = "pixels"
@@ -105,7 +107,9 @@ def test_a_link_brings_them_again(changed, visit):
 
 
 def test_what_does_not_fit_stays_listed_as_not_applied(visit):
-    edits = _text([ListedEdit(BlockKeys((900,)), "it no longer looks at *that*"), ListedEdit(BlockKeys((3,)), "fits")])
+    edits = _format(
+        [ListedEdit(BlockKeys((900,)), "it no longer looks at *that*"), ListedEdit(BlockKeys((3,)), "fits")]
+    )
     page = visit(NAME, tab="try", edits=edits)
     assert "Not applied: blocked keys must be from 0 to 783, got 900." in said(page)
     assert page.checkbox(key=f"{NAME}_edit_0").label == r"It no longer looks at \*that\*"
@@ -115,19 +119,19 @@ def test_what_does_not_fit_stays_listed_as_not_applied(visit):
 @pytest.mark.parametrize(("drawing", "head"), [("no such drawing", 0), ("42", 7)])
 def test_what_copies_an_attention_that_is_not_there_is_listed_as_not_applied(visit, drawing, head):
     copy = ListedEdit(PatternFrom(0, HeadRef("read", drawing, 0, head)), "it looks as elsewhere")
-    page = visit("read", tab="try", edits=_text([copy]))
+    page = visit("read", tab="try", edits=_format([copy]))
     assert "Not applied: the attention that it copies is not here." in said(page)
 
 
 def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visit):
-    edits = _text([ListedEdit(SetWeights(0, ((0, 0.0),)), "looks away", "encoder-9")])
+    edits = _format([ListedEdit(SetWeights(0, ((0, 0.0),)), "looks away", "encoder-9")])
     page = visit("transformer", tab="off", edits=edits)
     assert page.checkbox(key="transformer_edit_0").label == "Looks away"
     assert "Not applied: the attention that it changes is not here." in said(page)
 
 
 def test_a_head_that_is_switched_off_in_another_model_is_listed_as_not_applied(visit):
-    edits = _text([ListedEdit(DropHead(2), "a head: switched off", "decoder self-2", input_mark("another"))])
+    edits = _format([ListedEdit(DropHead(2), "a head: switched off", "decoder self-2", input_hash("another"))])
     page = visit("model", model="tatoeba-llama", tab="without", edits=edits)
     assert "Not applied: it was made for another input or model." in said(page)
 
@@ -151,17 +155,17 @@ def test_a_row_with_nothing_left_is_told(page):
 def test_a_link_with_anything_else_is_refused(row):
     from attention_core.links import pack
 
-    assert _parse(_text([ListedEdit(SetWeights(0, ((1, 0.25),)), "words", "cross-1", "ab")]))[0].of == "ab"
+    assert _parse(_format([ListedEdit(SetWeights(0, ((1, 0.25),)), "words", "cross-1", "ab")]))[0].of == "ab"
     with pytest.raises((ValueError, TypeError, AttributeError)):
         _parse(pack([row]))
 
 
 def test_what_changed_most_is_said_in_a_sentence():
     labels, before = ["cat", "dog", "cow"], np.array([0.7, 0.2, 0.1])
-    assert what_changed(labels, before, before) == "The answer stays **cat** (70%)."
-    assert what_changed(labels, before, np.array([0.695, 0.203, 0.102])) == "The answer stays **cat** (70%)."
-    assert "is now dog" in what_changed(labels, np.array([0.501, 0.499, 0]), np.array([0.499, 0.501, 0]))
-    assert what_changed(labels, before, np.array([0.1, 0.7, 0.2])) == (
+    assert describe_change(labels, before, before) == "The answer stays **cat** (70%)."
+    assert describe_change(labels, before, np.array([0.695, 0.203, 0.102])) == "The answer stays **cat** (70%)."
+    assert "is now dog" in describe_change(labels, np.array([0.501, 0.499, 0]), np.array([0.499, 0.501, 0]))
+    assert describe_change(labels, before, np.array([0.1, 0.7, 0.2])) == (
         "**cat** falls from 70% to 10%. The answer was cat and is now dog."
     )
 

@@ -54,6 +54,11 @@ class ChosenStep extends MovingStep {
     return { whole, codes, over };
   }
 
+  put(step, codes) {
+    super.put(step, codes);
+    if (this.note.textContent && this.said.follows) this.note.textContent += " Chart shows all.";
+  }
+
   follow() {
     const { root, said: { now, follows } } = this, step = this.ready[now];
     if (step && step !== this.step) {

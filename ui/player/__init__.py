@@ -1,9 +1,9 @@
 """What goes along a sequence or the steps of a trace, and what pages show of a step."""
 
 from ui.player.chart import at_query as at_query
+from ui.player.chart import described_key as described_key
 from ui.player.chart import show_numbers as show_numbers
 from ui.player.chart import show_step_chart as show_step_chart
-from ui.player.chart import told_key as told_key
 from ui.player.export import OFFLINE_BYTES as OFFLINE_BYTES
 from ui.player.export import download_table as download_table
 from ui.player.export import export_bar as export_bar

@@ -25,39 +25,39 @@ def export_bar(
     *,
     head: int = 0,
     query: int | None = None,
-    about: str = "",
+    subject: str = "",
     recording: Recording | None = None,
-    **seen: Any,
+    **options: Any,
 ) -> None:
     """Offer the trace as numbers and as a page, the chosen query's row as a table, and the code of the chosen step.
 
-    Files are made when they are asked for, not at every rerun; their names say page, model, head and step, or what they
-    are about after the page's name. The recording is all that the page shows, this trace alone if None; seen is what
-    Recording.show() can be told besides.
+    Files are made when they are asked for, not at every rerun; their names say page, model, head and step, or their
+    subject after the page's name. The recording is all that the page shows, this trace alone if None; for the options
+    see Recording.show().
     """
     steps = [step.name for step in steps_of(trace)]
     chosen = widget_value(f"{name}_step")
     step = chosen if chosen in steps else "weights"
     of_head = f"head {head + 1}" if trace.n_heads > 1 else ""
-    whole = file_name(name, about or f"{trace.story.mechanism} {trace.story.name} {of_head}")
-    here = file_name(whole, step)
-    looked_at = trace, step, head, query or 0
+    name_of_all = file_name(name, subject or f"{trace.story.mechanism} {trace.story.name} {of_head}")
+    name_of_step = file_name(name_of_all, step)
+    current = trace, step, head, query or 0
     files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
-        "npz": ("Numbers", f"{whole}.npz", partial(trace_to_npz, trace)),
-        "code": ("Script", f"{here}.py", partial(trace_to_code, *looked_at)),
-        "ipynb": ("Notebook", f"{here}.ipynb", partial(trace_to_notebook, *looked_at)),
+        "npz": ("Numbers", f"{name_of_all}.npz", partial(trace_to_npz, trace)),
+        "code": ("Script", f"{name_of_step}.py", partial(trace_to_code, *current)),
+        "ipynb": ("Notebook", f"{name_of_step}.ipynb", partial(trace_to_notebook, *current)),
     }
     if trace.n_heads * trace.n_queries * trace.n_keys <= MAX_OFFLINE:
-        page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **seen)
-        files["html"] = "Offline page", f"{whole}.html", page
+        page = partial(offline_page, recording or Recording([trace]), trace, head=head, query=query, **options)
+        files["html"] = "Offline page", f"{name_of_all}.html", page
     if recording:
-        files["bib"] = "Citation", f"{whole}.bib", recording.to_bibtex
+        files["bib"] = "Citation", f"{name_of_all}.bib", recording.to_bibtex
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for kind, (label, file, make) in files.items():
             st.download_button(label, make, file, on_click="ignore", key=f"{name}_{kind}")
         if query is not None:
             row = partial(_row_of, trace, head, query)
-            download_table("Row", row, f"{whole}-query-{query + 1}.csv", f"{name}_row")
+            download_table("Row", row, f"{name_of_all}-query-{query + 1}.csv", f"{name}_row")
 
 
 def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:
@@ -65,10 +65,10 @@ def _row_of(trace: AttentionTrace, head: int, query: int) -> pd.DataFrame:
     return table.assign(query=table["query"] + 1, key=table["key"] + 1)
 
 
-def offline_page(recording: Recording, trace: AttentionTrace, **seen: Any) -> str:
+def offline_page(recording: Recording, trace: AttentionTrace, **options: Any) -> str:
     """Return what is on the screen as a file that needs no server: heads to be hovered, steps to be walked through."""
-    place = recording.traces.index(trace)
-    return recording.show(place, steps=steps_of(trace), max_bytes=OFFLINE_BYTES, **seen).page()
+    layer = recording.traces.index(trace)
+    return recording.show(layer, steps=steps_of(trace), max_bytes=OFFLINE_BYTES, **options).page()
 
 
 def _sheet(table: pd.DataFrame) -> str:

@@ -31,14 +31,14 @@ class Guess:
     """What a visitor of a page has guessed of which step; name begins the keys of its widgets.
 
     Attributes:
-        wanted: whether steps have to be guessed.
+        is_on: whether steps have to be guessed.
         revealed: the step whose numbers may be seen after a guess.
         cell: step, row and column that were guessed.
     """
 
     def __init__(self, page: str, name: str) -> None:
         self.name = name
-        self.wanted = Field(page, "step_guess", False, address="guess")
+        self.is_on = Field(page, "step_guess", False, address="guess")
         self.revealed = Field(page, "step_revealed", "", address="step_revealed")
         self.cell: Field[tuple[str, int, int] | None] = Field(
             page,
@@ -49,7 +49,7 @@ class Guess:
             text=lambda cell: ".".join(map(str, cell)),
         )
 
-    def forget_others(self, step: Step) -> None:
+    def forget_revealed(self, step: Step) -> None:
         """Forget which step is revealed if it is another one: who comes back to a step guesses it again."""
         if self.revealed.value not in (step.name, f"{HALL}{step.name}"):
             self.revealed.value = ""
@@ -72,8 +72,8 @@ class Guess:
             f"{rows:,} × {columns:,} numbers, still hidden.</p>"
         )
         self._draw_question(trace, step, head, row, picture)
-        is_asked = ask_hall_for_largest(step, head, row, picture)
-        self._reveal_button("Reveal", f"{HALL if is_asked else ''}{step.name}")
+        is_open_to_hall = ask_hall_for_largest(step, head, row, picture)
+        self._reveal_button("Reveal", f"{HALL if is_open_to_hall else ''}{step.name}")
 
     def _reveal_button(self, label: str, shows: str) -> None:
         st.button(label, key=f"{self.name}_reveal", type="primary", on_click=self.revealed.take, args=(shows,))
@@ -129,8 +129,8 @@ class Guess:
         if name != step.name or row >= step.shape[0] or column >= step.shape[1]:
             return
         guess, labels = compare(step, head, row, column), step.col_axis.labels
-        asks, best = literal(step.row_axis.labels[row]), literal(labels[guess.best])
-        yours = f"In the row of {asks} you expected the largest number at {literal(labels[column])}."
+        query_label, best = literal(step.row_axis.labels[row]), literal(labels[guess.best])
+        yours = f"In the row of {query_label} you expected the largest number at {literal(labels[column])}."
         larger = f"{guess.rank:,} other number{' is' if guess.rank == 1 else 's are'} larger"
         outcome = f"It is {guess.value:.3g}, and {larger}. The largest is {guess.largest:.3g}, at {best}."
         show_verdict(yours, not guess.rank, outcome if guess.rank else f"it is {guess.largest:.3g}.")

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Generic
+from typing import Any, Generic
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from ui.state import APP, PLAYING, Field, Value, set_widget, widget_value
 
 TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
 """When the last beat was, by time.monotonic; the player that began or stopped in the run before."""
-REST = 0.8
+MIN_BEAT = 0.8
 """Share of a beat after which the next tick counts: the browser's clock and ours do not agree to the millisecond."""
 
 
@@ -37,7 +37,7 @@ class Player(Generic[Value]):
         if CHANGED.value == self.name:
             CHANGED.value = ""
             st.rerun()  # the whole page, so that the fragment's clock starts or stops
-        if not self.plays or time.monotonic() - TICK.value < REST * self.seconds:
+        if not self.plays or time.monotonic() - TICK.value < MIN_BEAT * self.seconds:
             return
         if self.field.value == values[-1]:  # for a whole beat: no late message of the browser can take it back
             PLAYING.value = ""
@@ -46,29 +46,20 @@ class Player(Generic[Value]):
         self.go(values, 1)
 
     def go(self, values: Sequence[Value], by: int) -> None:
-        """Go some places forth, or back if negative, up to the ends; from the first where it is at none of them."""
-        at = values.index(self.field.value) if self.field.value in values else 0
-        self.field.value = values[max(0, min(len(values) - 1, at + by))]
+        """Go so many values forth, or back if negative, up to the ends; from the first where it has none of them."""
+        index = values.index(self.field.value) if self.field.value in values else 0
+        self.field.value = values[max(0, min(len(values) - 1, index + by))]
 
-    def previous_button(self, values: Sequence[Value], says: str = "Previous") -> None:
-        self._button("Previous", values, -1, says=says, icon=":material/chevron_left:", shortcut=f"{self.modifier}Left")
+    def previous_button(self, values: Sequence[Value], label: str = "Previous") -> None:
+        self._button("previous", "left", values, -1, label)
 
-    def next_button(self, values: Sequence[Value], says: str = "Next", **look: str) -> None:
-        self._button(
-            "Next",
-            values,
-            1,
-            says=says,
-            icon=":material/chevron_right:",
-            icon_position="right",
-            shortcut=f"{self.modifier}Right",
-            **look,
-        )
+    def next_button(self, values: Sequence[Value], label: str = "Next", **style: str) -> None:
+        self._button("next", "right", values, 1, label, **style)
 
-    def play_button(self, values: Sequence[Value], says: str = "Play") -> None:
+    def play_button(self, values: Sequence[Value], label: str = "Play") -> None:
         """Draw the button that starts and stops going on by itself."""
         st.button(
-            "Pause" if self.plays else says,
+            "Pause" if self.plays else label,
             key=f"{self.name}_play",
             icon=":material/pause:" if self.plays else ":material/play_arrow:",
             on_click=self._toggle,
@@ -76,22 +67,19 @@ class Player(Generic[Value]):
         )
 
     def _press(self, values: Sequence[Value], by: int) -> None:
-        drawn = f"{self.name}_drawn"
-        self.field.value = widget_value(drawn)  # of a press during a run the browser says where it was before that run
+        displayed = f"{self.name}_drawn"
+        # of a press during a run the browser says where it was before that run
+        self.field.value = widget_value(displayed)
         self.go(values, by)
-        set_widget(drawn, self.field.value)
+        set_widget(displayed, self.field.value)
 
-    def _button(self, label: str, values: Sequence[Value], by: int, says: str = "", **look: str) -> None:
+    def _button(self, name: str, side: str, values: Sequence[Value], by: int, label: str, **style: str) -> None:
         set_widget(f"{self.name}_drawn", self.field.value)
-        end = values[0 if by < 0 else -1]
-        st.button(
-            says or label,
-            key=f"{self.name}_{label.lower()}",
-            disabled=self.field.value == end,
-            on_click=self._press,
-            args=(values, by),
-            **look,  # type: ignore[arg-type]
-        )
+        last = values[0 if by < 0 else -1]
+        style |= {"icon": f":material/chevron_{side}:", "icon_position": side}
+        style["shortcut"] = f"{self.modifier}{side.capitalize()}"
+        press: dict[str, Any] = {"on_click": self._press, "args": (values, by), "disabled": self.field.value == last}
+        st.button(label, key=f"{self.name}_{name}", **press, **style)  # type: ignore[arg-type]
 
     def _toggle(self, values: Sequence[Value]) -> None:
         starts = not self.plays

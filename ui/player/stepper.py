@@ -22,13 +22,13 @@ STORY = Role.SCORES, Role.WEIGHTS, Role.CONTEXT
 """What a lecture stops at of a trace, besides its last step."""
 
 
-def stops_of(steps: Iterable[Step], now: str) -> list[str]:
+def stops_of(steps: Iterable[Step], current: str) -> list[str]:
     """Return the names of the steps that next and previous lead to: all, and in a lecture those of the story."""
     names = {step.name: step.role for step in steps}
     if not LECTURE.value:
         return list(names)
     last = {role: name for name, role in names.items()}  # of each role the one that the next is made of
-    story = {now, *list(names)[-1:], *(last.get(role, "") for role in STORY)}
+    story = {current, *list(names)[-1:], *(last.get(role, "") for role in STORY)}
     return [name for name in names if name in story]
 
 
@@ -38,6 +38,7 @@ class Stepper(Player[str]):
     def __init__(self, page: str, first: str | Callable[[], str] = "", modifier: str = "") -> None:
         super().__init__(Field(page, "step", first, address="step"), SECONDS_PER_STEP, modifier)
         self.guess = Guess(page, self.name)
+        self.is_chart = Field(page, "step_chart", False, address="chart")
 
     def draw(
         self, trace: AttentionTrace, query: int = 0, head: int = 0, picture: KeyPicture | None = None
@@ -58,18 +59,19 @@ class Stepper(Player[str]):
             self.previous_button(stops)
             self.next_button(stops)
             self.play_button(names)
-            self.guess.wanted.widget(st.toggle, "Guess first")
+            self.is_chart.widget(st.toggle, "Chart")
+            self.guess.is_on.widget(st.toggle, "Guess first")
         step = by_name[self.field.value]
-        self.guess.forget_others(step)
-        if not self.guess.wanted.value or HAS_ITEM_QUESTION.value:
+        self.guess.forget_revealed(step)
+        if not self.guess.is_on.value or HAS_ITEM_QUESTION.value:
             return step
         row = query if step.row_axis is trace.story.query_axis else 0
         return step if self.guess.draw(trace, step, head, row, picture) else None
 
     def _toggle(self, values: Sequence[str]) -> None:
-        now = self.field.value
+        current = self.field.value
         super()._toggle(values)
-        if self.plays and self.field.value == now:
+        if self.plays and self.field.value == current:
             self.go(values, 1)  # what is there already may stand still
 
 

@@ -6,7 +6,7 @@ from attention_core.attention import steps as core
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Step
 
-MOST = 8
+MAX_TRACES = 8
 """Traces whose steps are kept for the rest of a run."""
 
 
@@ -23,7 +23,7 @@ _RUN = _Run()
 def steps_of(trace: AttentionTrace) -> tuple[Step, ...]:
     """Return what attention_core.steps_of does."""
     if id(trace) not in _RUN.steps:
-        if len(_RUN.steps) == MOST:
+        if len(_RUN.steps) == MAX_TRACES:
             _RUN.steps.clear()
         _RUN.steps[id(trace)] = trace, core.steps_of(trace)
     return _RUN.steps[id(trace)][1]

@@ -28,19 +28,19 @@ class Walk(Player[int]):
 
         In a lecture, next and previous lead to the stops alone; none = to all.
         """
-        places = range(len(labels))
-        self.field.clamp(0, places[-1])
-        self.advance_if_due(places)
+        positions = range(len(labels))
+        self.field.clamp(0, positions[-1])
+        self.advance_if_due(positions)
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
-            within = {*stops, self.field.value} if stops and LECTURE.value else places
-            led_to = [place for place in places if place in within]
+            within = {*stops, self.field.value} if stops and LECTURE.value else positions
+            led_to = [position for position in positions if position in within]
             self.previous_button(led_to)
             self.next_button(led_to)
-            self.play_button(places)
-            st.caption(f"{self.label} {self.field.value + 1} of {len(places)}")
-        if len(places) > MAX_POSITION_BUTTONS:
-            self.field.widget(st.slider, self.label, 0, places[-1], label_visibility="collapsed")
-        elif len(places) > 1:
+            self.play_button(positions)
+            st.caption(f"{self.label} {self.field.value + 1} of {len(positions)}")
+        if len(positions) > MAX_POSITION_BUTTONS:
+            self.field.widget(st.slider, self.label, 0, positions[-1], label_visibility="collapsed")
+        elif len(positions) > 1:
             names = dict(enumerate(distinct([_short(label) for label in labels])))
             single_choice(self.label, self.field, names, label_visibility="collapsed", wrap=True)
         return self.field.value

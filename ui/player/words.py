@@ -10,7 +10,7 @@ from attention_core.attention.types import Step
 from attention_core.attention.wording import format_count
 from ui.labels import explain
 from ui.layout import figures_table, section
-from ui.player.chart import told_key
+from ui.player.chart import described_key
 
 CODE_OPEN = "desk_code_open"
 
@@ -33,13 +33,13 @@ def show_words(
     """
     with st.container(key="step_words"):
         show_step_heading(step, folds_formula=folds_formula)
-        key = told_key(trace, head, query, name) if key is None else key
+        key = described_key(trace, head, query, name) if key is None else key
         if numbers := numbers or cell_formula(trace, step, head, query, key):
             st.latex(numbers)
         with st.container(key=f"desk_code_{step.name}"):  # the last of the words, see moving_step.js
-            place = st.expander("PyTorch", key=CODE_OPEN, on_change="rerun")
-            if place.open:  # what colours code is a third of what a browser would load for the page
-                place.code(step.code)
+            expander = st.expander("PyTorch", key=CODE_OPEN, on_change="rerun")
+            if expander.open:  # what colours code is a third of what a browser would load for the page
+                expander.code(step.code)
 
 
 def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
@@ -48,9 +48,9 @@ def show_step_heading(step: Step, *, folds_formula: bool = False) -> None:
     rows, cols = step.shape
     st.caption(f"{format_count(rows, step.row_axis.name)} × {format_count(cols, step.col_axis.name)}")
     lines = step.formula.replace(r"\qquad", r"\\")  # side by side they do not fit beside a picture
-    place = st.container()
+    above = st.container()
     st.markdown(step.explanation, help=explain(step.title, step.symbol, step.explanation))
-    with st.expander("The formula") if folds_formula else place:
+    with st.expander("The formula") if folds_formula else above:
         st.latex(rf"\begin{{gathered}} {lines} \end{{gathered}}")
 
 

@@ -9,6 +9,7 @@ import { Film } from "./film.js";
 const SECONDS = 1.4, LARGEST_CELL = 110, ROOM = 360, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
 const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
 const SLANT = 0.72, MOST_SLANTED = 92; // what a slanted word takes of its length across and upwards, and the length at which it is cut
+const SINGLE = "1 × 1";
 const MARK = { ...ROLE_COLOURS, input: undefined, output: undefined }; // which are no parts of attention
 
 const between = (from, to, share) => from + (to - from) * share;
@@ -111,6 +112,15 @@ const matricesOf = (step) => [step, step.before, ...step.factors];
 
 export const codesOf = (step) => Promise.all(matricesOf(step).map((one) => one && numbersOf(one.data)));
 
+// Of how many numbers a cell is the largest: at rest, and in what its numbers come from.
+const reductionOf = (step) => {
+  const block = ({ whole, shape }) => whole.map((n, side) => Math.ceil(n / shape[side]));
+  const largest = (matrices) => matrices.map(block).sort(([a, b], [c, d]) => c * d - a * b)[0]?.join(" × ") ?? SINGLE;
+  const atRest = largest([step]), moving = largest([step.before, ...step.factors].filter(Boolean));
+  if (atRest === SINGLE) return moving === SINGLE ? "" : `While it moves, a cell is the largest of ${moving} numbers.`;
+  return `Each cell is the largest of ${atRest} numbers${moving === SINGLE ? "" : `, and while it moves of ${moving}`}.`;
+};
+
 export class MovingStep extends Film {
   // `choose` gets the row and column of a clicked cell.
   constructor(root, choose) {
@@ -118,6 +128,7 @@ export class MovingStep extends Film {
     Object.assign(this, { choose, seconds: SECONDS });
     this.canvas.tabIndex = 0;
     this.line = make(root, "p", { class: "small said", "aria-live": "polite" });
+    this.note = make(root, "p", "note");
     this.pointed = pointedIn(root, (places) => this.light(places));
   }
 
@@ -147,6 +158,7 @@ export class MovingStep extends Film {
     set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
     const quiet = wantsLessMotion(), moves = Boolean(data.kind) || data.grid;
     this.bar.hidden = !moves;
+    this.note.textContent = reductionOf(data);
     if (goesOn) return;
     this.stop();
     this.show(1);

@@ -14,6 +14,7 @@ import math
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,13 +54,13 @@ class PackedHead(NamedTuple):
         return len(self.entry["data"]) * 3 // 4
 
 
-def pack_head(trace: AttentionTrace, head: int, most_bytes: int | None = None) -> PackedHead:
-    """Return a head as fine as there is room for, most_bytes: where it has to, the tolerance grows.
+def pack_head(trace: AttentionTrace, head: int, max_bytes: int | None = None) -> PackedHead:
+    """Return a head as fine as there is room for, max_bytes: where it has to, the tolerance grows.
 
-    Without most_bytes there is room for BYTES_OF_A_HEAD, and TOLERANCE stays.
+    Without max_bytes there is room for BYTES_OF_A_HEAD, and TOLERANCE stays.
     """
-    room = round(BYTES_OF_A_HEAD * math.sqrt(trace.n_queries)) if most_bytes is None else most_bytes
-    last = len(NOISE) + (1 if most_bytes is None else COARSER)
+    room = round(BYTES_OF_A_HEAD * math.sqrt(trace.n_queries)) if max_bytes is None else max_bytes
+    last = len(NOISE) + (1 if max_bytes is None else COARSER)
     matrix = _Matrix.of(trace, head)
     level, estimate = matrix.finest(room)
     packed = []
@@ -73,9 +74,9 @@ def pack_head(trace: AttentionTrace, head: int, most_bytes: int | None = None) -
         packed.append(matrix.packed(sparse))
         if packed[-1].size <= room:
             break
-    if estimate < min(one.size for one in packed):
+    if estimate < min(head.size for head in packed):
         packed.append(matrix.packed(level))
-    return min(packed, key=lambda one: one.size)
+    return min(packed, key=attrgetter("size"))
 
 
 def text_of(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
@@ -117,44 +118,44 @@ class _Matrix(NamedTuple):
         A dimension takes the entropy of normal numbers in steps; how many weights need a correction, some rows tell.
         """
         rows = np.linspace(0, len(self.weights) - 1, min(SAMPLE, len(self.weights))).astype(int)
-        some = self._replace(weights=self.weights[rows], allowed=None if self.allowed is None else self.allowed[rows])
-        found = (len(NOISE) - 1, math.inf)
+        sample = self._replace(weights=self.weights[rows], allowed=None if self.allowed is None else self.allowed[rows])
+        best = (len(NOISE) - 1, math.inf)
         for level, noise in enumerate(NOISE):
             steps = self.strengths / self._unit(noise)
             bits = np.log2(1 + (4.13 * steps[steps > FAINT]) ** 2).sum() / 2
             size = 1.08 * sum(self.weights.shape) * bits / 8
             if size <= room * UNSURE or level == len(NOISE) - 1:
-                missed = np.abs(some.weights - some._approximation(self._rounded(noise, rows)[-1])) > TOLERANCE
+                missed = np.abs(sample.weights - sample._approximation(self._rounded(noise, rows)[-1])) > TOLERANCE
                 size += BYTES_OF_A_CELL * missed.sum() * len(self.weights) / len(rows)
-                found = min(found, (level, size), key=lambda one: one[1])
+                best = min(best, (level, size), key=itemgetter(1))
                 if size <= room:
                     break
-        return found
+        return best
 
     def packed(self, level: int) -> PackedHead:
         is_sparse = level >= len(NOISE)
         tolerance = TOLERANCE * 2.0 ** max(0, level - len(NOISE))
         codes, sides, unit, scores = self._rounded(NOISE[level]) if not is_sparse else _NOTHING
         error = self.weights.copy() if is_sparse else self.weights - self._approximation(scores)
-        places = np.flatnonzero(np.abs(error) > tolerance)
-        rows, columns = np.divmod(places, self.weights.shape[1])
+        cells = np.flatnonzero(np.abs(error) > tolerance)
+        rows, columns = np.divmod(cells, self.weights.shape[1])
         step = SPARSE_STEP * tolerance if is_sparse else STEP
-        steps = np.rint(error.flat[places] / step).clip(-32768, 32767)
+        steps = np.rint(error.flat[cells] / step).clip(-32768, 32767)
         gaps = np.where(np.diff(rows, prepend=-1) > 0, columns, np.diff(columns, prepend=0))
-        error.flat[places] -= steps * step
+        error.flat[cells] -= steps * step
         totals = self._totals()
         if is_sparse and self.has_softmax:
             free = np.ones(error.shape, dtype=bool) if self.allowed is None else self.allowed.copy()
-            free.flat[places] = False
-            rest = totals - self.weights.sum(-1) + error.sum(-1)
-            error -= free * (rest / free.sum(-1).clip(1)).clip(0, tolerance)[:, None]
-        is_whole = bool((np.abs(totals - 1) < 1e-3).all())
+            free.flat[cells] = False
+            remainder = totals - self.weights.sum(-1) + error.sum(-1)
+            error -= free * (remainder / free.sum(-1).clip(1)).clip(0, tolerance)[:, None]
+        is_normalised = bool((np.abs(totals - 1) < 1e-3).all())
         counts = np.bincount(rows, minlength=len(self.weights))
         parts = [codes, *(_signed(side.T.ravel()) for side in sides), counts, gaps, _signed(steps)]
-        parts += [] if is_whole else [np.rint(65535 * totals)]
+        parts += [] if is_normalised else [np.rint(65535 * totals)]
         data = text_of(planes(np.concatenate(parts)), zlib.Z_RLE)
-        known = dict(rank=len(codes), cells=len(columns), unit=unit, step=step, whole=is_whole, sparse=is_sparse)
-        return PackedHead({**known, "data": data}, float(np.abs(error).max(initial=0)))
+        entry = dict(rank=len(codes), cells=len(columns), unit=unit, step=step, whole=is_normalised, sparse=is_sparse)
+        return PackedHead({**entry, "data": data}, float(np.abs(error).max(initial=0)))
 
     def _unit(self, noise: float) -> float:
         unit = noise * math.sqrt(6 * math.prod(self.shape) / max(len(self.strengths), 1))  # each dimension adds as much
@@ -180,12 +181,12 @@ class _Matrix(NamedTuple):
         return self.weights.sum(-1).clip(0, 1) if self.has_softmax else np.ones(len(self.weights))
 
     def _approximation(self, scores: np.ndarray) -> np.ndarray:
-        seen = True if self.allowed is None else self.allowed
+        allowed = True if self.allowed is None else self.allowed
         if self.has_softmax:
-            scores = np.where(seen, scores, -1e30)
+            scores = np.where(allowed, scores, -1e30)
             powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-1e30))
             scores = powers * (self._totals() / powers.sum(-1).clip(1e-30)).astype(np.float32)[:, None]
-        return np.where(seen, scores, 0)
+        return np.where(allowed, scores, 0)
 
 
 _NOTHING: Any = (np.zeros(0), [], 0.0, None)
@@ -222,9 +223,9 @@ def _scores(trace: AttentionTrace, head: int) -> Tensor:
     scores, allowed = trace.masked_scores(head).detach().cpu().double(), trace.allowed(head)
     scores = scores - scores.amax(-1, keepdim=True).nan_to_num(0, 0, 0)
     scores = scores.nan_to_num(0, 0, FORBIDDEN).clamp(min=FORBIDDEN)
-    seen = torch.ones_like(scores, dtype=torch.bool) if allowed is None else allowed.cpu()
-    means = (scores * seen).sum(-1, keepdim=True) / seen.sum(-1, keepdim=True).clamp(min=1)
-    return (scores - means).masked_fill(~seen, 0)
+    allowed = torch.ones_like(scores, dtype=torch.bool) if allowed is None else allowed.cpu()
+    means = (scores * allowed).sum(-1, keepdim=True) / allowed.sum(-1, keepdim=True).clamp(min=1)
+    return (scores - means).masked_fill(~allowed, 0)
 
 
 def _leading_factors(matrix: Tensor) -> Factors:
@@ -240,8 +241,8 @@ def _leading_factors(matrix: Tensor) -> Factors:
 
 def _signed(numbers: np.ndarray) -> np.ndarray:
     """Return whole numbers of either sign as 0, -1, 1, -2, 2 ... would be counted."""
-    whole = numbers.astype(np.int32)
-    return (whole << 1) ^ (whole >> 31)
+    integers = numbers.astype(np.int32)
+    return (integers << 1) ^ (integers >> 31)
 
 
 LARGEST_SIDE, LARGEST_ORIGIN = 392, 196
@@ -259,13 +260,13 @@ def step_data(
     head: int = 0,
     query: int | None = None,
     side: int = LARGEST_SIDE,
-    shown: Sequence[int] | None = None,
+    column_indices: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Return what the view of a step reads, as JSON has it; `side` bounds the rows and columns that are sent.
 
-    `shown` are the columns that are sent, None = all.
+    `column_indices` are of the columns that are sent, None = all.
     """
-    columns = ALL if shown is None else [*shown]
+    columns = ALL if column_indices is None else [*column_indices]
     origin, values = step.origin(head), _array(step.value(head))[:, columns]
     before, factors = (origin.matrices, ()) if len(origin.matrices) == 1 else ((), origin.matrices)
     coarse = min(side // 2, LARGEST_ORIGIN)
@@ -275,7 +276,7 @@ def step_data(
         **{name: getattr(step, name) for name in ("title", "symbol", "role")},
         **matrix_data(values, side),
         "rows": axis_labels(step.row_axis, side, values.size),
-        "columns": labels if shown is None else tuple(labels[place] for place in shown),
+        "columns": labels if column_indices is None else tuple(labels[index] for index in column_indices),
         "names": [step.row_axis.name, step.col_axis.name],
         "grid": grid and list(grid),
         "flat": is_flat,
@@ -284,10 +285,12 @@ def step_data(
         "query": query,
         "kind": origin.kind,
         "before": next(
-            ({"role": one.role, **matrix_data(_array(one.numbers)[:, columns], coarse)} for one in before), None
+            ({"role": matrix.role, **matrix_data(_array(matrix.numbers)[:, columns], coarse)} for matrix in before),
+            None,
         ),
         "factors": [
-            {"symbol": one.symbol, "role": one.role, **matrix_data(_array(one.numbers), coarse)} for one in factors
+            {"symbol": factor.symbol, "role": factor.role, **matrix_data(_array(factor.numbers), coarse)}
+            for factor in factors
         ],
     }
 
@@ -296,8 +299,9 @@ def share_parts(steps: Iterable[dict[str, Any]]) -> list[Any]:
     """Return numbers and labels of steps' data, equal ones once, and leave their places in it."""
     parts: dict[Any, int] = {}
     for step in steps:
-        for one in filter(None, [step, step["before"], *step["factors"]]):
-            one |= {name: parts.setdefault(one[name], len(parts)) for name in {"data", "rows", "columns"} & one.keys()}
+        for matrix in filter(None, [step, step["before"], *step["factors"]]):
+            shared = {"data", "rows", "columns"} & matrix.keys()
+            matrix |= {name: parts.setdefault(matrix[name], len(parts)) for name in shared}
     return [*parts]
 
 
@@ -310,7 +314,7 @@ def matrix_data(values: np.ndarray, side: int) -> dict[str, Any]:
 
     A code is a share of the way, or its root where small numbers have to be told apart in few steps.
     """
-    whole, steps = values.shape, FINE
+    full_shape, steps = values.shape, FINE
     if values.size > side**2:
         values, steps = _strongest(_strongest(values, 0, side), 1, side), COARSE
     finite = np.isfinite(values)
@@ -324,7 +328,7 @@ def matrix_data(values: np.ndarray, side: int) -> dict[str, Any]:
     data = planes(coded.ravel())
     text = text_of(data) if len(data) > AS_THEY_ARE else f"={base64.b64encode(data).decode()}"
     scale = {"low": low, "high": high, "steps": steps, "power": power}
-    return {"shape": list(values.shape), "whole": list(whole), **scale, "data": text}
+    return {"shape": list(values.shape), "whole": list(full_shape), **scale, "data": text}
 
 
 def axis_labels(axis: Axis, side: int, size: int) -> tuple[str, ...]:
@@ -341,6 +345,6 @@ def _strongest(matrix: np.ndarray, axis: int, side: int) -> np.ndarray:
         return matrix
     along = np.moveaxis(matrix, axis, 0)
     filled = np.concatenate([along, along[-1:].repeat(-n % each, 0)])
-    of_block = [filled[place::each] for place in range(each)]
+    of_block = [filled[offset::each] for offset in range(each)]
     high, low = (np.moveaxis(reduce(strongest, of_block), 0, axis) for strongest in (np.maximum, np.minimum))
     return np.where(np.abs(low) > np.abs(high), low, high) if np.isfinite(low).all() else high

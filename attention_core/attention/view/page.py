@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Step
-from attention_core.attention.view.assets import HERE, modules_of, one_script, rules_of
+from attention_core.attention.view.assets import VIEW_FOLDER, bundle, modules_of, rules_of
 from attention_core.attention.view.pack import pack_head, share_parts, step_data, text_of
 from attention_core.device import single_thread, to_array
 from attention_core.files import atomic_write
@@ -24,7 +24,7 @@ from attention_core.files import atomic_write
 TILE = re.compile(r" row (\d{1,4}), column (\d{1,4})")
 """What the tokens of a picture beside a text are called, see attention_core.hub.pictures.picture_text_inputs."""
 SIGN = re.compile(r"[<\[].*[>\]]")
-ENDS = ("[SEP]", "</s>", "<sep>")
+SEPARATORS = ("[SEP]", "</s>", "<sep>")
 
 
 def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
@@ -35,11 +35,11 @@ def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
     """
     has_spaces = any(label[:1] in (" ", "Ġ", "▁") and len(label) > 1 for label in labels)
     result = []
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         if has_spaces:
             begins = label[:1] in (" ", "Ġ", "▁")
             is_named = label.startswith(("<", "[")) and label.endswith((">", "]"))
-            after_named = place > 0 and labels[place - 1].endswith((">", "]"))
+            after_named = index > 0 and labels[index - 1].endswith((">", "]"))
             result.append((label[1:] if begins and len(label) > 1 else label, not (begins or is_named or after_named)))
         else:
             glued = label.startswith("##") and len(label) > 2
@@ -50,9 +50,8 @@ def pieces(labels: Sequence[str]) -> list[tuple[str, bool]]:
 def parts_of(labels: Sequence[str]) -> list[int]:
     """Return where each of several texts begins; one text alone begins at 0."""
     last = len(labels) - 1
-    ends = [place for place, label in enumerate(labels) if label in ENDS and place < last]
-    begins = [end + 1 for end in ends if labels[end + 1] not in ENDS]
-    return [0, *begins]
+    after = (index + 1 for index, label in enumerate(labels) if label in SEPARATORS and index < last)
+    return [0, *(index for index in after if labels[index] not in SEPARATORS)]
 
 
 MAX_WEIGHTS = 120_000_000  # in one page; a page of more leaves attentions out, and says so
@@ -60,9 +59,9 @@ LARGEST_PICTURE = 448  # pixels of a side
 LARGEST_STEP = 256
 """Rows and columns of a step with more numbers than a square of that: the strongest of each block are kept."""
 BYTES_OF_STEPS = 1 / 6  # numbers of all steps for each byte of a file: half of it
-ABOUT_A_HEAD = 90  # bytes of a head's entry besides its numbers
+ENTRY_BYTES = 90  # bytes of a head's entry besides its numbers
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
-SCRIPT = f"{HERE}/recording_view.js"
+SCRIPT = f"{VIEW_FOLDER}/recording_view.js"
 WIDGET = """export default { render({ model, el }) {
 const host = el.appendChild(document.createElement("div"));
 const tell = (chosen) => { model.set("chosen", chosen); model.save_changes(); };
@@ -80,7 +79,7 @@ class Opening:
     picture: np.ndarray | None = None
     grid: tuple[int, int] | None = None  # of the last positions of long axes, or the first where they are named so
     steps: Sequence[Step] = ()
-    most_bytes: int | None = None  # None = as large as pack_head makes it
+    max_bytes: int | None = None  # None = as large as pack_head makes it
     measures: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)  # of heads; nan = none
     beside: Sequence["View"] = ()  # each follows what is chosen in the others
 
@@ -125,8 +124,8 @@ class View:
         return RecordingWidget(data=self.data)
 
     def save(self, path: str | Path) -> None:
-        with atomic_write(Path(path)) as place:
-            place.write_text(self.page(), encoding="utf-8")
+        with atomic_write(Path(path)) as file:
+            file.write_text(self.page(), encoding="utf-8")
 
     def page(self) -> str:
         return (
@@ -148,8 +147,8 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
     masks: dict[str, int] = {}
     entries = [_entry(number, traces[number], opening, axes, masks) for number in numbers]
     first, side = opening.heads[0], LARGEST_STEP
-    if opening.most_bytes is not None and opening.steps:
-        side = min(side, math.isqrt(round(opening.most_bytes * BYTES_OF_STEPS / len(opening.steps))))
+    if opening.max_bytes is not None and opening.steps:
+        side = min(side, math.isqrt(round(opening.max_bytes * BYTES_OF_STEPS / len(opening.steps))))
     steps = [
         {"code": step.code, "explanation": step.explanation} | step_data(traces[first[0]], step, first[1], side=side)
         for step in opening.steps
@@ -163,15 +162,15 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
         "query": opening.query,
         "beside": [view.data for view in opening.beside],
         "picture": None if opening.picture is None else _picture(opening.picture),
-        "measures": [_measure(*one) for one in opening.measures.items()],
+        "measures": [_measure(*measure) for measure in opening.measures.items()],
         "steps": steps,
         "parts": share_parts(steps),
     }
     room = None
-    if opening.most_bytes is not None:
+    if opening.max_bytes is not None:
         n_heads = sum(traces[number].n_heads for number in numbers)
-        room = max(0, opening.most_bytes - len(_script() + _rules() + _json([data, entries]))) * 3 // 4 // (n_heads + 2)
-        room = max(room - ABOUT_A_HEAD, 0)
+        room = max(0, opening.max_bytes - len(_script() + _rules() + _json([data, entries]))) * 3 // 4 // (n_heads + 2)
+        room = max(room - ENTRY_BYTES, 0)
     errors = [0.0]
     with single_thread():  # matrices are small: several threads would spend their time on waiting for each other
         for number, entry in zip(numbers, entries, strict=True):
@@ -183,16 +182,15 @@ def view_of(traces: Sequence[AttentionTrace], title: str, note: str, opening: Op
     return View(title, data | {"traces": entries, "error": max(errors)})
 
 
-def head_places(layer: int | None, head: int | str | Sequence[int | str]) -> list[tuple[int, int]]:
+def parse_heads(layer: int | None, head: int | str | Sequence[int | str]) -> list[tuple[int, int]]:
     """Return (number of the trace, head) of what a person names: 3, "L3H1", or several; a ValueError if it is none."""
-    several = [head] if isinstance(head, int | str) else list(head)
-    places = []
-    for one in several:
-        match = HEAD_NAME.fullmatch(one) if isinstance(one, str) else None
-        if isinstance(one, str) and not match:
-            raise ValueError(f"a head is a number or a name such as 'L3H1', got {one!r}")
-        places.append((int(match[1]), int(match[2])) if match else (layer or 0, int(one)))
-    return places
+    heads = []
+    for name in [head] if isinstance(head, int | str) else head:
+        match = HEAD_NAME.fullmatch(name) if isinstance(name, str) else None
+        if isinstance(name, str) and not match:
+            raise ValueError(f"a head is a number or a name such as 'L3H1', got {name!r}")
+        heads.append((int(match[1]), int(match[2])) if match else (layer or 0, int(name)))
+    return heads
 
 
 def _check(traces: Sequence[AttentionTrace], opening: Opening) -> None:
@@ -220,7 +218,7 @@ def _fitting(traces: Sequence[AttentionTrace], first: int) -> list[int]:
 
 @lru_cache
 def _script() -> str:
-    return one_script(modules_of(SCRIPT))
+    return bundle(modules_of(SCRIPT))
 
 
 @lru_cache
@@ -228,9 +226,9 @@ def _rules() -> str:
     return json.dumps(rules_of(modules_of(SCRIPT)))
 
 
-def _place_of(entry: Any, places: dict[str, int]) -> int:
-    """Return the place of an entry, as JSON, among those that several traces share."""
-    return places.setdefault(json.dumps(entry), len(places))
+def _index_of(entry: Any, indices: dict[str, int]) -> int:
+    """Return the index of an entry, as JSON, among those that several traces share."""
+    return indices.setdefault(json.dumps(entry), len(indices))
 
 
 def _entry(
@@ -238,15 +236,15 @@ def _entry(
 ) -> dict[str, Any]:
     story, mask = trace.story, None
     if trace.has_mask:
-        whole = [to_array(cast(Tensor, trace.full_mask(head))) for head in trace.heads_of_mask]
-        mask = _place_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in whole], masks)
+        heads = [to_array(cast(Tensor, trace.full_mask(head))) for head in trace.heads_of_mask]
+        mask = _index_of([text_of(np.packbits(head, bitorder="little").tobytes()) for head in heads], masks)
     return {
         "name": story.name or story.mechanism,
         "layer": number,
         "mechanism": story.mechanism,
         "note": story.note,
-        "queries": _place_of(_axis(story.query_axis, opening.grid), axes),
-        "keys": _place_of(_axis(story.key_axis, opening.grid), axes),
+        "queries": _index_of(_axis(story.query_axis, opening.grid), axes),
+        "keys": _index_of(_axis(story.key_axis, opening.grid), axes),
         "causal": trace.is_causal,
         "softmax": trace.has_softmax,
         "mask": mask,
@@ -272,10 +270,10 @@ def _axis(axis: Axis, grid: tuple[int, int] | None) -> dict[str, Any]:
 
 def tiles_of(labels: Sequence[str]) -> dict[str, int] | None:
     """Return where a picture's tokens lie among words: the first, rows, columns; None = not all are there."""
-    found = [(place, *map(int, at.groups())) for place, at in enumerate(map(TILE.fullmatch, labels)) if at]
-    first, rows, columns = found[-1] if found else (0, 1, 1)
-    is_whole = found and len(found) == rows * columns == first - found[0][0] + 1
-    return {"first": found[0][0], "rows": rows, "columns": columns} if is_whole else None
+    tiles = [(index, *map(int, tile.groups())) for index, tile in enumerate(map(TILE.fullmatch, labels)) if tile]
+    last, rows, columns = tiles[-1] if tiles else (0, 1, 1)
+    is_complete = tiles and len(tiles) == rows * columns == last - tiles[0][0] + 1
+    return {"first": tiles[0][0], "rows": rows, "columns": columns} if is_complete else None
 
 
 def _picture(picture: np.ndarray) -> dict[str, Any]:
@@ -285,9 +283,9 @@ def _picture(picture: np.ndarray) -> dict[str, Any]:
 
 
 def _measure(name: str, values: Sequence[Sequence[float]]) -> dict[str, Any]:
-    known = [abs(value) for row in values for value in row if math.isfinite(value)]
+    sizes = [abs(value) for row in values for value in row if math.isfinite(value)]
     rows = [[value if math.isfinite(value) else None for value in row] for row in values]
-    return {"name": name, "values": rows, "largest": max(known, default=0) or 1}
+    return {"name": name, "values": rows, "largest": max(sizes, default=0) or 1}
 
 
 def _json(data: Any) -> str:

@@ -220,6 +220,24 @@ def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
     assert len(rows) == 40 * 40
 
 
+def test_rows_of_an_image_are_selected_one_by_one_and_the_marked_one_tells_its_numbers():
+    matrix = large_matrix()
+    data = chart_of(matrix, select="cell", marked_row=7).data
+    assert next(iter(data)) == "row", "what the browser shows as the chart's data"
+    assert data["row"]["value"].tolist() == matrix[7].tolist()
+    assert sorted({*data["blocks"]["row"].tolist()}) == list(range(784))
+    assert data["blocks"]["largest"] == pytest.approx(matrix.max(1), abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [4, 100])
+def test_a_tooltip_tells_rows_and_columns_of_one_name_apart(n):
+    axis = Axis.numbered("words", n)
+    spec = matrix_chart(np.eye(n), axis, axis, Role.WEIGHTS, select="cell").to_dict()
+    titles = [one["title"] for tooltip in find(spec, "tooltip") if isinstance(tooltip, list) for one in tooltip]
+    assert {"words, row", "words, column"} <= {*titles}
+    assert [param["name"] for param in spec["params"]][-1] == "cell"
+
+
 def test_very_large_matrix_is_reduced_without_losing_its_brightest_cell():
     matrix = np.zeros((2500, 1800))
     matrix[1234, 567] = 1

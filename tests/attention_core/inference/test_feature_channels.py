@@ -36,7 +36,7 @@ def test_weighted_channels_add_up_to_the_scores(trace):
     scores = trace.scores()[0].reshape(5, 5)
     maps = trace.key[0].T.reshape(11, 5, 5)
     torch.testing.assert_close((maps * trace.query[0, 0, :, None, None]).sum(0), scores)
-    data = step_data(trace, step_of(trace, "key"), shown=find.order_of(trace)[:3])
+    data = step_data(trace, step_of(trace, "key"), column_indices=find.order_of(trace)[:3])
     assert (data["shape"], data["grid"], data["flat"]) == ([25, 3], [5, 5], False)
     assert data["columns"] == tuple(str(channel + 1) for channel in find.order_of(trace)[:3])
     data = step_data(trace, step_of(trace, "scores"))

@@ -177,7 +177,7 @@ def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     assert "The weights are all alike." in said(page)
     alike = answers(page)[0]
     assert (own, alike) == ("7", "no such digit")
-    assert [one.says for one in page.session_state[f"{NAME}_edits"]] == ["it looks everywhere alike"]
+    assert [change.description for change in page.session_state[f"{NAME}_edits"]] == ["it looks everywhere alike"]
     page.toggle(key=f"{NAME}_uniform").set_value(False).run()
     assert answers(page)[0] == own
     assert f"Forced to look everywhere alike: **{alike}**" in said(page)

@@ -47,9 +47,9 @@ def within(page, key: str) -> str:
 
 
 def cut(page, *places):
-    from ui.edits import ListedEdit, input_mark  # not before there is an app
+    from ui.edits import ListedEdit, input_hash  # not before there is an app
 
-    of = input_mark(page.text_input(key=TEXT).value)
+    of = input_hash(page.text_input(key=TEXT).value)
     edits = tuple(ListedEdit(SetWeights(0, ((place, 0.0),), 0), "cut", of=of) for place in places)
     page.session_state["matter_edits"] = edits
     return settled(page)
@@ -113,10 +113,10 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     open_tab(page, "models")
     assert "how many are right was counted as learned" in said(page)
     edits = (SetWeights(0, ((0, 1.0),), 0),)
-    from ui.edits import ListedEdit, input_mark  # not before there is an app
+    from ui.edits import ListedEdit, input_hash  # not before there is an app
 
     page.session_state["matter_edits"] = tuple(
-        ListedEdit(one, "all", of=input_mark("The film is not dull.")) for one in edits
+        ListedEdit(one, "all", of=input_hash("The film is not dull.")) for one in edits
     )
     drawn = data_of(settled(page), "matter_weighed")
     assert drawn["weights"][1] == 0

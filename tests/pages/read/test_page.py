@@ -177,7 +177,7 @@ def test_withheld_glimpse_is_told_and_changes_what_is_read(visit):
     page.button(key=f"{NAME}_preset_7").click().run()  # the sixth look will not be there
     assert "Not applied: query must be from 0 to 1, got 5." in texts(page)
     page.button(key=f"{NAME}_withhold_1").click().run()
-    assert [one.says for one in page.session_state[f"{NAME}_edits"]] == ["look 6 hands over nothing"]
+    assert [change.description for change in page.session_state[f"{NAME}_edits"]] == ["look 6 hands over nothing"]
 
 
 def test_a_region_is_brushed_and_no_look_goes_there(page):

@@ -143,7 +143,7 @@ def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
     open_tab(settled(page), "off")
     page.button(key=f"{NAME}_cut").click()
     first = settled(page).session_state[f"{NAME}_edits"][0]
-    assert (first.where, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 0, 0.0)
+    assert (first.attention, first.edit.head, first.edit.weights[0][1]) == ("cross-3", 0, 0.0)
     assert page.checkbox(key=f"{NAME}_edit_0").label.startswith("Cross, layer 3, head 1: ")
     page.number_input(key=f"{NAME}_weight").set_value(60.0)
     assert dict(settled(page).session_state[f"{NAME}_edits"][0].edit.weights)[first.edit.weights[0][0]] == 0.6

@@ -1,0 +1,68 @@
+"""A step as a chart, without a browser: the switch beside Play, in the link, and what it follows."""
+
+import json
+
+import pytest
+
+from tests.support.app import charts, frames, given, opened
+
+
+def heatmap(page):
+    """Return the description of the step's chart and the numbers of its cells; nothing else is drawn of the step."""
+    (chart,) = charts(page)
+    cells = next(frame for frame in frames(page) if "value" in frame.columns)
+    return chart.proto.alt, cells["value"].tolist()
+
+
+@pytest.fixture
+def page(app):
+    return opened(app, "pages/lookup/page.py", "steps")
+
+
+def test_the_switch_draws_the_step_as_a_chart_and_back(page):
+    assert [chart.type for chart in charts(page)] == ["bidi_component"]
+    page.toggle(key="lookup_step_chart").set_value(True).run()
+    assert [chart.type for chart in charts(page)] == ["vega_lite_chart"]
+    assert page.query_params["chart"] in ("1", ["1"])
+    page.toggle(key="lookup_step_chart").set_value(False).run()
+    assert [chart.type for chart in charts(page)] == ["bidi_component"]
+    assert "chart" not in page.query_params
+
+
+def test_a_link_shows_the_chart(app):
+    app.query_params["chart"] = "1"
+    assert charts(opened(app, "pages/lookup/page.py", "steps"))[0].type == "vega_lite_chart"
+
+
+def test_the_chart_follows_input_and_step(page):
+    given(page, step_chart=True, step="scores")
+    description, scores = heatmap(page)
+    assert description.startswith("Scores: ")
+    given(page, step="weights")
+    description, weights = heatmap(page)
+    assert description.startswith("Weights: ")
+    assert weights != scores
+    given(page, temperature=5.0)
+    assert heatmap(page)[1] != weights
+
+
+def test_the_chart_follows_the_head(app):
+    page = given(opened(app, "pages/transformer/page.py", "steps"), step_chart=True, step="weights")
+    before = heatmap(page)[1]
+    page.segmented_control(key="transformer_head").set_value(4).run()
+    assert heatmap(page)[1] != before
+
+
+def test_a_click_is_for_steps_whose_rows_ask(page):
+    modes = {}
+    for step in ("key", "scores"):
+        given(page, step_chart=True, step=step)
+        modes[step] = list(charts(page)[0].proto.selection_mode)
+        params = json.loads(charts(page)[0].proto.spec)["params"]
+        assert any("select" in param for param in params), "rows stand out under the pointer, or are clicked"
+    assert modes == {"key": [], "scores": ["cell"]}
+
+
+def test_probabilities_are_bars(app):
+    page = given(opened(app, "pages/pixels/page.py", "steps"), step_chart=True, step="class")
+    assert "vega_lite_chart" in [chart.type for chart in charts(page)]
