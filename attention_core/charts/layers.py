@@ -115,8 +115,8 @@ def ramp_colour(column: str, bar: Bar, *, style: Mapping[str, Any] | None = None
     )
     # Vega spreads many colours over two domain values evenly, after the power, as Ramp.position does.
     power: dict[str, Any] = {} if bar.is_linear else {"type": "pow", "exponent": alt.ExprRef(BAR_EXPONENT)}
-    ends = [alt.ExprRef(BAR_LOW), alt.ExprRef(BAR_HIGH)]
-    scale = alt.Scale(domain=ends, range=[*bar.colours], clamp=True, interpolate="rgb", **power)
+    limits = [alt.ExprRef(BAR_LOW), alt.ExprRef(BAR_HIGH)]
+    scale = alt.Scale(domain=limits, range=[*bar.colours], clamp=True, interpolate="rgb", **power)
     return alt.Color(column, scale=scale, legend=legend, **options)
 
 
