@@ -171,7 +171,7 @@ BLANKS = {ord(mark): " " for mark in "▁ĠĊ"}
 """Byte-level and SentencePiece tokenizers write a blank or the end of a line as one of these."""
 
 
-def search(labels: Sequence[str], text: str, *, ends_word: bool = False) -> list[int]:
+def search(labels: Sequence[str], text: str, *, full_words: bool = False) -> list[int]:
     """Return the positions of words that begin with a text, in order; it may run over several labels and words.
 
     Upper and lower case are alike, and so are blanks and the marks that tokenizers write for them. Where the labels are
@@ -180,7 +180,7 @@ def search(labels: Sequence[str], text: str, *, ends_word: bool = False) -> list
     Args:
         labels: one per position, such as the tokens of a text.
         text: what to find; nothing is found by an empty one.
-        ends_word: whether it has to end where a word ends, too.
+        full_words: whether it has to end where a word ends, too.
     """
     query_words = text.translate(BLANKS).casefold().split()
     if not query_words:
@@ -189,7 +189,7 @@ def search(labels: Sequence[str], text: str, *, ends_word: bool = False) -> list
         return [labels.index(query_words[0])] if query_words[0] in labels else []
     written = [("" if glued else " ") + piece.translate(BLANKS).casefold() for piece, glued in pieces(labels)]
     starts = list(itertools.accumulate(map(len, written), initial=0))
-    pattern = r"\s*".join(map(re.escape, query_words)) + r"(?!\w)" * (ends_word and query_words[-1][-1].isalnum())
+    pattern = r"\s*".join(map(re.escape, query_words)) + r"(?!\w)" * (full_words and query_words[-1][-1].isalnum())
     begins = re.compile(r"(?<!\w)" * query_words[0][0].isalnum() + rf"(?={pattern})")
     positions = (bisect.bisect_right(starts, match.start()) - 1 for match in begins.finditer("".join(written)))
     return list(dict.fromkeys(positions))

@@ -2,14 +2,16 @@
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from copy import copy
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.multiprocessing.reductions import StorageWeakRef as StorageWeakRef
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+Module = TypeVar("Module", bound=nn.Module)
+Value = TypeVar("Value")
 _aten = torch.ops.aten
 FUSED_ON_CPU = _aten._scaled_dot_product_flash_attention_for_cpu
 FUSED = {
@@ -37,6 +39,34 @@ class FusedInputs(TorchDispatchMode):
         if func is _aten.scaled_dot_product_attention.default:
             self.inputs = {"query": args[0], "key": args[1], "value": args[2], "attn_mask": (*args, None)[3]}
         return func(*args, **(kwargs or {}))
+
+
+class StorageMap(Generic[Value]):
+    """Values by the storages of tensors; as long as one is in here, no other storage gets its number."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Any, tuple[StorageWeakRef, Value]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, key: Any) -> Value | None:
+        """Return the value of a storage, by its number or the key under which it was put; None where it has none."""
+        entry = self._entries.get(key)
+        return entry and entry[1]
+
+    def put(self, tensor: Tensor, value: Value, key: Any = None) -> Value:
+        """Store and return the value of a tensor's storage; a key stands for a part of it."""
+        self._entries[storage_of(tensor) if key is None else key] = StorageWeakRef(tensor.untyped_storage()), value
+        return value
+
+    def remove(self, tensor: Tensor) -> None:
+        self._entries.pop(storage_of(tensor), None)
+
+    def drop_expired(self) -> None:
+        """Remove the values of storages that are gone."""
+        for key in [key for key, (storage, _) in self._entries.items() if storage.expired()]:
+            del self._entries[key]
 
 
 def is_transformed(value: Any) -> bool:
@@ -92,9 +122,6 @@ def is_jit_tracing() -> bool:
 def version_of(tensor: Tensor) -> int:
     """Return how often a tensor's numbers were changed in place; 0 where torch does not count."""
     return 0 if tensor.is_inference() else tensor._version
-
-
-Module = TypeVar("Module", bound=nn.Module)
 
 
 def with_buffers(module: Module, **buffers: Tensor) -> Module:

@@ -47,7 +47,7 @@ class SharedAtlas:
 
     def __init__(self, key: str, atlas: Atlas) -> None:
         self.key, self.atlas, self.seconds = key, atlas, 0.0
-        self.find = lru_cache(64)(lambda axis, text, exact: search(axis_of(atlas, axis).labels, text, ends_word=exact))
+        self.find = lru_cache(64)(lambda axis, text, exact: search(axis_of(atlas, axis).labels, text, full_words=exact))
         self._complete_tile = lru_cache(MAX_PACKED)(self._packed)
         self._lock = Lock("atlas", again=True)
 

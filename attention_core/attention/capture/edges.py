@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.capture.operations import EXPONENTIALS, PRODUCTS, Operand
 from attention_core.attention.capture.recorder import Recorder
-from attention_core.attention.inside_torch import StorageWeakRef, storage_of
+from attention_core.attention.inside_torch import StorageMap
 
 aten = torch.ops.aten
 ADDS_BY_INDEX = {
@@ -36,16 +36,15 @@ class Edges:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._of: dict[int, tuple[StorageWeakRef, _EdgeState]] = {}
+        self._states = StorageMap[_EdgeState]()
 
     def see(self, func: Any, operands: Sequence[Operand], result: Tensor) -> None:
-        states = [self._of[operand.storage][1] if operand.storage in self._of else None for operand in operands]
+        states = [self._states.find(operand.storage) for operand in operands]
         if not any(states) and func not in EXPONENTIALS:
             return
         if after := self._after(func, operands, states):
-            for expired in [number for number, (storage, _) in self._of.items() if storage.expired()]:
-                del self._of[expired]
-            self._of[storage_of(result)] = StorageWeakRef(result.untyped_storage()), after
+            self._states.drop_expired()
+            self._states.put(result, after)
 
     def _after(self, func: Any, operands: Sequence[Operand], states: Sequence[_EdgeState | None]) -> _EdgeState | None:
         operation, modules = getattr(func, "overloadpacket", None), self._recorder.stack.modules
@@ -54,15 +53,10 @@ class Edges:
         if operation in ADDS_BY_INDEX or operation in SUMS:
             if latest.stage == WEIGHED:
                 return self._record(latest.modules)
-            return (
-                latest._replace(stage=SUM if operation in ADDS_BY_INDEX else max(PARTIAL_SUM, latest.stage))
-                if latest.stage < SHARE
-                else None
-            )
-        if (
-            operation is aten.copy_ and latest.stage == PARTIAL_SUM and _is_partial_view(operands[0].tensor)
-        ):  # one row after another, in a loop
-            return _EdgeState(SUM)
+            stage = SUM if operation in ADDS_BY_INDEX else max(PARTIAL_SUM, latest.stage)
+            return latest._replace(stage=stage) if latest.stage < SHARE else None
+        if operation is aten.copy_ and latest.stage == PARTIAL_SUM and _is_partial_view(operands[0].tensor):
+            return _EdgeState(SUM)  # one row after another, in a loop
         if operation in DIVIDES and stages[1:] == [SUM]:
             return self._record(modules) if stages[0] == SUM else _EdgeState(SHARE, modules)
         if func in EXPONENTIALS:  # of scores less the logarithms of such sums

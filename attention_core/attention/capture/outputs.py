@@ -16,7 +16,7 @@ from torch import Tensor
 from attention_core.attention.capture.layout import Block, Layout, all_items, order_in
 from attention_core.attention.capture.operations import Operand, is_plain
 from attention_core.attention.capture.recorder import Recorded, Recorder
-from attention_core.attention.inside_torch import StorageWeakRef, storage_of
+from attention_core.attention.inside_torch import StorageMap, storage_of
 
 aten = torch.ops.aten
 CONCATENATIONS: dict[Any, Callable[..., Tensor]] = {aten.cat.default: Tensor.narrow, aten.stack.default: Tensor.select}
@@ -38,21 +38,20 @@ class Outputs:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._in: dict[int, tuple[StorageWeakRef, list[Output]]] = {}
+        self._outputs = StorageMap[list[Output]]()
 
     def follow(self, tensor: Any, outputs: Sequence[Output]) -> None:
         """Follow what lies in the storage of a tensor from now on, besides or instead of what was there."""
         if not is_plain(tensor) or not outputs:
             return
-        for number in [number for number, (storage, _) in self._in.items() if storage.expired()]:
-            del self._in[number]
+        self._outputs.drop_expired()
         offsets = {output.block.offset for output in outputs}
         unaffected = [output for output in self._of(tensor) if output.block.offset not in offsets]
-        self._in[storage_of(tensor)] = (StorageWeakRef(tensor.untyped_storage()), [*unaffected, *outputs])
+        self._outputs.put(tensor, [*unaffected, *outputs])
 
     def see(self, func: Any, args: Sequence[Any], operands: Sequence[Operand], result: Any) -> None:
         """Read from an operation what it takes outputs for, and follow them into its result."""
-        followed = [operand for operand in operands if operand.storage in self._in]
+        followed = [operand for operand in operands if self._outputs.find(operand.storage)]
         if followed and func in CONCATENATIONS:
             self._concatenate(func, args[0], args[1] if len(args) > 1 else 0, result)
             return
@@ -63,7 +62,7 @@ class Outputs:
                 self._move(tensor, self._of(tensor), result)
 
     def _of(self, tensor: Tensor) -> list[Output]:
-        return self._in[number][1] if (number := storage_of(tensor)) in self._in else []
+        return self._outputs.find(storage_of(tensor)) or []
 
     def _move(self, source: Tensor, outputs: Sequence[Output], result: Tensor) -> None:
         layouts = Layout.of(source), Layout.of(result)
@@ -92,7 +91,7 @@ class Outputs:
             axis_name, outputs = joint[0], [outputs[number] for number in joint[1]]
             joined = self._recorder.join([output.recorded for output in outputs], axis_name)
             outputs[:] = [output for output in outputs if output.recorded in joined]
-            self._in[storage_of(tensor)][1][:] = outputs
+            self._outputs.put(tensor, outputs)
         for output in outputs:
             order = order_in(output.block, layout)
             if order is not None:

@@ -123,6 +123,9 @@ class WeightMixture:
             source = ElementwiseStep(step.operation, layout, source, layout, None, step.scalar)
         return cls(weights, source)
 
+    def copied_to(self, layout: Layout) -> WeightMixture:
+        return self
+
 
 Origin = Product | ElementwiseStep | Softmax | WeightMixture | LayerOutput | Unnormalised
 

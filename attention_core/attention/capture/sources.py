@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention.capture.operations import PRODUCTS, Operand, is_plain
-from attention_core.attention.inside_torch import FUSED, StorageWeakRef, storage_of
+from attention_core.attention.inside_torch import FUSED, StorageMap, storage_of
 from attention_core.attention.trace import AttentionTrace
 
 aten = torch.ops.aten
@@ -60,7 +60,7 @@ class Sources:
 
     def __init__(self, is_learned: Callable[[Tensor], bool]) -> None:
         self._is_learned = is_learned
-        self._of: dict[Any, tuple[StorageWeakRef, _Source]] = {}
+        self._sources = StorageMap[_Source]()
         self._numbers = count()
 
     def sides(self, query: Any, key: Any) -> Sides:
@@ -74,31 +74,21 @@ class Sources:
         """Follow sources through an operation."""
         activations = [operand for operand in operands if not self._is_learned(operand.tensor)]
         if len(activations) > 1 and (func in PRODUCTS or func in FUSED):
-            self._keep(result, storage_of(result), _Source(next(self._numbers), is_mixed=True))
-        elif sources := [self._of[operand.storage][1] for operand in activations if operand.storage in self._of]:
+            self._sources.put(result, _Source(next(self._numbers), is_mixed=True))
+        elif sources := [source for operand in activations if (source := self._sources.find(operand.storage))]:
             latest = max(sources, key=lambda source: source.number)
-            source = latest.after(func, sources, len(activations), result.is_complex())
-            self._keep(result, storage_of(result), source)
+            self._sources.put(result, latest.after(func, sources, len(activations), result.is_complex()))
         elif len(activations) == 1 < len(operands):
             self.layer(activations[0].tensor, result)
 
     def layer(self, tensor: Any, result: Any) -> None:
         """Note that a learned layer was given a tensor and put out another one."""
         if is_plain(tensor) and is_plain(result):
-            for expired in [key for key, (storage, _) in self._of.items() if storage.expired()]:
-                del self._of[expired]
-            self._keep(result, storage_of(result), _Source(self._source(tensor).number))
+            self._sources.drop_expired()
+            self._sources.put(result, _Source(self._source(tensor).number))
 
     def _source(self, tensor: Tensor) -> _Source:
         """Return the source of a tensor, which is itself where nothing is known of it."""
-        entry = self._of.get(storage_of(tensor)) or self._of.get(location := _location(tensor))
-        return entry[1] if entry else self._keep(tensor, location, _Source(next(self._numbers)))
-
-    def _keep(self, tensor: Tensor, location: Any, source: _Source) -> _Source:
-        # The reference keeps the storage's number from being given to another one.
-        self._of[location] = StorageWeakRef(tensor.untyped_storage()), source
-        return source
-
-
-def _location(tensor: Tensor) -> tuple[int, int, int]:
-    return storage_of(tensor), int(tensor.storage_offset()), tensor.numel()
+        view = storage_of(tensor), int(tensor.storage_offset()), tensor.numel()
+        source = self._sources.find(storage_of(tensor)) or self._sources.find(view)
+        return source or self._sources.put(tensor, _Source(next(self._numbers)), view)

@@ -34,7 +34,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._origins: dict[int, tuple[inside_torch.StorageWeakRef, provenance.Origin]] = {}
+        self._origins = inside_torch.StorageMap[provenance.Origin]()
         self.outputs = Outputs(recorder)
         self.sources = Sources(self.is_learned)
         self._edges = Edges(recorder)
@@ -105,7 +105,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             if not isinstance(mixed, provenance.WeightMixture):
                 mixed = provenance.WeightMixture.of(weights, mixed)
             if mixed:
-                self._remember(result, mixed)
+                self._origins.put(result, mixed)
 
     def is_learned(self, tensor: Any) -> bool:
         """Return whether a tensor is a parameter, or a view of one of the model's."""
@@ -117,8 +117,8 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def remember_linear(self, layer_input: Any, result: Any) -> None:
         """Remember that a linear layer put something out; follow attention into it."""
         if operations.is_plain(result):
-            self._forget_expired()
-            self._remember(result, provenance.LayerOutput(result.shape[-1]))
+            self._origins.drop_expired()
+            self._origins.put(result, provenance.LayerOutput(result.shape[-1]))
             self.mix(layer_input, result)
             self.sources.layer(layer_input, result)
             self.outputs.see(F.linear, [layer_input], operations.operands_of([layer_input]), result)
@@ -126,19 +126,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
     def _origin_of(self, tensor: Any) -> provenance.Origin | None:
         if not self._origins or not operations.is_plain(tensor):
             return None
-        entry = self._origins.get(inside_torch.storage_of(tensor))
-        return None if entry is None else entry[1]
-
-    def _remember(self, tensor: Tensor, origin: provenance.Origin) -> None:
-        reference = inside_torch.StorageWeakRef(tensor.untyped_storage())  # no other storage gets its number meanwhile
-        self._origins[inside_torch.storage_of(tensor)] = reference, origin
-
-    def _forget(self, tensor: Tensor) -> None:
-        self._origins.pop(inside_torch.storage_of(tensor), None)
-
-    def _forget_expired(self) -> None:
-        for number in [number for number, (reference, _) in self._origins.items() if reference.expired()]:
-            del self._origins[number]
+        return self._origins.find(inside_torch.storage_of(tensor))
 
     def _see(self, func: Any, args: Any, result: Any) -> None:
         """Let all who follow numbers see an operation."""
@@ -157,7 +145,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         elif func in inside_torch.SOFTMAXES:
             if not self._n_ignoring and operations.is_plain(result) and result.ndim:
                 scores, before = self._origin_of(args[0]), Layout.of(args[0])
-                self._remember(result, provenance.Softmax(Layout.of(result), args[1] % result.ndim, scores, before))
+                self._origins.put(result, provenance.Softmax(Layout.of(result), args[1] % result.ndim, scores, before))
         elif func in operations.STEPS:
             self._step(func, args, kwargs, result)
         elif func in inside_torch.FUSED:
@@ -187,13 +175,13 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             return
         before = Layout.of(args[index].detach().expand(result.shape))
         if isinstance(source, provenance.WeightMixture | provenance.LayerOutput):
-            self._remember(result, source if isinstance(source, provenance.WeightMixture) else source.copied_to(before))
+            self._origins.put(result, source.copied_to(before))
             return
         operation, operand, scalar = operations.STEPS[func](index, args, kwargs)
         if operation == "bounded":
             operation = "same" if torch.equal(result, args[index]) else "changed"
         if isinstance(source, provenance.Unnormalised):
-            self._forget(result)
+            self._origins.remove(result)
             if operation == "divided" and isinstance(operand, Tensor):
                 self._normalised(source, args[index], result)
             return
@@ -203,7 +191,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             operation, scalar = ("changed", None) if self._dropout is None else ("dropout", self._dropout)
         is_partial = result.untyped_storage().nbytes() != result.numel() * result.element_size()
         if is_partial or (operation == "changed" and not is_weights) or len(steps) > MAX_STEPS:
-            self._forget(result)
+            self._origins.remove(result)
             return
         if isinstance(operand, Tensor):
             operand = operand.detach().expand(result.shape)
@@ -212,7 +200,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         if not is_weights and (operation == "exp" or any(step.operation == "exp" for step in steps)):
             dimension = _dimension_of_sums(result, operand if operation == "divided" else None)
             step = step if dimension is None else provenance.Softmax(after, dimension, step, after)
-        self._remember(result, step)
+        self._origins.put(result, step)
 
     def _normalised(self, source: provenance.Unnormalised, product: Tensor, result: Tensor) -> None:
         """Record a product of exponentials and values that was divided by the sums of the former."""
@@ -226,9 +214,9 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             step = provenance.ElementwiseStep(
                 "divided", Layout.of(weights), source.source, Layout.of(source.left), sums
             )
-            self._remember(weights, provenance.Softmax(layout, len(layout.shape) - 1, step, layout))
+            self._origins.put(weights, provenance.Softmax(layout, len(layout.shape) - 1, step, layout))
             self._record_attention(weights, source.right, out, False)
-            self._forget(weights)
+            self._origins.remove(weights)
 
     def _unknown(self, func: Any, args: Any, result: Any) -> None:
         """Forget the origin of what is overwritten; note which results mix weights."""
@@ -237,7 +225,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         if overwrites is None or not operations.is_plain(result):
             return
         if overwrites:
-            self._forget(result)
+            self._origins.remove(result)
         elif result.is_floating_point():
             for tensor in args:
                 if isinstance(tensor, Tensor) and tensor.numel() == result.numel():
@@ -250,9 +238,9 @@ class WrittenOut(inside_torch.TorchDispatchMode):
         sides = ((left, right, out, is_parameter[1]), (right.mT, left.mT, out.mT, is_parameter[0]))
         if not start and any(self._record_attention(*side) for side in sides):
             return
-        self._forget_expired()
+        self._origins.drop_expired()
         if is_parameter[1]:
-            self._remember(result, provenance.LayerOutput(result.shape[-1]))
+            self._origins.put(result, provenance.LayerOutput(result.shape[-1]))
             self.mix(args[start], result)
             return
         origin: provenance.Origin = provenance.Product(Layout.of(out), left, right, float(kwargs.get("alpha", 1)))
@@ -265,7 +253,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             scores = self._origin_of(weights)
             if scores and not start and any(step.operation == "exp" for step in provenance.steps_to(scores)[0]):
                 origin = provenance.Unnormalised(weights, values, scores, Layout.of(out if weights is left else out.mT))
-        self._remember(result, origin)
+        self._origins.put(result, origin)
         self.mix(args[start], result)
         self.mix(args[start + 1], result)
 

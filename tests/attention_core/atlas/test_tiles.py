@@ -152,8 +152,8 @@ def test_a_text_is_found_across_pieces_and_whatever_its_case(labels, text, posit
 def test_whole_words_end_where_the_text_does():
     labels = ["a", " delic", "ate", " c", "ate", "g", "ory", ".", " Cat", "'s", " c", "at", "."]
     assert search(labels, "cat") == [3, 8, 10]
-    assert search(labels, "cat", ends_word=True) == [8, 10]
-    assert search(labels, "cat.", ends_word=True) == [10]
+    assert search(labels, "cat", full_words=True) == [8, 10]
+    assert search(labels, "cat.", full_words=True) == [10]
 
 
 def test_numbered_positions_are_found_by_their_number():
