@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention_core.bounds.harmless import (
-    IN_SENTENCES,
-    as_markdown,
-    escape_hidden,
-    strip_folders,
-)
+from attention_core.bounds.harmless import IN_SENTENCES, as_markdown, escape_hidden, strip_folders
 
 INVISIBLE = "\u200b"
 

@@ -96,14 +96,14 @@ def report_unknown_words(words: Sequence[str], in_vocabulary: Sequence[bool]) ->
     """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
     n = sum(map(_is_word, words))
     unknown = [word for word, is_read in zip(words, in_vocabulary, strict=True) if not is_read and _is_word(word)]
-    n_known_words = n - len(unknown)
+    n_in_vocabulary = n - len(unknown)
     if unknown:
         names = ", ".join(literal(word, 24) for word in unknown[:4]) + (" …" if len(unknown) > 4 else "")
-        guess = "" if n_known_words else " Other words it sees in pieces, if at all."
-        write = st.caption if n_known_words > n / 2 else st.info
+        guess = "" if n_in_vocabulary else " Other words it sees in pieces, if at all."
+        write = st.caption if n_in_vocabulary > n / 2 else st.info
         count = f"{len(unknown)} of {n} word{'s' * (n > 1)}"
         write(f"Unknown to the model: {names} ({count}). It knows common English alone.{guess}")
-    return n_known_words > 0 and n_known_words >= n / 2
+    return n_in_vocabulary > 0 and n_in_vocabulary >= n / 2
 
 
 def _is_word(text: str) -> bool:

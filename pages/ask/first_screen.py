@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core import AttentionTrace, Uniform
+from attention_core.attention.wording import percent
 from attention_core.charts import overlay
 from attention_core.data import questions
 from attention_core.data.canvases import MAX_INK, CanvasRemark, InkedDigit, group_strokes, overlapping
@@ -43,20 +44,20 @@ REMARKS = {
 LAST_SCENE = 10_000
 MODEL = "scene-question"
 FIRST = "which digit is left of the blue one?"
-TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda asked: plain_text(asked)[: QUESTION_BOX_LETTERS.maximum])
+TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.maximum])
 LAST_READ = Field(NAME, "last_read", FIRST)
-"""The last question that could be read: its answer stays while another cannot."""
-ALIKE = ListedEdit(Uniform(), "it looks everywhere alike")
-EDITS = EditList(NAME, uniform={"1": [ALIKE]}.__getitem__)
-MAX_EXAMPLES, WORTH_SAYING = 4, 0.1
+"""The last question that could be read; its answer stays while a new one cannot."""
+EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
+EDITS = EditList(NAME, uniform={"1": [EQUAL_WEIGHTS]}.__getitem__)
+MAX_EXAMPLES, NOTEWORTHY_SHARE = 4, 0.1
 THREE_LOOKS, POSSIBLE = f"{questions.write(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
 DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 _glow = component("start_scene")
-answer_one, read_digits = by_model(SceneQuestion.explain), by_model(ask.read_digits)
+explain_answer, read_digits = by_model(SceneQuestion.explain), by_model(ask.read_digits)
 
 
-def _asked_scene(asked: str) -> list[Stroke] | None:
-    return random_scene(int(asked), SIDE) if _is_number(asked) else None
+def _parse_scene(name: str) -> list[Stroke] | None:
+    return random_scene(int(name), SIDE) if _is_number(name) else None
 
 
 def _is_number(name: str) -> bool:
@@ -72,67 +73,69 @@ PAD = Pad(
     address="scene",
     pens=PENS,
     pen_width=10,
-    from_address=_asked_scene,
+    from_address=_parse_scene,
 )
 
 
-class AskedDrawing:
+class PadScene:
+    """A drawing on the pad: its pixels, the model's input, its digits."""
+
     def __init__(self, pad: PadContent) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
-        self.seen: ask.SceneInput = ask.scene_input(pad.canvas)  # the same as the model sees it
+        self.scene: ask.SceneInput = ask.scene_input(pad.canvas)  # the canvas as the model gets it
         self.digits: list[InkedDigit] = group_strokes(
             pad.strokes, SIDE, PAPER[pad.paper]
         )  # strokes that belong together
         full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
-        self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.seen.remark
+        self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.scene.remark
         self._pad = pad
 
     @cached_property
     def items(self) -> list[SceneDigit]:
         """Its digits as the network reads each of them alone."""
-        others = [[other for other in range(len(self.digits)) if other != place] for place in range(len(self.digits))]
-        alone = [self.without(gone).picture for gone in others]
-        return read_digits(MODEL, alone, [(digit.colour, digit.box) for digit in self.digits])
+        numbers = range(len(self.digits))
+        pictures = [self.without([digit for digit in numbers if digit != lone]).picture for lone in numbers]
+        return read_digits(MODEL, pictures, [(digit.colour, digit.box) for digit in self.digits])
 
     @property
     def picture(self) -> Tensor:
         """The model's input, (4, 64, 64)."""
-        return self.seen.picture
+        return self.scene.picture
 
-    def without(self, gone: list[int]) -> ask.SceneInput:
-        away = {stroke for place in gone for stroke in self.digits[place].strokes}
-        kept = [stroke for place, stroke in enumerate(self._pad.strokes) if place not in away]
-        return ask.scene_input(render_strokes(kept, (SIDE, SIDE), self._pad.paper))
+    def without(self, removed: list[int]) -> ask.SceneInput:
+        removed_strokes = {stroke for index in removed for stroke in self.digits[index].strokes}
+        remaining = [stroke for index, stroke in enumerate(self._pad.strokes) if index not in removed_strokes]
+        return ask.scene_input(render_strokes(remaining, (SIDE, SIDE), self._pad.paper))
 
 
-def scene_pad() -> tuple[AskedDrawing, bool]:
-    """Draw the pad with its pens and scenes; return what is drawn, or was before it was empty, and which of both."""
+def scene_pad() -> tuple[PadScene, bool]:
+    """Draw the pad with its pens and scenes; return the drawing, the last one where it is empty, and if it is not."""
     dots = "".join(
-        f".st-key-{NAME}_pen button:nth-of-type({place})::before {{ background: {DOTS[name]}; }}"
-        for place, name in enumerate(PENS, 1)
+        f".st-key-{NAME}_pen button:nth-of-type({number})::before {{ background: {DOTS[name]}; }}"
+        for number, name in enumerate(PENS, 1)
     )
     page_style(dots)
     pad = drawing_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
-    remark = asked_drawing(pad).remark
+    remark = read_drawing(pad).remark
     if remark:
         st.info(REMARKS[remark])
     is_empty = remark is CanvasRemark.EMPTY
-    return asked_drawing(last_readable(PAD, pad, is_empty)), not is_empty
+    return read_drawing(last_readable(PAD, pad, is_empty)), not is_empty
 
 
-asked_drawing = cached_computation()(AskedDrawing)
+read_drawing = cached_computation()(PadScene)
 
 
-def digits_of(drawing: AskedDrawing) -> list[SceneDigit]:
-    """Return the digits of a ready or random scene; of another drawing as the network reads each of them alone."""
+def digits_of(drawing: PadScene) -> list[SceneDigit]:
+    """Return the digits of a preset or random scene, as placed; of another drawing, as the network reads each alone."""
     name = PAD.preset.value
     placed = random_digits(int(name), SIDE) if _is_number(name) else SCENES.get(name, ())
-    seen = {"black": "white"} if PAD.paper.value == "dark" else {}  # the canvas' own ink
-    return [SceneDigit(str(digit), seen.get(colour, colour), x, y) for digit, colour, x, y in placed] or drawing.items
+    ink_of = {"black": "white"} if PAD.paper.value == "dark" else {}  # the canvas' own ink
+    return [SceneDigit(str(digit), ink_of.get(colour, colour), x, y) for digit, colour, x, y in placed] or drawing.items
 
 
-def drawing_remarks(drawing: AskedDrawing, question: questions.Question) -> list[str]:
+def drawing_remarks(drawing: PadScene, question: questions.Question) -> list[str]:
     remarks = [] if ask.is_clear(question, digits_of(drawing)) else [ask.UNCLEAR]
     near = {name for digit in drawing.digits for name, _ in nearest_names(hex_to_rgb(digit.ink))}
     if question.colour and near and question.colour not in near:
@@ -151,7 +154,7 @@ def _compose() -> None:
     set_strokes(PAD, random_scene(number, SIDE), preset=str(number))
 
 
-def question_part(drawing: AskedDrawing) -> tuple[questions.ParsedQuestion, bool]:
+def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
     """Draw the box and examples with one answer; return the last question that can be read, and whether it is typed."""
     suggested = ask.clear_questions(digits_of(drawing))
     TEXT.widget(
@@ -174,60 +177,61 @@ def question_part(drawing: AskedDrawing) -> tuple[questions.ParsedQuestion, bool
     return reading, True
 
 
-def _chips(some: Sequence[questions.Question]) -> None:
+def _chips(suggested: Sequence[questions.Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
-        for place, question in enumerate(some):
+        for number, question in enumerate(suggested):
             text = f"{questions.write(question)}?"
-            st.button(text, key=f"ask_example_{place}", on_click=TEXT.take, args=(text,))
+            st.button(text, key=f"ask_example_{number}", on_click=TEXT.take, args=(text,))
 
 
-def answer_part(
-    drawing: AskedDrawing, reading: questions.ParsedQuestion, is_present: bool, over_drawing: DeltaGenerator
+def draw_answer(
+    drawing: PadScene, reading: questions.ParsedQuestion, is_present: bool, glow: DeltaGenerator
 ) -> SceneAnswer:
-    """Draw the answer and its looks, greyed unless they are of what stands on the page; return the answer."""
-    own, alike = (answer_one(MODEL, drawing.picture, reading.words, edits=edits) for edits in ((), (Uniform(),)))
-    runs = PAD.runs(lambda canvas: answer_one(MODEL, ask.scene_input(canvas).picture, reading.words))
-    edits, is_alike = EDITS.fitting(own.looks[0], runs=runs), ALIKE in EDITS.changes
-    answered = answer_one(MODEL, drawing.picture, reading.words, edits=edits) if edits else own
+    """Draw the answer and its looks, in grey unless drawing and question are present ones; return the answer."""
+    explain = partial(explain_answer, MODEL, drawing.picture, reading.words)
+    learned, uniform = explain(edits=()), explain(edits=(Uniform(),))
+    runs = PAD.runs(lambda canvas: explain_answer(MODEL, ask.scene_input(canvas).picture, reading.words))
+    edits, is_uniform = EDITS.fitting(learned.looks[0], runs=runs), EQUAL_WEIGHTS in EDITS.changes
+    answer = explain(edits=edits) if edits else learned
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)
-    with over_drawing:
-        grid = answered.looks[0].story.key_axis.grid
-        maps = [to_array(look.weights()[0, :-1]) for look in answered.looks[: reading.question.n_looks]]
+    with glow:
+        grid = answer.looks[0].story.key_axis.grid
+        maps = [to_array(look.weights()[0, :-1]) for look in answer.looks[: reading.question.n_looks]]
         for number, weights in enumerate(maps, 1):
             chart = partial(overlay, drawing.canvas, weights.reshape(grid))
             note_picture(chart, f"Look {number}, over the drawing")
-        shown = [{"words": [], "weights": weights.tolist()} for weights in maps]
-        _glow(key="ask_glow_looks", data={"looks": shown, "strokes": [], "said": [], "answered": 0, "over": True})
+        layers = [{"words": [], "weights": weights.tolist()} for weights in maps]
+        _glow(key="ask_glow_looks", data={"looks": layers, "strokes": [], "said": [], "answered": 0, "over": True})
     with st.container(key="ask_answer"):
         with st.container(horizontal=True, gap="large", vertical_alignment="center"):
             with st.container(width="content"):
-                big_answer(answered)
+                draw_large_answer(answer)
             with st.container(width="content", gap="xsmall", key="ask_other"):
-                other = answer_in_words(best_answer(own if is_alike else alike)[0])
-                st.markdown(f"{'Free to choose' if is_alike else 'Forced to look everywhere alike'}: **{other}**")
-                set_widget("ask_uniform", is_alike)
-                st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(ALIKE,))
-        if len(edits) > is_alike:
-            st.caption(f"Its attention is changed under *Try*; as learned: **{answer_in_words(best_answer(own)[0])}**")
+                heading = "Free to choose" if is_uniform else "Forced to look everywhere alike"
+                st.markdown(f"{heading}: **{best_answer(learned if is_uniform else uniform)[0]}**")
+                set_widget("ask_uniform", is_uniform)
+                st.toggle("Force every weight equal", key="ask_uniform", on_change=EDITS.toggle, args=(EQUAL_WEIGHTS,))
+        if len(edits) > is_uniform:
+            st.caption(f"Its attention is changed under *Try*; as learned: **{best_answer(learned)[0]}**")
         for remark in drawing_remarks(drawing, reading.question):
             st.caption(remark)
         with st.container(key="tells_ask"):
-            looks = islice(zip(answered.words, answered.looks, strict=True), reading.question.n_looks)
-            for number, (words, look) in enumerate(looks, 1):
-                st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(words)}</p>")
-                say_nowhere(look)
+            looks = islice(zip(answer.words, answer.looks, strict=True), reading.question.n_looks)
+            for number, (attention, look) in enumerate(looks, 1):
+                st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(attention)}</p>")
+                draw_empty_share(look)
         if reading.question.between:
             with st.container(key="desk_ask_note"):
                 note("*The shirt of the person kicking the ball*: first the ball, then the person, then the shirt.")
     try_this(NAME, _three_looks())
-    return answered
+    return answer
 
 
-def say_nowhere(look: AttentionTrace, query: int = 0) -> None:
-    """Say how much of a look the empty key gets, where it is worth saying."""
-    if (share := float(look.weights(0, [query])[0, -1])) >= WORTH_SAYING:
-        st.caption(f"{share:.0%} of this look goes to no place at all.")
+def draw_empty_share(trace: AttentionTrace, query: int = 0) -> None:
+    """Draw a sentence on the weight of the empty key, where it is large."""
+    if (share := float(trace.weights(0, [query])[0, -1])) >= NOTEWORTHY_SHARE:
+        st.caption(f"{percent(share)} of this look goes to no place at all.")
 
 
 def _three_looks() -> TryThis:
@@ -239,11 +243,14 @@ def _three_looks() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         picture = ask.scene_input(render_strokes(PRESETS[PAD.first](), PAD.size, "light")).picture
-        asked = MODEL, picture, questions.read_question(THREE_LOOKS).words
-        (answer, sure), (alike, _) = (best_answer(answer_one(*asked, edits=one)) for one in ((), (Uniform(),)))
-        words = f"After three looks it says *{answer}* ({sure:.0%}); forced to look everywhere alike, "
-        words += f"*{answer_in_words(alike)}*."
-        return POSSIBLE.index(answer) if answer in POSSIBLE else len(POSSIBLE), words
+        inputs = MODEL, picture, questions.read_question(THREE_LOOKS).words
+        answers = (best_answer(explain_answer(*inputs, edits=edits)) for edits in ((), (Uniform(),)))
+        (answer, probability), (uniform, _) = answers
+        option = POSSIBLE.index(answer) if answer in POSSIBLE else len(POSSIBLE)
+        return option, (
+            f"After three looks it says *{answer}* ({percent(probability)}); forced to look everywhere alike, "
+            f"*{uniform}*."
+        )
 
     if (TEXT.value, PAD.preset.value) != (THREE_LOOKS, PAD.first):
         TRIED[NAME].reset()  # what came of a guess was about another question or drawing
@@ -258,13 +265,14 @@ def _three_looks() -> TryThis:
     )
 
 
-def best_answer(answered: SceneAnswer) -> tuple[str, float]:
-    place = int(answered.probabilities.argmax())
-    return questions.ANSWERS[place], float(answered.probabilities[place])
+def best_answer(answer: SceneAnswer) -> tuple[str, float]:
+    """Return the likeliest answer in words, and its probability."""
+    index = int(answer.probabilities.argmax())
+    return answer_in_words(questions.ANSWERS[index]), float(answer.probabilities[index])
 
 
-def big_answer(answered: SceneAnswer) -> None:
-    word, probability = best_answer(answered)
+def draw_large_answer(answer: SceneAnswer) -> None:
+    word, probability = best_answer(answer)
     ink = PEN.get(word)
     dot = (
         f'<span style="display:inline-block;width:0.62em;height:0.62em;border-radius:50%;background:{ink};'
@@ -273,13 +281,12 @@ def big_answer(answered: SceneAnswer) -> None:
         else ""
     )
     st.html(
-        f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{answer_in_words(word)}'
-        f' <span style="font-size:1.1rem;font-weight:400;opacity:0.75">{probability:.0%} sure</span>'
-        "</div>"
+        f'<div class="answer" style="font-size:3rem;font-weight:650;line-height:1.15">{dot}{word}'
+        f' <span style="font-size:1.1rem;font-weight:400;opacity:0.75">{percent(probability)} sure</span></div>'
     )
 
 
 def shaded_words(words: AttentionTrace) -> str:
     weights = words.weights()[0].tolist()
-    parts = zip(words.story.key_axis.labels, weights, strict=True)
-    return " ".join(shaded_word(word, weight, max(weights)) for word, weight in parts)
+    weighed = zip(words.story.key_axis.labels, weights, strict=True)
+    return " ".join(shaded_word(word, weight, max(weights)) for word, weight in weighed)

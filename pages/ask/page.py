@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ask.experiments import STEPS, WALK, ask_doubts, ask_steps, caption_tab, change_section, counting, export_look
-from pages.ask.first_screen import MODEL, NAME, answer_part, question_part, scene_pad
+from pages.ask.first_screen import MODEL, NAME, draw_answer, draw_question, scene_pad
 from ui.computed import model_or_stop
 from ui.layout import last_on_phone
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
@@ -14,27 +14,27 @@ def question_and_answer() -> None:
     """Draw the question and its answer, and what stands below them."""
     last_on_phone("ask_first", "ask_examples", "ask_presets", "ask_pen", "ask_tools", "ask_compose")
     with st.container(key="ask_first"):
-        draw, ask = st.columns([1, 1.55], gap="medium")
-        with draw:
+        drawing_column, question_column = st.columns([1, 1.55], gap="medium")
+        with drawing_column:
             glow = st.container(key="ask_glow")
-            drawing, is_drawn = scene_pad()
-        with ask:
+            drawing, is_present_drawing = scene_pad()
+        with question_column:
             model_or_stop(MODEL)
-            reading, is_typed = question_part(drawing)
-            answered = answer_part(drawing, reading, is_typed and is_drawn, glow)
+            reading, is_present_question = draw_question(drawing)
+            answer = draw_answer(drawing, reading, is_present_question and is_present_drawing, glow)
 
     page_tabs(
         NAME,
-        Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answered)),
-        Tab("try", "Try", lambda: change_section(drawing, reading, answered), formerly=("forbid",)),
+        Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answer)),
+        Tab("try", "Try", lambda: change_section(drawing, reading, answer), formerly=("forbid",)),
         Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
         more=(
             Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
-            ask_doubts(drawing, reading.words, answered),
+            ask_doubts(drawing, reading.words, answer),
         ),
         players=(STEPS, WALK),
     )
-    take_along(lambda: export_look(drawing, reading.question, answered))
+    take_along(lambda: export_look(drawing, reading.question, answer))
 
 
 page_frame(NAME, "Ask a question about a drawing: the question itself decides where to look.")

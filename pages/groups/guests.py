@@ -1,4 +1,4 @@
-"""Numbers as guests at a party: whose lock two others can open, what a head says of it, and whom it looks at."""
+"""Numbers as guests at a party: whose lock two others can open, a head's answer, and its weights."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from attention_core.data.match3 import matching_pairs
 from ui.player import step_of
 
 MISSED, WRONG = "missed", "wrong"
-"""What a head makes of a lock that can be opened, and of one that cannot, where it is not right."""
+"""The faults of a head: a lock that can be opened called shut, and one that cannot called open."""
 
 
 class Guest(NamedTuple):
@@ -31,12 +31,12 @@ class Guest(NamedTuple):
 def guests_of(trace: AttentionTrace, numbers: list[int], names: Sequence[str]) -> list[Guest]:
     """Return the guests with the answers of the head whose trace it is."""
     shares = step_of(trace, "answer").value()[:, 1].tolist()
-    pairs = [matching_pairs(numbers, place) for place in range(len(numbers))]
-    return [Guest(name, bool(found), share > 0.5) for name, found, share in zip(names, pairs, shares, strict=True)]
+    pairs = [matching_pairs(numbers, query) for query in range(len(numbers))]
+    return [Guest(name, bool(opening), share > 0.5) for name, opening, share in zip(names, pairs, shares, strict=True)]
 
 
 def looks_of(trace: AttentionTrace, query: int) -> Tensor:
-    """Return how much a guest looks at the pair (j, k), (n + 1, n + 1), symmetric; at (j, j) for j alone.
+    """Return a guest's weights of the pairs (j, k), (n + 1, n + 1), symmetric; (j, j) is j alone.
 
     The last row and column stand for nobody.
     """

@@ -4,10 +4,27 @@ import streamlit as st
 
 from pages.groups import sections
 from pages.groups.sections import party_doubts
+from ui.labels import paragraph
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
+
+WHY_ONLY_PAIRS = r"""
+**Three at once works**: the query scores the product of two keys,
+$s_{ijl} = \frac{1}{\sqrt{d_k}} \sum_h q_{ih}\, k_{jh}\, k_{lh}$. The order does not matter:
+((1, 2), 3) and (1, (2, 3)) give the same score.
+
+**But triples cost n times as much.** The 784 pixels of a digit: 614,656 pairs or 481,890,304 triples.
+
+**Two layers of pairs go far.** In the second, guests ask others that have met others.
+"""
+SUM_OF_ANGLES = r"""
+Each number is a place on a circle. A lock opens when its number and two others add up to full turns.
+
+A product of waves adds up their angles: $\cos a\, \cos b\, \cos c = \tfrac14 \cos(a + b + c) + \dots$
+It is largest after full turns.
+"""
 
 
 def party() -> None:
@@ -24,16 +41,6 @@ def party() -> None:
     with st.container(key="desk_groups_numbers"):
         sections.type_numbers()
 
-    def why_only_pairs() -> None:
-        """Say what three can do that two cannot, and what it costs."""
-        st.markdown(
-            "**Three at once works**: the query scores the product of two keys, "
-            "$s_{ijl} = \\frac{1}{\\sqrt{d_k}} \\sum_h q_{ih}\\, k_{jh}\\, k_{lh}$. The order does not matter: "
-            "((1, 2), 3) and (1, (2, 3)) give the same score.\n\n"
-            "**But triples cost n times as much.** The 784 pixels of a digit: 614,656 pairs or 481,890,304 triples.\n\n"
-            "**Two layers of pairs go far.** In the second, guests ask others that have met others."
-        )
-
     page_tabs(
         sections.NAME,
         Tab("steps", "Step by step", lambda: sections.groups_steps(traces, query, numbers)),
@@ -41,8 +48,8 @@ def party() -> None:
         Tab("right", "How often are they right?", sections.accuracies),
         more=(
             Tab("all", "All n × n × n weights", lambda: sections.all_weights(traces["triples"], numbers)),
-            Tab("why", "So why only pairs?", why_only_pairs),
-            Tab("fit", "How two keys fit one lock", sections.how_keys_fit),
+            Tab("why", "So why only pairs?", lambda: paragraph(WHY_ONLY_PAIRS)),
+            Tab("fit", "How two keys fit one lock", lambda: paragraph(SUM_OF_ANGLES)),
             party_doubts(numbers, query),
         ),
         players=(sections.STEPS,),

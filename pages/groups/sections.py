@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_core import AttentionTrace, Axis, Step
 from attention_core.attention.key_pairs import pair_scores, pair_weights
-from attention_core.attention.wording import format_count
+from attention_core.attention.wording import format_count, percent
 from attention_core.charts import contact_sheet, weights_ramp
 from attention_core.charts.matrix import pair_axes
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
@@ -63,7 +63,7 @@ STEPS = Stepper(NAME)
 
 
 def guest_numbers() -> list[int]:
-    """Return the guests' numbers; those before stay where what was typed cannot be read."""
+    """Return the guests' numbers; where the typed ones cannot be read, the last ones."""
     NUMBERS.value = _readable(TEXT.value)
     return NUMBERS.value
 
@@ -72,17 +72,17 @@ def type_numbers() -> None:
     if not SHOWS_NUMBERS.widget(st.toggle, "Choose the numbers"):
         return
     TEXT.widget(st.text_input, f"Your numbers, 0 to {MODULUS - 1}", max_chars=200, on_change=QUERY.reset)
-    typed = read_numbers(TEXT.value)
-    if not typed.numbers:
-        st.error(f"{error_markdown(typed.remark)} The guests before stay.", icon=":material/error:")
-    elif typed.remark:
-        st.info(typed.remark)
+    sequence = read_numbers(TEXT.value)
+    if not sequence.numbers:
+        st.error(f"{error_markdown(sequence.remark)} The guests before stay.", icon=":material/error:")
+    elif sequence.remark:
+        st.info(sequence.remark)
 
 
 def choose_query(numbers: list[int]) -> int:
-    """Let a person choose whose lock is looked at; at first one that can be opened."""
-    places = range(len(numbers))
-    QUERY.clamp_to_options(places, next((place for place in places if matching_pairs(numbers, place)), 0))
+    """Draw the choice of a guest, at first one whose lock can be opened; return their index."""
+    queries = range(len(numbers))
+    QUERY.clamp_to_options(queries, next((query for query in queries if matching_pairs(numbers, query)), 0))
     with st.container(key="desk_groups_lock"):
         return single_choice("Whose lock", QUERY, dict(enumerate(NAMES[: len(numbers)])), wrap=True)
 
@@ -92,22 +92,13 @@ def rule(numbers: list[int], query: int) -> str:
     pairs = matching_pairs(numbers, query)
     if not pairs:
         return f"{NAMES[query]}'s lock does not open to any two keys."
-    keys = [" and ".join(NAMES[place] for place in pair) for pair in pairs[:2]]
-    more = f", or of {format_count(len(pairs) - 2, 'other pairs')}" if len(pairs) > 2 else ""
-    terms = [numbers[place] for place in (query, *pairs[0])]
-    found = f"{' + '.join(map(str, terms))} = {sum(terms)}"
+    keys = [" and ".join(NAMES[guest] for guest in pair) for pair in pairs[:2]]
+    remainder = f", or of {format_count(len(pairs) - 2, 'other pairs')}" if len(pairs) > 2 else ""
+    terms = [numbers[guest] for guest in (query, *pairs[0])]
+    total = f"{' + '.join(map(str, terms))} = {sum(terms)}"
     return (
-        f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{more}: the numbers of all three "
-        f"add up to a multiple of {MODULUS}, {found}."
-    )
-
-
-def how_keys_fit() -> None:
-    """Say how numbers, circles and products make a lock."""
-    st.markdown(
-        "Each number is a place on a circle. A lock opens when its number and two others add up to full turns.\n\n"
-        "A product of waves adds up their angles: "
-        "$\\cos a\\, \\cos b\\, \\cos c = \\tfrac14 \\cos(a + b + c) + \\dots$ It is largest after full turns."
+        f"{NAMES[query]}'s lock opens to the keys of **{'**, or of **'.join(keys)}**{remainder}: the numbers of all "
+        f"three add up to a multiple of {MODULUS}, {total}."
     )
 
 
@@ -122,17 +113,19 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
         keys = f"the keys of {names[first]} and {names[second]} together"
     else:
         keys = f"the key of {names[first]} alone" if first < len(names) else "no key"
-    words = f"{names[query]} tries {keys}: {looks.max():.0%} of the attention.{_alarms(n_alarms, ' ', '.')}"
+    caption = (
+        f"{names[query]} tries {keys}: {percent(float(looks.max()))} of the attention.{_alarms(n_alarms, ' ', '.')}"
+    )
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
     clicks = click(f"groups_party_{head}", "guest", lambda clicked: QUERY.take(int(clicked["guest"])))
     draw_chart(chart, width="content", alt=alt, **clicks)
-    st.caption(words)
+    st.caption(caption)
 
 
 def _count(guests: Sequence[Guest]) -> tuple[int, int, int]:
-    """Return how many locks are opened, of how many that can be, and how many are wrongly called open."""
+    """Return how many locks are rightly opened, how many can be opened, and how many are wrongly called open."""
     faults = [guest.fault for guest in guests]
     n_open = sum(guest.can_open for guest in guests)
     return n_open - faults.count(MISSED), n_open, faults.count(WRONG)
@@ -147,31 +140,26 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
 
     def invite() -> None:
         if TRIED[NAME].value == GUESSING:
-            return  # they are there, and what was asked about stays
-        drawn = fresh_sequences(1, secrets.randbelow(2**31))
-        while not drawn.labels.any():
-            drawn = fresh_sequences(1, secrets.randbelow(2**31))
-        TEXT.value = written(drawn.numbers[0].tolist())
+            return  # they are there, and the question is about them
+        while not (guests := fresh_sequences(1, secrets.randbelow(2**31))).labels.any():
+            pass
+        TEXT.value = written(guests.numbers[0].tolist())
         QUERY.reset()
 
     def outcome() -> tuple[int, str]:
         parties = {head: guests_of(traces[head], numbers, NAMES[: len(numbers)]) for head in HEADS}
         counts = {head: _count(party) for head, party in parties.items()}
-        one, two = (n_opened == n_open for n_opened, n_open, _ in counts.values())
-        words = (
+        pairs_right, triples_right = (n_opened == n_open for n_opened, n_open, _ in counts.values())
+        sentences = (
             f"{HEAD_WORDS[head]} opens {n} of {n_open} locks{_alarms(n_alarms, ', ')}"
             for head, (n, n_open, n_alarms) in counts.items()
         )
-        return one + 2 * two, ". ".join(words) + "."
+        return pairs_right + 2 * triples_right, ". ".join(sentences) + "."
 
-    question, options = (
-        "Eight new guests: who opens every lock that can be opened?",
-        ("Neither", *HEAD_WORDS.values(), "Both"),
-    )
     return TryThis(
         "Invite eight new guests",
-        question,
-        options,
+        "Eight new guests: who opens every lock that can be opened?",
+        ("Neither", *HEAD_WORDS.values(), "Both"),
         invite,
         outcome,
         "groups_party",
@@ -185,48 +173,44 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
     if not (step := STEPS.draw(trace, query)):
         return
     name = f"{NAME}_{head}"
-    words, matrix = st.columns([0.82, 1], gap="large")
-    with words:
+    text_column, matrix_column = st.columns([0.82, 1], gap="large")
+    with text_column:
         show_words(trace, step, 0, query, name)
-        more = " Each key is a pair of others." if head == "triples" else ""
-        note(f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{more}")
-    with matrix:
+        key_note = " Each key is a pair of others." if head == "triples" else ""
+        note(f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{key_note}")
+    with matrix_column:
         if step.col_axis.grid:
             _pairs_of_query(trace, step, query, numbers)
         else:
 
-            def look(step: Step) -> StepLook | None:
+            def step_look(step: Step) -> StepLook | None:
                 return None if step.col_axis.grid else StepLook(query, size=SIZE)
 
-            show_step_chart(trace, step, 0, look, name, stepper=STEPS, on_choose=QUERY)
+            show_step_chart(trace, step, 0, step_look, name, stepper=STEPS, on_choose=QUERY)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:
     values, n_keys = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid), 0
     if step.name == "weights":
-        seen = np.isfinite(to_array(pair_scores(trace, query)))
-        values, n_keys = np.where(seen, values, np.nan), int(seen.sum())
+        visible = np.isfinite(to_array(pair_scores(trace, query)))
+        values, n_keys = np.where(visible, values, np.nan), int(visible.sum())
     pairs = matching_pairs(numbers, query)
     either_order = sorted({pair for row, col in pairs for pair in ((row, col), (col, row))})
     rows, columns = pair_axes(Axis("pair", [*map(str, numbers), "nobody"]))
-    about = {
-        "title": f"{step.title} of query {numbers[query]}",
-        "role": step.role,
-        "row_axis": rows,
-        "col_axis": columns,
-    }
-    show_numbers(trace, values, f"{NAME}_pairs", StepLook(size=SIZE, framed=either_order, n_keys=n_keys), about)
+    title = f"{step.title} of query {numbers[query]}"
+    matrix = {"title": title, "role": step.role, "row_axis": rows, "col_axis": columns}
+    show_numbers(trace, values, f"{NAME}_pairs", StepLook(size=SIZE, framed=either_order, n_keys=n_keys), matrix)
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
     sums += f" and {format_count(len(pairs) - 4, 'other pairs')}" if len(pairs) > 4 else ""
     rule = f"a multiple of {MODULUS}"
-    found = f"Framed: {sums}. Together with {numbers[query]} {'each' if len(pairs) > 1 else 'it'} gives {rule}."
-    note(found if pairs else f"No two others give {rule} together with {numbers[query]}.")
+    sentence = f"Framed: {sums}. Together with {numbers[query]} {'each' if len(pairs) > 1 else 'it'} gives {rule}."
+    note(sentence if pairs else f"No two others give {rule} together with {numbers[query]}.")
 
 
 def all_weights(trace: AttentionTrace, numbers: list[int]) -> None:
     """Draw the n x n x n weights as one small square per guest."""
     st.caption("One square for each guest; row and column are two others, the last means nobody.")
-    squares = np.stack([to_array(pair_weights(trace, place)) for place in range(len(numbers))])
+    squares = np.stack([to_array(pair_weights(trace, query)) for query in range(len(numbers))])
     ramp = weights_ramp(int(np.isfinite(to_array(pair_scores(trace, 0))).sum()))
     chart = contact_sheet(squares, NAMES[: len(numbers)], ramp, title="weight", columns=4, size=150)
     draw_chart(chart, width="content", alt="One square of weights over all pairs for every guest")
@@ -237,7 +221,7 @@ def accuracies() -> None:
     shares = pairs["test_accuracy"], triples["test_accuracy"], triples["majority_share"]
     labels = *HEAD_WORDS.values(), "Always the commoner answer"
     for column, label, share in zip(st.columns(3), labels, shares, strict=True):
-        column.metric(label, f"{share:.1%}")
+        column.metric(label, percent(share))
     st.caption(f"{triples['test_numbers']:,} new locks. Both heads are equally large and saw the same examples.")
 
 
@@ -247,7 +231,7 @@ _trace = by_model(Match3Head.trace)
 
 
 def heads_as_changed(numbers: list[int]) -> dict[str, AttentionTrace]:
-    """Return what both heads do with guests' numbers, with the edits that fit."""
+    """Return the traces of both heads over the numbers, with the edits that fit."""
     traces = {head: _trace(model, numbers) for head, model in HEADS.items()}
     fitting = {head: EDITS.fitting(trace, head, written(numbers)) for head, trace in traces.items()}
     return {
@@ -256,45 +240,47 @@ def heads_as_changed(numbers: list[int]) -> dict[str, AttentionTrace]:
 
 
 def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -> None:
-    """Draw what the chosen guest gives others, to be changed, and what becomes of the lock."""
+    """Draw the chosen guest's weights, which can be changed, and the head's answer before and after."""
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
-    now, names = traces[head], NAMES[: len(numbers)]
+    trace, names = traces[head], NAMES[: len(numbers)]
     left, right = st.columns(2, gap="large")
     with left:
-        row = by_hand.WeightsRow(EDITS, now, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query])
-        member = Axis("pair", [*names, "nobody"]) if now.story.key_axis.grid else None
-        by_hand.matrix_editor(row, changing(QUERY.take), _keys(now, names, query), member=member)
+        row = by_hand.WeightsRow(
+            EDITS, trace, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query]
+        )
+        member = Axis("pair", [*names, "nobody"]) if trace.story.key_axis.grid else None
+        by_hand.matrix_editor(row, changing(QUERY.take), _keys(trace, names, query), member=member)
     with right:
-        both = _trace(HEADS[head], numbers), now
-        learned, changed = (step_of(one, "answer").value()[query].tolist() for one in both)
+        traces_of_head = _trace(HEADS[head], numbers), trace
+        learned, changed = (step_of(each, "answer").value()[query].tolist() for each in traces_of_head)
         by_hand.show_outcome(NAME, ANSWERS, learned, changed)
         if not member:
-            by_hand.show_weights_difference(NAME, *both)
-        elif now.edits:
-            change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in both))
-            (rows, columns), grid = pair_axes(member), now.story.key_axis.grid
-            by_hand.show_change(NAME, now, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
+            by_hand.show_weights_difference(NAME, *traces_of_head)
+        elif trace.edits:
+            change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in traces_of_head))
+            (rows, columns), grid = pair_axes(member), trace.story.key_axis.grid
+            by_hand.show_change(NAME, trace, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
             by_hand.write_moved_share(change)
 
 
 def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple[int, ...], str]:
-    """Return what a guest may look at: others, or two of them in either order, and nobody."""
-    others, n = [place for place in range(len(names)) if place != query], len(names)
+    """Return the names of a guest's keys, by index: other guests, or two of them in either order, and nobody."""
+    guests, n = [guest for guest in range(len(names)) if guest != query], len(names)
     if trace.story.key_axis.grid is None:
-        single: dict[tuple[int, ...], str] = {(place,): names[place] for place in others}
+        single: dict[tuple[int, ...], str] = {(guest,): names[guest] for guest in guests}
         return single | {(n,): "nobody"}
-    pairs = [(first, second) for first in others for second in others if first < second]
+    pairs = [(first, second) for first in guests for second in guests if first < second]
     return {
         (first * (n + 1) + second, second * (n + 1) + first): f"{names[first]} + {names[second]}"
         for first, second in pairs
     } | {(n * (n + 2),): "nobody"}
 
 
-def party_doubts(numbers: Sequence[int], asks: int) -> Tab:
-    """Return the section on whose lock opens: other guests are hidden."""
+def party_doubts(numbers: Sequence[int], query: int) -> Tab:
+    """Return the section on faithfulness, in which guests are hidden."""
     head, names = HEAD.value, NAMES[: len(numbers)]
 
     def subject() -> Subject:
-        return subjects.party_subject(model_or_stop(HEADS[head]), numbers, asks, names)
+        return subjects.party_subject(model_or_stop(HEADS[head]), numbers, query, names)
 
-    return faithfulness_tab(NAME, HEADS[head], (tuple(numbers), asks), subject, "guests")
+    return faithfulness_tab(NAME, HEADS[head], (tuple(numbers), query), subject, "guests")

@@ -6,7 +6,9 @@ from attention_core.inference.soft_lookup import soft_lookup
 from pages.lookup import first_screen as screen
 from pages.lookup import table
 from pages.lookup.tabs import STEPS, in_numbers, lookup_steps, time_section, word_by_word
+from ui.edits import WeightsRow, matrix_editor
 from ui.layout import attention_roles, last_on_phone
+from ui.parts import changing
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
@@ -18,38 +20,38 @@ def dictionary() -> None:
 
     last_on_phone("lookup_first", "lookup_preset", "lookup_ways")
     with st.container(key="lookup_first"):
-        ask, store = st.columns([1, 1.05], gap="large")
-        with ask:
+        query_column, record_column = st.columns([1, 1.05], gap="large")
+        with query_column:
             preset = table.chosen_table()
-            asked = table.current_request(preset)
-            query = screen.query_part(asked)
-            place = st.container()
+            request = table.current_request(preset)
+            query = screen.choose_query(request)
+            answer = st.container()
             with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
-                ways = screen.encoder_input()
+                encoders = screen.encoder_input()
                 temperature = table.TEMPERATURE.widget(
                     st.select_slider, "How soft? (high: all alike)", table.TEMPERATURES
                 )
-            encoder = next(iter(ways.values()))
-            plain = soft_lookup(asked.records, asked.queries, temperature, encoder)
-            trace = plain.replace(table.EDITS.fitting(plain, of=asked.in_words))
-            with place, st.container(key="tells_lookup"):
-                screen.answer(asked, trace, query)
-            screen.try_the_other_way(asked, query, ways)
-            screen.remark_on_nothing_near(asked, trace, query)
-        with store:
+            encoder = next(iter(encoders.values()))
+            plain = soft_lookup(request.records, request.queries, temperature, encoder)
+            trace = plain.replace(table.EDITS.fitting(plain, of=request.in_words))
+            with answer, st.container(key="tells_lookup"):
+                screen.draw_answer(request, trace, query)
+            screen.try_second_comparison(request, query, encoders)
+            screen.remark_on_nothing_near(request, trace, query)
+        with record_column:
             table.choose_table()
-            is_own = asked.is_present and asked.text != preset.text
-            st.caption("Records of your own." if is_own else preset.note)
+            is_edited = request.is_present and request.text != preset.text
+            st.caption("Records of your own." if is_edited else preset.note)
             with st.container(key="tells_records"):
-                screen.record_list(asked, trace, query)
+                screen.draw_records(request, trace, query)
 
     def try_tab() -> None:
         """Draw what can be changed: weights, and the records."""
         weights, outcome = st.columns(2, gap="large")
         with weights:
-            table.change_weights(asked, trace, query)
+            matrix_editor(WeightsRow(table.EDITS, trace, [query], of=request.in_words), changing(table.QUERY.take))
         with outcome:
-            table.show_change(asked, plain, trace, query)
+            table.show_change(request, plain, trace, query)
             with st.container(key="desk_lookup_records"):
                 table.edit_table()
 
@@ -58,9 +60,9 @@ def dictionary() -> None:
         Tab("steps", "Step by step", lambda: lookup_steps(trace, query)),
         Tab("try", "Try", try_tab),
         more=(
-            Tab("words", "Word by word", lambda: word_by_word(asked, temperature, query, encoder)),
+            Tab("words", "Word by word", lambda: word_by_word(request, temperature, query, encoder)),
             Tab("time", "Learned over time", time_section),
-            Tab("numbers", "In numbers and letters", lambda: in_numbers(asked, trace, query, encoder)),
+            Tab("numbers", "In numbers and letters", lambda: in_numbers(request, trace, query, encoder)),
         ),
         players=(STEPS,),
     )

@@ -1,16 +1,14 @@
 """Records for the soft look-up: those that a visitor typed, as far as they can be read, and tables to begin with."""
 
 import re
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from attention_core.files import find_file
 from attention_core.inference.soft_lookup import Records
-from ui.hosting.bounds import (
-    QUERIES,
-    QUERY_LETTERS,
-    RECORD_LETTERS,
-    RECORDS,
-)
+from ui.hosting.bounds import QUERIES, QUERY_LETTERS, RECORD_LETTERS, RECORDS
 
 MAX_RECORDS, MAX_TEXT, MAX_QUERIES, MAX_QUERY_TEXT = (
     bound.maximum for bound in (RECORDS, RECORD_LETTERS, QUERIES, QUERY_LETTERS)
@@ -24,9 +22,9 @@ class ValidRecords(NamedTuple):
 
 
 def read_records(text: str, key_name: str = "keys", value_name: str = "values") -> ValidRecords:
-    """Understand one record per line, a key, then "=" or a tab, then a value; never raises.
+    """Parse one record per line, a key, then "=" or a tab, then a value; never raises.
 
-    Lines without both are left out, long texts cut, and only the first MAX_RECORDS kept.
+    Lines without both are left out, long texts cut, and only the first MAX_RECORDS used.
     """
     remarks: list[str] = []
     lines = {number: line for number, line in enumerate(text[:MAX_LETTERS].splitlines(), 1) if line.strip()}
@@ -61,7 +59,7 @@ class QueryTable(NamedTuple):
 
 
 def read_queries(text: str) -> QueryTable:
-    """Understand one query per line; never raises. Empty lines are skipped, and only the first MAX_QUERIES are kept."""
+    """Parse one query per line; never raises. Empty lines are skipped, and only the first MAX_QUERIES are used."""
     remarks: list[str] = []
     lines = [" ".join(line.split()) for line in text[: 2 * MAX_QUERIES * MAX_QUERY_TEXT].splitlines() if line.strip()]
     if len(lines) > MAX_QUERIES:
@@ -77,125 +75,22 @@ def read_queries(text: str) -> QueryTable:
 
 @dataclass(frozen=True)
 class LookupPreset:
-    """A table that comes along, and how it is asked at first."""
+    """A table that the page brings, with its first queries and settings."""
 
     text: str  # the records, see read_records
-    names: tuple[str, str]  # what the keys are, plural, and what a value is
-    queries: tuple[str, ...]  # to begin with
-    temperature: float  # to begin with
+    names: Sequence[str]  # what the keys are, plural, and what a value is
+    queries: Sequence[str]
+    temperature: float
     note: str  # what there is to see
-    by: str = "spelling"  # how texts are compared, or by their "meaning"
+    by: str = "spelling"  # how texts are compared: "spelling" or "meaning"
 
     @property
     def records(self) -> Records:
         records = read_records(self.text, *self.names).records
-        assert records is not None  # every table that comes along can be used
+        assert records is not None  # every preset can be parsed
         return records
 
 
-PAPERS = """\
-Sequence to sequence learning with neural networks
-One recurrent network reads a sentence into a single vector, a second one writes the translation from it.
-arXiv:1409.3215 (Sutskever, Vinyals and Le, 2014)
-Neural machine translation by jointly learning to align and translate
-The decoder looks back at all words of the source sentence and learns where to look for each new word.
-arXiv:1409.0473 (Bahdanau, Cho and Bengio, 2014)
-Neural Turing machines
-A network with a memory that it reads and writes by attention, addressed by content and by place.
-arXiv:1410.5401 (Graves, Wayne and Danihelka, 2014)
-Show, attend and tell
-A caption is written word by word while attention moves over the regions of the image.
-arXiv:1502.03044 (Xu and others, 2015)
-Effective approaches to attention-based neural machine translation
-Global and local attention, and several ways to score a query against a key, are compared.
-arXiv:1508.04025 (Luong, Pham and Manning, 2015)
-Attention is all you need
-Translation without recurrence and without convolution: layers of self-attention with several heads.
-arXiv:1706.03762 (Vaswani and others, 2017)
-Graph attention networks
-Every node of a graph weighs its neighbours by attention.
-arXiv:1710.10903 (Veličković and others, 2017)
-BERT: pre-training of deep bidirectional transformers
-Words are hidden in large amounts of text and guessed from both sides; the model is then tuned to tasks.
-arXiv:1810.04805 (Devlin and others, 2018)
-An image is worth 16 x 16 words
-Pictures are cut into patches, and a plain transformer classifies them.
-arXiv:2010.11929 (Dosovitskiy and others, 2020)
-Attention is not explanation
-Weights can often be changed a great deal without a change of the answer.
-arXiv:1902.10186 (Jain and Wallace, 2019)
-Logic and the 2-simplicial transformer
-Attention over pairs of entities, for reasoning that needs three at once.
-arXiv:1909.00668 (Clift and others, 2019)
-FlashAttention
-Exact attention, computed tile by tile in fast memory, without writing the matrix down.
-arXiv:2205.14135 (Dao and others, 2022)
-"""
-"""The title of a paper, below it an abstract of ours, and where the paper itself is."""
-LINES = PAPERS.splitlines()
-PHONE_BOOK = """\
-Ada Lovelace = 555-0118
-Alan Turing = 555-0123
-Grace Hopper = 555-0106
-Katherine Johnson = 555-0126
-Catherine Johnston = 555-0199
-Emmy Noether = 555-0182
-Srinivasa Ramanujan = 555-0187
-Sofia Kovalevskaya = 555-0150
-René Descartes = 555-0159
-Leonhard Euler = 555-0107
-"""
-STORY = """\
-On Monday the old car would not start.
-Anna phoned a garage, and a mechanic came before noon.
-He found a flat battery and put in a new one.
-It cost ninety euros, which she paid in cash.
-Meanwhile her son had missed his train to school.
-His teacher was not angry: the whole class was still outside, playing in the snow.
-In the evening they baked bread and listened to the radio.
-By Tuesday the snow had melted.
-"""
-WORDS = """\
-car = a road vehicle with an engine
-train = carriages on rails
-bread = food baked from flour
-snow = frozen water that falls in flakes
-teacher = someone who helps others learn
-radio = a device that receives waves
-money = coins and notes
-garage = a house for cars
-"""
-PRESETS = {
-    "Eight words": LookupPreset(
-        WORDS,
-        ("words", "meaning"),
-        ("automobile", "instructor", "car"),
-        0.1,
-        "Eight words with their meanings: what you ask need not be among them.",
-        "meaning",
-    ),
-    "Ask a text": LookupPreset(
-        "\n".join(f"{said} = line {line}" for line, said in enumerate(STORY.splitlines(), 1)),
-        ("sentences", "line"),
-        ("Why did the automobile break down?", "What was the weather like?", "Which meal did they prepare?"),
-        0.05,
-        "A story, a sentence in each record: your question weighs them all.",
-        "meaning",
-    ),
-    "Papers": LookupPreset(
-        "\n".join(
-            f"{title}. {says} = {paper}" for title, says, paper in zip(*(LINES[n::3] for n in range(3)), strict=True)
-        ),
-        ("titles and abstracts", "paper"),
-        ("translation without recurrence", "regions of an image", "a memory addressed by content"),
-        0.05,
-        "An archive is a database: the key is a title with an abstract of ours, the value is where the paper is.",
-    ),
-    "Phone book": LookupPreset(
-        PHONE_BOOK,
-        ("names", "number"),
-        ("Grace Hopper", "Katharine Johnston", "Rene Descartes"),
-        0.05,
-        "Ten names with their numbers. A misspelt name gets a share of each that it resembles.",
-    ),
-}
+_FILE = find_file("pages/lookup/tables.toml")
+PRESETS = {name: LookupPreset(**table) for name, table in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()}
+"""The tables that the page brings, by their titles."""

@@ -7,23 +7,23 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.inference.soft_lookup import value_labels
 from pages.lookup import records as core
-from ui.edits import COMPUTED, EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
+from ui.edits import COMPUTED, EditList, show_outcome, show_weights_difference
 from ui.parts import changing
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRIED
 
 NAME = "lookup"
-WAYS = ("spelling", "meaning")
-BY = Field(NAME, "by", WAYS[0], address="by", parse=one_of(WAYS))
+COMPARISONS = ("spelling", "meaning")
+BY = Field(NAME, "by", COMPARISONS[0], address="by", parse=one_of(COMPARISONS))
 SLUGS = {preset.lower().replace(" ", "-"): preset for preset in core.PRESETS}
 FIRST_TABLE, FORMERLY_FIRST = next(iter(core.PRESETS)), "Papers"
 
 
 def _table_on_arrival() -> str:
     """Return the first table; the papers for what is set without one, as links had it when those came first."""
-    asked, _ = address_followed()
-    is_here = is_mounted(f"{NAME}_preset")
-    is_set = any(field.address in asked or (is_here and field.encode()) for field in OF_TABLE)
+    address, _ = address_followed()
+    had_table = is_mounted(f"{NAME}_preset")
+    is_set = any(field.address in address or (had_table and field.encode()) for field in OF_TABLE)
     return FORMERLY_FIRST if is_set else FIRST_TABLE
 
 
@@ -39,31 +39,31 @@ LOADED = Field(NAME, "loaded", "")  # the preset that the fields below began wit
 RECORDS = Field(NAME, "records", "", address="records")
 """One record a line."""
 QUERIES = Field(NAME, "queries", "", address="q")
-"""What is asked, one query a line."""
+"""One query a line."""
 QUERY = Field(NAME, "query", 0, address="query", parse=whole_number)
 TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 TEMPERATURE = Field(NAME, "temperature", 0.05, address="temperature", parse=one_of(TEMPERATURES))
 EDITS = EditList(NAME)
 OF_TABLE = (RECORDS, QUERIES, QUERY, TEMPERATURE, BY)
 guess_again = TRIED[NAME].reset
-"""Closes what came of a guess; called where that guess was about other records, or another query."""
+"""Closes the verdict on a guess; called where records or query change."""
 
 
 class LookupRequest(NamedTuple):
     records: core.Records
     queries: tuple[str, ...]  # at least one
     remarks: tuple[str, ...]  # what was left out or changed
-    is_present: bool  # False: nothing of what a visitor gave can be used, and this is the table as it comes
+    is_present: bool  # False: nothing of what a visitor typed can be used, and this is the preset
     text: str  # the records as they were typed
 
     @property
     def in_words(self) -> str:
-        """What tells its queries and keys, which edits are about, from those of another."""
+        """The queries and keys, which an edit is about, as one text that distinguishes inputs."""
         return "\n".join((*self.queries, *self.records.keys))
 
 
 def chosen_table() -> core.LookupPreset:
-    """Return the table that a visitor has chosen, with all that it brings set once."""
+    """Return the chosen preset; where it is new, set the fields to what it brings."""
     preset = core.PRESETS[PRESET.value]
     if PRESET.value != LOADED.value or not RECORDS.is_preset:
         LOADED.value = PRESET.value
@@ -76,27 +76,23 @@ def chosen_table() -> core.LookupPreset:
 
 
 def current_request(preset: core.LookupPreset) -> LookupRequest:
-    """Return the records and queries as a visitor has left them, or those of the table where nothing is left."""
+    """Return the visitor's records and queries, or those of the preset where none of them can be used."""
     usable = core.read_records(RECORDS.value, *preset.names)
-    asked = core.read_queries(QUERIES.value) if usable.records else core.QueryTable(())
-    remarks = (*usable.remarks, *asked.remarks)
-    if usable.records and asked.queries:
-        return LookupRequest(usable.records, asked.queries, remarks, True, RECORDS.value)
-    return LookupRequest(preset.records, preset.queries, remarks, False, RECORDS.value)
+    query_table = core.read_queries(QUERIES.value) if usable.records else core.QueryTable(())
+    remarks = (*usable.remarks, *query_table.remarks)
+    if usable.records and query_table.queries:
+        return LookupRequest(usable.records, query_table.queries, remarks, True, RECORDS.value)
+    return LookupRequest(preset.records, tuple(preset.queries), remarks, False, RECORDS.value)
 
 
 def choose_table() -> None:
     single_choice("Table", PRESET, list(core.PRESETS), label_visibility="collapsed", wrap=True, on_change=guess_again)
 
 
-def change_weights(asked: LookupRequest, trace: AttentionTrace, query: int) -> None:
-    matrix_editor(WeightsRow(EDITS, trace, [query], of=asked.in_words), changing(QUERY.take))
-
-
-def show_change(asked: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
-    """Draw what comes back before and after a change, and where weight came and went."""
-    before, after = (one.context(0)[query].tolist() for one in (plain, trace))
-    show_outcome(NAME, value_labels(asked.records), before, after, COMPUTED)
+def show_change(request: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
+    """Draw the context before and after a change, and by how much each weight changed."""
+    before, after = (each.context(0)[query].tolist() for each in (plain, trace))
+    show_outcome(NAME, value_labels(request.records), before, after, COMPUTED)
     show_weights_difference(NAME, plain, trace)
 
 

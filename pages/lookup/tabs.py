@@ -11,6 +11,7 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from attention_core import AttentionTrace, Axis, Role
+from attention_core.attention.wording import percent
 from attention_core.charts import matrix_chart
 from attention_core.data.drawing import Stroke
 from attention_core.device import device_of, to_array
@@ -35,38 +36,38 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
     """Step through the look-up of one query."""
     if not (step := STEPS.draw(trace, query)):
         return
-    words, matrix = st.columns([0.82, 1], gap="large")
-    with words:
+    text_column, matrix_column = st.columns([0.82, 1], gap="large")
+    with text_column:
         show_words(trace, step, 0, query, NAME, folds_formula=step.role in (Role.QUERY, Role.KEY))
-    with matrix:
+    with matrix_column:
         show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
 
 
-def word_by_word(asked: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
+def word_by_word(request: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
     """Draw the words of the keys, each as dark as the weight that the query gives it."""
-    words = weigh_words(asked.records, asked.queries[query], temperature, encoder)
+    words = weigh_words(request.records, request.queries[query], temperature, encoder)
     if not words:
         st.info("The keys have no words.")
         return
-    most, asks = max(word.weight for word in words), literal(asked.queries[query])
-    which = f"Each of the first {MAX_WORDS} words" if len(words) == MAX_WORDS else "Every word"
-    paragraph(f"{asks}  \n{which} is a key of its own, whatever stands around it:")
+    largest, query_text = max(word.weight for word in words), literal(request.queries[query])
+    subject = f"Each of the first {MAX_WORDS} words" if len(words) == MAX_WORDS else "Every word"
+    paragraph(f"{query_text}  \n{subject} is a key of its own, whatever stands around it:")
     sentences = (sentence for _, sentence in groupby(words, key=attrgetter("key")))
-    lines = (" ".join(shaded_word(word.text, word.weight, most) for word in sentence) for sentence in sentences)
+    lines = (" ".join(shaded_word(word.text, word.weight, largest) for word in sentence) for sentence in sentences)
     st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
-    first = [f"{literal(word.text)} {word.weight:.0%}" for word in sorted(words, key=attrgetter("weight"))[::-1][:3]]
-    st.caption(f"Most weight: {', '.join(first)}.")
+    heaviest = sorted(words, key=attrgetter("weight"))[::-1][:3]
+    st.caption(f"Most weight: {', '.join(f'{literal(word.text)} {percent(word.weight)}' for word in heaviest)}.")
 
 
-def in_numbers(asked: LookupRequest, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
+def in_numbers(request: LookupRequest, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
     """Draw one query's row, and what a text has in common with the key that gets most weight."""
-    records = asked.records
+    records = request.records
     numbers, spelling = st.columns([1.5, 1], gap="large")
     with numbers:
         query_row(trace, 0, query, 8, records.key_name)
     with spelling:
         section("How a text becomes a vector")
-        text, key = asked.queries[query], records.keys[int(trace.weights(0, [query])[0].argmax())]
+        text, key = request.queries[query], records.keys[int(trace.weights(0, [query])[0].argmax())]
         if encoder is SPELLING:
             _runs(text, key)
         else:
@@ -74,11 +75,11 @@ def in_numbers(asked: LookupRequest, trace: AttentionTrace, query: int, encoder:
 
 
 def _runs(text: str, key: str) -> None:
-    both = shared_runs(text, key)
+    runs = shared_runs(text, key)
     st.markdown(
-        f"{literal(text)} and {literal(key)} share **{len(both)}** runs of two or three letters: "
-        + (" ".join(f"`{run}`" for run in both[:24]) or "none")
-        + " …" * (len(both) > 24)
+        f"{literal(text)} and {literal(key)} share **{len(runs)}** runs of two or three letters: "
+        + (" ".join(f"`{run}`" for run in runs[:24]) or "none")
+        + " …" * (len(runs) > 24)
         + ". _ marks where a word begins or ends. Each run adds to one of 512 numbers, chosen by its letters."
     )
 
@@ -111,13 +112,13 @@ HIDING = Field(
 
 
 def time_section() -> None:
-    """Draw the pad, what is told of the hidden part of its curve, and where that comes from."""
+    """Draw the pad, what a network makes of the hidden part of its curve, and its weights."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown("Draw a curve. What will a network say of its hidden part?")
         pad = drawing_pad(PAD)
         hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
-        learned = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _portions)
+        trained = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _training_stages)
         curve = series.curve_of(ink_of(pad.canvas, pad.paper))
         if curve is None:
             st.info("Draw from left to right.")
@@ -125,35 +126,39 @@ def time_section() -> None:
             curve = series.curve_of(ink_of(last.canvas, last.paper))
         else:
             last_readable(PAD, pad, False)
-        if learned:
-            _told(learned, np.zeros(series.N) if curve is None else curve, hidden, right)
+        if trained:
+            _draw_answers(trained, np.zeros(series.N) if curve is None else curve, hidden, right)
 
 
-def _portions() -> Iterator[tuple[float, series.LearnedSeries]]:
-    return ((learned.share, learned) for learned in series.train_series())
+def _training_stages() -> Iterator[tuple[float, series.LearnedSeries]]:
+    return ((trained.share, trained) for trained in series.train_series())
 
 
-def _told(learned: series.LearnedSeries, curve: np.ndarray, hidden: str, beside: DeltaGenerator) -> None:
-    curves = torch.from_numpy(curve).float()[None].to(device_of(learned.model))
+def _draw_answers(trained: series.LearnedSeries, curve: np.ndarray, hidden: str, beside: DeltaGenerator) -> None:
+    curves = torch.from_numpy(curve).float()[None].to(device_of(trained.model))
     with compute_turn():
-        told, weights = series.answers(learned.model, curves, hidden)
-        here = series.errors_of(curves, told, hidden)
+        answers, weights = series.answers(trained.model, curves, hidden)
+        errors = series.errors_of(curves, answers, hidden)
     figures_table(
         ("error", "your curve", "1,000 others"),
-        *((name, f"{error:.2f}", f"{learned.errors[hidden][name]:.2f}") for name, error in here.items()),
+        *((name, f"{error:.2f}", f"{trained.errors[hidden][name]:.2f}") for name, error in errors.items()),
     )
-    back, both = (learned.errors[way][series.ATTENTION] for way in (series.BACKWARDS, series.BIDIRECTIONAL))
-    better = f" Over these others a gap is filled better from both sides: {both:.2f}, looking back {back:.2f}."
-    st.caption(f"1 = the curve's own spread. A forecast can only look back.{better * (both < back)}")
-    asked = series.HIDDEN[hidden].hidden
-    chart = series_chart(curve, {name: to_array(one[0]) for name, one in told.items()}, asked)
+    from_past, from_sides = (
+        trained.errors[part][series.ATTENTION] for part in (series.BACKWARDS, series.BIDIRECTIONAL)
+    )
+    comparison = f"a gap is filled better from both sides: {from_sides:.2f}, looking back {from_past:.2f}"
+    better = f" Over these others {comparison}." if from_sides < from_past else ""
+    st.caption(f"1 = the curve's own spread. A forecast can only look back.{better}")
+    hidden_steps = series.HIDDEN[hidden].hidden
+    chart = series_chart(curve, {name: to_array(values[0]) for name, values in answers.items()}, hidden_steps)
     rows, columns = (
-        Axis(name, [str(step) for step in some]) for name, some in (("hidden", asked), ("time", range(series.N)))
+        Axis(name, [str(step) for step in steps])
+        for name, steps in (("hidden", hidden_steps), ("time", range(series.N)))
     )
-    seen = np.where(series.HIDDEN[hidden].mask(), to_array(weights[0]), np.nan)
-    looks = matrix_chart(seen, rows, columns, Role.WEIGHTS, title="weight", size=SERIES_SIZE[0])
+    visible_weights = np.where(series.HIDDEN[hidden].mask(), to_array(weights[0]), np.nan)
+    weights_chart = matrix_chart(visible_weights, rows, columns, Role.WEIGHTS, title="weight", size=SERIES_SIZE[0])
     with beside:
         draw_chart(chart, width="content", key="lookup_series", alt="The curve, and what is told of its hidden part")
         st.markdown("**Where each hidden step takes its value from**")
         alt = "Weights of each hidden step on the known ones"
-        draw_chart(looks.properties(height=MAP_HEIGHT), width="content", key="lookup_series_map", alt=alt)
+        draw_chart(weights_chart.properties(height=MAP_HEIGHT), width="content", key="lookup_series_map", alt=alt)

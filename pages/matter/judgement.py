@@ -1,4 +1,4 @@
-"""What three models say of a sentence: the answer, its words and their weights, what changing them does, the models."""
+"""Judging a sentence: the answer, its words with their weights, changed weights, and three models compared."""
 
 import streamlit as st
 from torch import Tensor
@@ -38,12 +38,12 @@ _judge, _remove_each, _explain = by_model(core.judge), by_model(core.remove_each
 
 
 def verdict_of(name: str, text: str, edits: Edits = ()) -> core.Verdict:
-    """Return what a model says of a sentence."""
+    """Return a model's verdict on a sentence."""
     return _judge(name, core.read_sentence(text), edits)
 
 
-def removed(text: str) -> Tensor:
-    """Return what the answer as learned does without each word."""
+def removal_effects(text: str) -> Tensor:
+    """Return by how much the learned model's probability of "positive" changes without each word, (n_words,)."""
     return _remove_each(ATTENTION, core.read_sentence(text))
 
 
@@ -56,39 +56,40 @@ def try_section(text: str, trace: AttentionTrace) -> None:
     plain, labels = attention_trace(text), trace.story.key_axis.labels
     left, right = st.columns(2, gap="large")
     with left:
-        words: dict[tuple[int, ...], str] = {(place,): label for place, label in enumerate(labels)}
-        weight_editor(WeightsRow(EDITS, trace, of=text), words)
+        weight_editor(WeightsRow(EDITS, trace, of=text), {(key,): label for key, label in enumerate(labels)})
         EDITS.draw(trace, hint="Click a word above to cut it, drag its bar, or set its weight here.")
         show_weights_difference(NAME, plain, trace)
     with right:
-        before, after = (verdict_of(ATTENTION, text, one.edits).positive for one in (plain, trace))
+        before, after = (verdict_of(ATTENTION, text, each.edits).positive for each in (plain, trace))
         show_outcome(NAME, tuple(SIDES), (before, 1 - before), (after, 1 - after))
 
 
-def answer(text: str, edits: Edits, is_read: bool) -> None:
-    """Draw what the model with attention says, if it knows enough words to judge by."""
+def draw_answer(text: str, edits: Edits, is_read: bool) -> None:
+    """Draw the verdict of the model with attention, if it knows enough words to judge by."""
     if not is_read:
         st.html('<p class="judgement">no judgement <small>too few of its words are known</small></p>')
         return
-    now = verdict_of(ATTENTION, text, edits)
-    colour = f"color-mix(in srgb, {SIDES[now.answer]} 75%, currentcolor)"
-    st.html(f'<p class="judgement" style="color:{colour}">{now.label}</p>{_fault(text, now.answer, edits)}')
+    verdict = verdict_of(ATTENTION, text, edits)
+    colour = f"color-mix(in srgb, {SIDES[verdict.answer]} 75%, currentcolor)"
+    st.html(
+        f'<p class="judgement" style="color:{colour}">{verdict.label}</p>{_describe_error(text, verdict.answer, edits)}'
+    )
 
 
-def worth_of_attention() -> None:
+def draw_worth_of_attention() -> None:
     """Say how much attention helps over a plain average."""
-    own, other = (card_or_empty(name).get("development_accuracy") for name in (ATTENTION, AVERAGE))
-    if own and other:
+    accuracy, average_accuracy = (card_or_empty(name).get("development_accuracy") for name in (ATTENTION, AVERAGE))
+    if accuracy and average_accuracy:
+        hardly = ": here attention hardly helps" * (abs(accuracy - average_accuracy) < SMALL_CHANGE)
         note(
-            f"A network trained with every weight equal is right on {other:.1%} of {N_JUDGED}, this one on "
-            f"{own:.1%}{': here attention hardly helps' * (abs(own - other) < HARDLY)}. It learned from none of them, "
-            "but its settings were chosen by them."
+            f"A network trained with every weight equal is right on {percent(average_accuracy)} of {N_JUDGED}, this "
+            f"one on {percent(accuracy)}{hardly}. It learned from none of them, but its settings were chosen by them."
         )
 
 
-def _fault(text: str, answer: str, edits: Edits) -> str:
+def _describe_error(text: str, draw_answer: str, edits: Edits) -> str:
     meant, right = MEANT.get(text), card_or_empty(ATTENTION).get("right_of_50_with_a_negation")
-    if meant and meant != answer:
+    if meant and meant != draw_answer:
         irony = " Irony was taken at its word." * (text == PRESETS["Irony"] and not edits)
         return f'<p class="fault"><b>Wrong.</b> People read this as {meant}.{irony}</p>'
     if right and is_negated(text) and not meant:
@@ -105,8 +106,8 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
             missing.append(f"**{title}**: {fault}")
             continue
         verdict, accuracy = verdict_of(name, text, edits), card_or_empty(name).get("development_accuracy")
-        said = verdict.label if is_read else "no judgement"
-        rows.append((title, said, f"{accuracy:.1%}" if isinstance(accuracy, float) else "unknown"))
+        answer = verdict.label if is_read else "no judgement"
+        rows.append((title, answer, percent(accuracy) if isinstance(accuracy, float) else "unknown"))
     left, right = st.columns(2, gap="large")
     with left:
         figures_table(("model", "says", f"right of {N_JUDGED}"), *rows)
@@ -120,68 +121,69 @@ def three_models(text: str, edits: Edits, is_read: bool) -> None:
         )
 
 
-HARDLY = (
-    0.02  # a change of the probability below which changed weights are said to change nothing; of right answers, too
-)
+SMALL_CHANGE = 0.02
+"""A change of a probability, or of the share of right answers, that is called none."""
 N_JUDGED = "925 sentences"  # those for development
-SHOWN = "matter_words"
-GUESSED = PRESETS["A comma"]
+WORDS_KEY = "matter_words"
+PUZZLE = PRESETS["A comma"]
 _component = component("weighed_words", folder="pages/matter")
 
 
-def words_section(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
-    """Draw every word with its weight and with what the answer as learned does when it is deleted, if there is one."""
+def draw_words(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
+    """Draw every word with its weight, and with how the learned answer moves when the word is deleted."""
     weights = trace.weights()[0].tolist()
-    if_removed = removed(text).tolist()
+    if_removed = removal_effects(text).tolist()
     positive = verdict_of(ATTENTION, text).positive
 
-    def press() -> None:
-        pressed = component_message("matter_weighed", "pressed") or {}
-        place, weight = pressed.get("place"), pressed.get("weight")
-        if isinstance(place, int) and place in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
-            WeightsRow(EDITS, trace, of=text).set_weight([place], weight)
+    def on_press() -> None:
+        message = component_message("matter_weighed", "pressed") or {}
+        key, weight = message.get("place"), message.get("weight")
+        if isinstance(key, int) and key in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
+            WeightsRow(EDITS, trace, of=text).set_weight([key], weight)
 
-    about = "Weights: every word's, and how the answer moves when it is deleted"
+    description = "Weights: every word's, and how the answer moves when it is deleted"
     columns = {"weight": weights, "if deleted": if_removed}
-    note_picture(lambda: bar_table(sentence.labels, columns, (ROLE_COLOURS[Role.WEIGHTS], GREY)), about)
-    with st.container(key=SHOWN):
-        _component(
-            key="matter_weighed",
-            data={
-                "words": sentence.labels,
-                "weights": [round(weight, 5) for weight in weights],
-                "ifRemoved": [round(change, 8) for change in if_removed],
-                "positive": round(positive, 8) if is_read else None,
-                "uniform": 1 / trace.n_keys,
-                "before": attention_trace(text).weights()[0].tolist() if trace.edits else [],
-                "cut": [place for place in range(trace.n_keys) if SetWeights(0, ((place, 0.0),), 0) in trace.edits],
-                "turned": sentence.read_as,
-            },
-            default={"pressed": None},
-            on_pressed_change=press,
-        )
+    note_picture(lambda: bar_table(sentence.labels, columns, (ROLE_COLOURS[Role.WEIGHTS], GREY)), description)
+    data = {
+        "words": sentence.labels,
+        "weights": [round(weight, 5) for weight in weights],
+        "ifRemoved": [round(change, 8) for change in if_removed],
+        "positive": round(positive, 8) if is_read else None,
+        "uniform": 1 / trace.n_keys,
+        "before": attention_trace(text).weights()[0].tolist() if trace.edits else [],
+        "cut": [key for key in range(trace.n_keys) if SetWeights(0, ((key, 0.0),), 0) in trace.edits],
+        "turned": sentence.read_as,
+    }
+    with st.container(key=WORDS_KEY):
+        _component(key="matter_weighed", data=data, default={"pressed": None}, on_pressed_change=on_press)
 
 
-def who_decides(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
-    """Say where weights and what deleting does disagree, or what changing the weights did, if there is an answer."""
+def draw_comparison(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
+    """Say where weights and the effects of deletion disagree, or, where weights are changed, what that did."""
     with st.container(key="tells_matter_told"), st.container(key="matter_told"):
         if trace.edits:
-            st.markdown(_what_changing_did(text, trace))
+            st.markdown(_describe_changed_answer(text, trace))
             st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)
         elif is_read:
             positive = verdict_of(ATTENTION, text).positive
-            st.markdown(_where_they_disagree(sentence, trace.weights()[0].tolist(), removed(text).tolist(), positive))
+            st.markdown(
+                _compare_weight_and_effect(
+                    sentence, trace.weights()[0].tolist(), removal_effects(text).tolist(), positive
+                )
+            )
 
 
 def _points(change: float) -> str:
     return f"{abs(100 * change):.{0 if abs(change) >= 0.0095 else 1}f} points"
 
 
-def _where_they_disagree(sentence: core.Sentence, weights: list[float], changes: list[float], positive: float) -> str:
+def _compare_weight_and_effect(
+    sentence: core.Sentence, weights: list[float], changes: list[float], positive: float
+) -> str:
     names = [f"“{error_markdown(label)}”" for label in sentence.labels]
     if len(names) == 1:
         return f"**{names[0]}** is the only word: without it, there is nothing to judge."
-    heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda place: abs(changes[place]))
+    heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda position: abs(changes[position]))
     against = core.against_the_answer(weights, changes, positive)
     if heavy == light and against is not None:
         return (
@@ -200,49 +202,51 @@ def _where_they_disagree(sentence: core.Sentence, weights: list[float], changes:
     )
 
 
-def _what_changing_did(text: str, trace: AttentionTrace) -> str:
+def _describe_changed_answer(text: str, trace: AttentionTrace) -> str:
     learned, changed = (verdict_of(ATTENTION, text, edits) for edits in ((), trace.edits))
     if not trace.weights().any():
         return "Every word is cut: the answer is the network's prejudice."
-    before, now = learned.positive, changed.positive
-    if learned.answer == changed.answer and abs(before - now) < HARDLY:
+    before, after = learned.positive, changed.positive
+    if learned.answer == changed.answer and abs(before - after) < SMALL_CHANGE:
         return (
-            f"Other weights, the same answer: positive {before:.0%} as learned, {now:.0%} now. Each word's state has "
-            "read its neighbours too."
+            f"Other weights, the same answer: positive {percent(before)} as learned, {percent(after)} now. Each word's "
+            "state has read its neighbours too."
         )
-    return f"Positive {before:.0%} as learned, {now:.0%} with these weights."
+    return f"Positive {percent(before)} as learned, {percent(after)} with these weights."
 
 
 def surprise() -> TryThis:
     """Return the page's surprise: a word that decides a sentence without having much weight."""
-    words = core.read_sentence(GUESSED).words
-    weights, changes = attention_trace(GUESSED).weights()[0].tolist(), removed(GUESSED).tolist()
-    decides, heaviest = (max(range(len(words)), key=size.__getitem__) for size in ([*map(abs, changes)], weights))
-    options = sorted({0, 1, decides, heaviest})  # the first two words seem to decide
-    names = {place: "the comma" if words[place] == "," else f"*{words[place]}*" for place in options}
+    words = core.read_sentence(PUZZLE).words
+    weights, changes = attention_trace(PUZZLE).weights()[0].tolist(), removal_effects(PUZZLE).tolist()
+    decisive, heaviest = (max(range(len(words)), key=size.__getitem__) for size in ([*map(abs, changes)], weights))
+    options = sorted({0, 1, decisive, heaviest})  # the first two words seem to decide
+    names = {position: "the comma" if words[position] == "," else f"*{words[position]}*" for position in options}
 
     def act() -> None:
-        text_field(NAME).value = GUESSED
+        text_field(NAME).value = PUZZLE
         EDITS.reset()
 
     def outcome() -> tuple[int, str]:
-        before = verdict_of(ATTENTION, GUESSED)
-        without = {place: core.Verdict(before.positive + changes[place]).label for place in (decides, heaviest)}
-        return options.index(decides), (
-            f"{before.label.capitalize()}; without {names[decides]}, which has {percent(weights[decides])} of the "
-            f"weight, {without[decides]}; without {names[heaviest]}, {without[heaviest]}."
+        before = verdict_of(ATTENTION, PUZZLE)
+        without = {
+            position: core.Verdict(before.positive + changes[position]).label for position in (decisive, heaviest)
+        }
+        return options.index(decisive), (
+            f"{before.label.capitalize()}; without {names[decisive]}, which has {percent(weights[decisive])} of the "
+            f"weight, {without[decisive]}; without {names[heaviest]}, {without[heaviest]}."
         )
 
     question = (
-        f"*{GUESSED}* Attention gives {names[heaviest]} most, {weights[heaviest]:.0%}. Which one, if "
+        f"*{PUZZLE}* Attention gives {names[heaviest]} most, {percent(weights[heaviest])}. Which one, if "
         "deleted, moves the answer most?"
     )
-    hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{SHOWN})"
-    return TryThis("guess which word decides", question, [*names.values()], act, outcome, SHOWN, hides=hides)
+    hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{WORDS_KEY})"
+    return TryThis("guess which word decides", question, [*names.values()], act, outcome, WORDS_KEY, hides=hides)
 
 
 def matter_doubts(text: str) -> Tab:
-    """Return the section on a judged sentence: words are left out."""
+    """Return the section on faithfulness, in which words are left out."""
 
     def subject() -> Subject:
         return subjects.sentence_subject(model_or_stop(ATTENTION), read_sentence(text).words)

@@ -19,31 +19,31 @@ def judged_sentence() -> None:
     model_or_stop(judge.ATTENTION)
 
     with st.container(key="matter_first"):
-        say, judgement = st.columns([1.15, 1], gap="medium")
-        with say:
-            typed = sentence_box(judge.NAME, PRESETS, max_words=MAX_WORDS, label="A sentence about a film")
-            text = readable_sentence(judge.NAME, typed, next(iter(PRESETS.values())), "matter_answer", "matter_words")
+        input_column, answer_column = st.columns([1.15, 1], gap="medium")
+        with input_column:
+            entry = sentence_box(judge.NAME, PRESETS, max_words=MAX_WORDS, label="A sentence about a film")
+            text = readable_sentence(judge.NAME, entry, next(iter(PRESETS.values())), "matter_answer", "matter_words")
             sentence = read_sentence(text)
             is_read = report_unknown_words(sentence.words, sentence.in_vocabulary)
         edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
         trace = judge.attention_trace(text, edits)
-        with judgement:
+        with answer_column:
             with st.container(key="tells_matter_answer"), st.container(key="matter_answer"):
-                judge.answer(text, edits, is_read)
-            judge.who_decides(sentence, text, trace, is_read)
+                judge.draw_answer(text, edits, is_read)
+            judge.draw_comparison(sentence, text, trace, is_read)
             try_this(judge.NAME, judge.surprise())
         with st.container(key="tells_matter_words"):
-            judge.words_section(sentence, text, trace, is_read)
+            judge.draw_words(sentence, text, trace, is_read)
         with st.container(key="desk_matter_worth"):
-            judge.worth_of_attention()
+            judge.draw_worth_of_attention()
 
     def matter_steps() -> None:
         if not (step := judge.STEPS.draw(trace)):
             return
-        words, matrix = st.columns([0.82, 1], gap="large")
-        with words:
+        text_column, matrix_column = st.columns([0.82, 1], gap="large")
+        with text_column:
             show_words(trace, step, 0, 0, judge.NAME)
-        with matrix:
+        with matrix_column:
             show_step_chart(trace, step, 0, at_query(trace, 0), judge.NAME, stepper=judge.STEPS)
 
     take_along(lambda: export_bar(trace, judge.NAME, query=0))

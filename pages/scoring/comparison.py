@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Role
 from attention_core.attention.scores import SCORES, Score, printed_concat
+from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.device import to_array
@@ -29,31 +31,27 @@ from ui.layout import figures_table
 from ui.lecture.guided.items import GUIDED, REVEALED, STAGE
 from ui.state import Field, one_of
 
-TWO = ("dot", "L2 distance")
+RIVAL_SCORES = ("dot", "L2 distance")
 D_K = Field(controls.NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMENSIONS))
 """Width of the random vectors whose weights are drawn."""
 
 
-def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
-    """Draw the arrows and what two functions, or all, make of them. Call it last, see VectorPlane.draw."""
+def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
+    """Draw the arrows, and the scores of two functions or of all. Call it last, see VectorPlane.draw."""
     query, keys, bare = list(vectors.query), [list(key) for key in vectors.keys], vectors.d != 2
     shows_all, is_edited = controls.ALL.value or bare, any(trace.edits for trace in traces.values())
-    shown = {name: trace for name, trace in traces.items() if shows_all or name in TWO or trace.edits}
-    rows = [
-        {
-            "name": name,
-            "formula": trace.score.short,
-            "scores": trace.scores(0)[0].tolist(),
-            "weights": trace.weights(0)[0].tolist(),
-        }
-        for name, trace in shown.items()
+    visible = {name: trace for name, trace in traces.items() if shows_all or name in RIVAL_SCORES or trace.edits}
+    rows: list[dict[str, Any]] = [
+        {"name": name, "formula": trace.score.short, "scores": trace.scores(0)[0].tolist()}
+        | {"weights": trace.weights(0)[0].tolist()}
+        for name, trace in visible.items()
     ]
     limit = _nice_limit(max(abs(score) for row in rows for score in row["scores"]))
-    labels, names = [f"k{place + 1}" for place in range(len(keys))], list(shown)
-    for what, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
-        columns = {what: [one for row in rows for one in row[what]]}
-        drawn = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)
-        note_picture(drawn, f"{what.capitalize()} of every key")
+    labels, names = [f"k{key + 1}" for key in range(len(keys))], list(visible)
+    for quantity, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
+        columns = {quantity: [value for row in rows for value in row[quantity]]}
+        drawing = partial(bar_table, labels, columns, [ROLE_COLOURS[role]], names)
+        note_picture(drawing, f"{quantity.capitalize()} of every key")
     data = {
         "names": ["q", *map(controls.key_name, range(len(keys)))],
         "kinds": ["query", *["key"] * len(keys)],
@@ -62,7 +60,7 @@ def score_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
         "limit": limit,
         "bare": bare,
     }
-    controls.PLANE.draw([query, *keys], data, controls.take_move, active=controls.ACTIVE.value + 1)
+    controls.PLANE.draw([query, *keys], data, controls.on_move, active=controls.ACTIVE.value + 1)
 
 
 def lay_on_query() -> None:
@@ -71,35 +69,33 @@ def lay_on_query() -> None:
     controls.arrange(Vectors(first.query, (first.query, *first.keys[1:]), "k₁ is the query itself, k₂ is longer."))
 
 
-def what_dot_chose() -> tuple[int, str]:
-    """Return the key that the dot product chooses now, and in words what it and nearness make of it."""
-    query, key = (
-        torch.tensor(part, dtype=torch.float64)
-        for part in ([controls.VECTORS.value.query], controls.VECTORS.value.keys)
-    )
-    best = measures.favourites(measures.compare({name: SCORES[name]() for name in TWO}, query, key))
-    (dot, weight), (near, share) = (best[name] for name in TWO)
+def key_of_dot_product() -> tuple[int, str]:
+    """Return the key that the dot product prefers, and a sentence on its weight and that of the nearest key."""
+    query, key = controls.query_and_keys(controls.VECTORS.value)
+    traces = measures.compare({name: SCORES[name]() for name in RIVAL_SCORES}, query[None], key)
+    favourite = measures.favourites(traces)
+    (dot, weight), (near, share) = (favourite[name] for name in RIVAL_SCORES)
     if dot is None or near is None:
         return -1, "All keys fit equally well now."
     longer, nearer = controls.key_name(dot), controls.key_name(near)
-    words = f"The dot product gives {longer} {weight:.0%}, nearness gives {nearer} {share:.0%}. "
+    sentence = f"The dot product gives {longer} {percent(weight)}, nearness gives {nearer} {percent(share)}. "
     is_longer = bool(key[dot].norm() > key[near].norm())
-    return dot, words + (f"{longer} is longer, and a dot product grows with length." if is_longer else "")
+    return dot, sentence + (f"{longer} is longer, and a dot product grows with length." if is_longer else "")
 
 
-def verdict(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
-    """Say which function likes which key best, and which key is nearest."""
+def draw_favourites(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
+    """Draw a sentence: which function prefers which key, and which key is nearest."""
     by_key, undecided = defaultdict(list), []
-    for name, (place, weight) in measures.favourites(traces).items():
-        if place is None:
+    for name, (favourite, weight) in measures.favourites(traces).items():
+        if favourite is None:
             undecided.append(name)
         else:
-            by_key[place].append(f"{name} ({weight:.0%})")
-    parts = [f"**{controls.key_name(place)}**: {', '.join(names)}" for place, names in sorted(by_key.items())]
+            by_key[favourite].append(f"{name} ({percent(weight)})")
+    clauses = [f"**{controls.key_name(favourite)}**: {', '.join(names)}" for favourite, names in sorted(by_key.items())]
     if undecided:
-        parts.append(f"nobody in particular: {', '.join(undecided)}")
+        clauses.append(f"nobody in particular: {', '.join(undecided)}")
     nearest = controls.key_name(measures.nearest_key(query, key))
-    st.markdown(f"Largest weight to {'; '.join(parts)}. Nearest to q is **{nearest}**.")
+    st.markdown(f"Largest weight to {'; '.join(clauses)}. Nearest to q is **{nearest}**.")
 
 
 def _nice_limit(largest: float) -> float:
@@ -116,7 +112,7 @@ def with_edits(traces: Mapping[str, AttentionTrace]) -> dict[str, AttentionTrace
 
 
 def change_weights(traces: Mapping[str, AttentionTrace]) -> None:
-    """Let a person set single weights of a score, and draw the average of the keys that the query is handed then."""
+    """Draw the weights of a score, which can be set, and the context of the query before and after."""
     left, right = st.columns(2, gap="large")
     with left:
         controls.SCORE.widget(st.selectbox, "Weights of which score", list(traces), width=190)
@@ -141,31 +137,29 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
         name: to_array(measures.score_field(function, query, extent=EXTENT)) for name, function in functions.items()
     }
     names, middle = list(fields), math.ceil(len(fields) / 2)
-    for half, (place, some) in enumerate(
-        zip(st.columns(2, gap="medium"), (names[:middle], names[middle:]), strict=True)
-    ):
-        chart = score_fields({name: fields[name] for name in some}, query.tolist(), key.tolist(), EXTENT)
-        alt = f"Score fields of {', '.join(some)}: what they would score at every place of the plane"
-        with place:
-            draw_chart(chart, key=f"scoring_fields_{half}", width="content", alt=alt)
+    halves = zip(st.columns(2, gap="medium"), (names[:middle], names[middle:]), strict=True)
+    for number, (column, half) in enumerate(halves):
+        chart = score_fields({name: fields[name] for name in half}, query.tolist(), key.tolist(), EXTENT)
+        alt = f"Score fields of {', '.join(half)}: what they would score at every place of the plane"
+        draw_chart(chart, key=f"scoring_fields_{number}", width="content", alt=alt, on=column)
 
 
 def printed_tab(query: Tensor, key: Tensor) -> None:
     """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
     score = printed_concat(torch.tensor([1.0, -0.5] * len(query), dtype=torch.float64))
     weights = score(torch.stack([query, query.flip(0), -query]), key).softmax(-1)
-    words, numbers = st.columns([1, 1], gap="large", vertical_alignment="center")
-    with words:
+    text_column, table_column = st.columns([1, 1], gap="large", vertical_alignment="center")
+    with text_column:
         st.latex(
             r"\begin{aligned} v^{\top}\tanh([q; k]) = {} "
             r"& \underbrace{v_q^{\top}\tanh(q)}_{\text{same for every key}} \\ "
             r"& + \underbrace{v_k^{\top}\tanh(k)}_{\text{same for every query}} \end{aligned}"
         )
         paragraph("Query and key never meet inside the tanh: **every query gets the same weights**.")
-    with numbers:
-        names, places = ("q", "q reversed", "−q"), range(len(key))
-        rows = [[name, *(f"{weight:.0%}" for weight in row)] for name, row in zip(names, weights.tolist(), strict=True)]
-        figures_table(["weights of", *map(controls.key_name, places)], *rows)
+    with table_column:
+        names, keys = ("q", "q reversed", "−q"), range(len(key))
+        rows = [[name, *map(percent, row)] for name, row in zip(names, weights.tolist(), strict=True)]
+        figures_table(["weights of", *map(controls.key_name, keys)], *rows)
 
 
 def scale_tab() -> None:
@@ -175,23 +169,25 @@ def scale_tab() -> None:
             "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
             "vanishes. Divided by √dₖ, scores keep their size."
         )
-    row, *places = st.columns([1.15, 1, 1], gap="medium")
+    row, *columns = st.columns([1.15, 1, 1], gap="medium")
     with row:
-        _one_row()
+        _draw_row_of_weights()
     panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
-    for (field, title), column in zip(panels, places, strict=True):
+    for (field, title), column in zip(panels, columns, strict=True):
         with column:
             alt = f"{title} over d_k, with and without the division by its square root"
             draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt)
 
 
-def _one_row() -> None:
+def _draw_row_of_weights() -> None:
     """Draw the weights of a random query over eight random keys."""
     d_k = D_K.widget(st.select_slider, "Numbers in a vector, dₖ", measures.DIMENSIONS)
     raw = measures.random_scores(d_k, n_queries=1, n_keys=8, seed=0)[0]
     weights = [scores.softmax(-1) for scores in (raw, raw / math.sqrt(d_k))]
-    draw_chart(weights_chart(*(one.tolist() for one in weights)), key="scoring_row", alt="Weights of eight random keys")
-    plain, divided = (f"{one.max():.0%}, gradient {measures.softmax_jacobian_norm(one):.2f}" for one in weights)
+    draw_chart(weights_chart(*(row.tolist() for row in weights)), key="scoring_row", alt="Weights of eight random keys")
+    plain, divided = (
+        f"{percent(row.max().item())}, gradient {measures.softmax_jacobian_norm(row):.2f}" for row in weights
+    )
     st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
 
 

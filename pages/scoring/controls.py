@@ -17,9 +17,9 @@ from ui.vector_plane import VectorPlane
 NAME = "scoring"
 PLANE = VectorPlane(NAME, "score_plane", pause=90)
 FIRST = VECTOR_PRESETS[0]
-VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=lambda text: _arranged(text), text=Vectors.text)
-SHOWN = Field(NAME, "shown", FIRST)
-"""The vectors that the plane knows."""
+VECTORS = Field(NAME, "vectors", FIRST, address="vectors", parse=lambda text: _parse_vectors(text), text=Vectors.text)
+IN_PLANE = Field(NAME, "shown", FIRST)
+"""The vectors that the plane has."""
 ACTIVE = Field(NAME, "active", 0, address="active", parse=whole_number)
 """The key at full strength, whose angle is drawn."""
 EDITS = EditList(NAME)
@@ -30,26 +30,26 @@ ALL = Field(NAME, "all", False, address="all")
 
 
 def arranged_vectors() -> Vectors:
-    """Return what is arranged, after the plane has followed Back or a link."""
-    if VECTORS.value is not SHOWN.value:
+    """Return the arranged vectors; where Back or a link has changed them, the plane follows."""
+    if VECTORS.value is not IN_PLANE.value:
         arrange(VECTORS.value)
     ACTIVE.clamp(0, len(VECTORS.value.keys) - 1)
     return VECTORS.value
 
 
-def _arranged(text: str) -> Vectors:
+def _parse_vectors(text: str) -> Vectors:
     vectors = Vectors.parse(text)
     return next((replace(preset) for preset in VECTOR_PRESETS if preset.text() == vectors.text()), vectors)
 
 
 def arrange(vectors: Vectors) -> None:
     """Replace query and keys from outside the plane."""
-    VECTORS.value = SHOWN.value = vectors
+    VECTORS.value = IN_PLANE.value = vectors
     ACTIVE.value = min(ACTIVE.value, len(vectors.keys) - 1)
     PLANE.refresh()
 
 
-def take_move() -> None:
+def on_move() -> None:
     moved = PLANE.message()
     if moved is None:
         return
@@ -57,7 +57,7 @@ def take_move() -> None:
     arranged = Vectors(query, keys)
     if arranged.text() != VECTORS.value.text() and TRIED[NAME].value != GUESSING:
         TRIED[NAME].reset()  # what came of a guess was about other vectors
-    VECTORS.value = SHOWN.value = arranged
+    VECTORS.value = IN_PLANE.value = arranged
     ACTIVE.value = max(moved["active"] - 1, 0) if moved["active"] else ACTIVE.value
 
 
@@ -71,21 +71,21 @@ def trained_parameters(model: ScoringFunctions, d: int) -> dict[str, Tensor]:
     return {name: parameter.detach().cpu().double() for name, parameter in model.parameters_of(d).items()}
 
 
-def key_name(place: int) -> str:
+def key_name(key: int) -> str:
     """Return k₁ for 0, k₂ for 1 and so on."""
-    return f"k{place + 1}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+    return f"k{key + 1}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
-def examples(vectors: Vectors) -> None:
-    """Draw the examples, the switch to all functions, and the note on what is arranged."""
+def draw_examples(vectors: Vectors) -> None:
+    """Draw the examples, the switch to all functions, and the note on the arranged vectors."""
     with st.container(key="scoring_tools", horizontal=True, gap="small", vertical_alignment="center"):
         for preset in VECTOR_PRESETS:
             key = f"scoring_preset_{preset.name}"
-            st.button(preset.name, key=key, on_click=_take_example, args=(preset,))
+            st.button(preset.name, key=key, on_click=_on_example, args=(preset,))
         ALL.widget(st.toggle, "All eight scores")
     st.caption(vectors.note or "Your own arrangement.")
 
 
-def _take_example(preset: Vectors) -> None:
+def _on_example(preset: Vectors) -> None:
     arrange(replace(preset))  # a copy: told in the address
     TRIED[NAME].reset()  # what came of a guess was about other vectors

@@ -2,7 +2,7 @@
 
 from attention_core.attention.scores import all_scores
 from attention_core.live_training.score_comparison import compare, comparison_frame
-from pages.scoring import comparison as parts
+from pages.scoring import comparison as sections
 from pages.scoring import controls
 from pages.scoring.training import learned_section, projections_section, trained_section
 from ui.computed import model_or_stop
@@ -21,8 +21,8 @@ LAY_ON_QUERY = TryThis(
     "lay k₁ exactly onto the query",
     "k₁ is then the query itself. Which key will the dot product choose?",
     ("k₁", "k₂", "k₃"),
-    parts.lay_on_query,
-    parts.what_dot_chose,
+    sections.lay_on_query,
+    sections.key_of_dot_product,
     controls.PLANE.container_key,
 )
 
@@ -38,30 +38,30 @@ def export(traces: dict) -> None:
 def comparison() -> None:
     """Draw everything that follows a drag; the plane last, which tells the browser that Python has followed."""
     vectors = controls.arranged_vectors()
-    place = controls.PLANE.container()
+    plane = controls.PLANE.container()
     query, key = controls.query_and_keys(vectors)
     trained = controls.trained_parameters(model, vectors.d)
     functions = all_scores(trained)
-    traces = parts.with_edits(compare(functions, query[None], key))
-    controls.examples(vectors)
+    traces = sections.with_edits(compare(functions, query[None], key))
+    controls.draw_examples(vectors)
     if controls.ALL.value:
-        parts.verdict(traces, query, key)
+        sections.draw_favourites(traces, query, key)
     try_this(controls.NAME, LAY_ON_QUERY)
     page_tabs(
         controls.NAME,
-        Tab("field", "Score fields", lambda: parts.fields_tab(functions, query, key)),
-        Tab("try", "Try", lambda: parts.change_weights(traces)),
+        Tab("field", "Score fields", lambda: sections.fields_tab(functions, query, key)),
+        Tab("try", "Try", lambda: sections.change_weights(traces)),
         more=(
-            Tab("printed", "A formula that cannot attend", lambda: parts.printed_tab(query, key)),
+            Tab("printed", "A formula that cannot attend", lambda: sections.printed_tab(query, key)),
             Tab("parameters", "Learned scores", lambda: learned_section(query, key, trained)),
-            Tab("scale", "Why divide by √dₖ", parts.scale_tab),
+            Tab("scale", "Why divide by √dₖ", sections.scale_tab),
             Tab("trained", "Does 1/√dₖ help to train?", trained_section),
             Tab("projections", "Do projections help over X Xᵀ?", projections_section),
         ),
     )
     take_along(lambda: export(traces))
-    with place:
-        parts.score_plane(vectors, traces)
+    with plane:
+        sections.draw_plane(vectors, traces)
 
 
 live(comparison, name=BODY)

@@ -1,10 +1,10 @@
-// What scores say of a query and its keys: two answers beside the plane, or those of all functions.
+// The scores of a query and its keys beside the plane: those of two functions, or of all.
 import { asPercent, clamp, create, make, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
 import { CENTRE, Plane, two } from "../../ui/components/vector_plane.js";
 import { drawBars } from "./score_bars.js";
 
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
-const keyName = (place) => `k${SUBSCRIPTS[place]}`;
+const keyName = (number) => `k${SUBSCRIPTS[number]}`;
 
 // The geometry of one key against the query; the angle of a vector of length 0 is null.
 const geometry = (q, k) => {
@@ -20,7 +20,7 @@ const ANSWERS = [
 ];
 
 // The key of the largest share; -1 where all are equal.
-const winner = (own) => (Math.max(...own) - Math.min(...own) < 0.01 ? -1 : own.indexOf(Math.max(...own)));
+const winner = (shares) => (Math.max(...shares) - Math.min(...shares) < 0.01 ? -1 : shares.indexOf(Math.max(...shares)));
 
 class ScorePlane extends Plane {
   constructor(root) {
@@ -55,35 +55,35 @@ class ScorePlane extends Plane {
     const cards = ANSWERS.map((answer, number) => this.card(answer, shares[number], winners[number])).join("");
     this.answers.innerHTML = `${cards}<p class="verdict ${agree || undecided >= 0 ? "" : "disagree"}">${verdict}</p>`;
     this.drawAngle(q, keys[active], this.facts[active]);
-    this.equations.replaceChildren(...[...new Set([active, Math.max(winners[0], 0)])].sort().map((place) => this.equation(place)));
+    this.equations.replaceChildren(...[...new Set([active, Math.max(winners[0], 0)])].sort().map((key) => this.equation(key)));
     const { functions, bare } = this.data;
     this.svg.parentNode.hidden = bare;
     this.answers.hidden = Boolean(functions);
     this.all.hidden = this.equations.hidden = !functions;
-    if (functions) drawBars(this.all, { ...this.data, keys: keys.map((_, place) => keyName(place + 1)) });
+    if (functions) drawBars(this.all, { ...this.data, keys: keys.map((_, key) => keyName(key + 1)) });
   }
 
   card({ name, formula, about }, shares, best) {
-    const rows = shares.map((share, place) =>
-      `<tr class="${place === best ? "best" : ""}"><td>${keyName(place + 1)}</td><td class="wide">` +
+    const rows = shares.map((share, key) =>
+      `<tr class="${key === best ? "best" : ""}"><td>${keyName(key + 1)}</td><td class="wide">` +
       `<div class="track"><i style="width: ${75 * share}%"></i><span>${share < 0.001 ? "almost nothing" : asPercent(share)}</span></div></td></tr>`);
     return `<section><h4>${name} <span>${formula}</span></h4><p>${about}</p><table aria-label="${name}: the share of every key">` +
       `${rows.join("")}</table><p class="chosen">chooses ${best < 0 ? "none" : `<b>${keyName(best + 1)}</b>`}</p></section>`;
   }
 
-  isActive(place) { return place === this.key + 1; }
+  isActive(arrow) { return arrow === this.key + 1; }
 
-  describe(place) {
-    if (place === 0) return "the query";
-    const { dot, degrees } = this.facts[place - 1];
+  describe(arrow) {
+    if (arrow === 0) return "the query";
+    const { dot, degrees } = this.facts[arrow - 1];
     return `${degrees === null ? "no angle" : `angle ${degrees.toFixed(0)} degrees`}, dot product ${two(dot)}, ` +
-      `weight ${(100 * this.shares[place - 1]).toFixed(0)} percent`;
+      `weight ${asPercent(this.shares[arrow - 1])}`;
   }
 
   drawAngle(q, k, { dot, degrees }) {
-    const shown = degrees !== null && this.data.functions;
-    for (const node of [this.arc, this.theta]) node.style.display = shown ? "" : "none";
-    if (!shown) return;
+    const isVisible = degrees !== null && this.data.functions;
+    for (const node of [this.arc, this.theta]) node.style.display = isVisible ? "" : "none";
+    if (!isVisible) return;
     const from = Math.atan2(q[1], q[0]), turn = Math.atan2(q[0] * k[1] - q[1] * k[0], dot);
     const at = (angle, r) => [CENTRE + r * Math.cos(angle), CENTRE - r * Math.sin(angle)];
     const [a, b] = [at(from, 34), at(from + turn, 34)];
@@ -94,10 +94,10 @@ class ScorePlane extends Plane {
   }
 
   // A key's dot product in numbers, as lengths and an angle.
-  equation(place) {
-    const { dot, lengthQ, lengthK, degrees } = this.facts[place];
+  equation(key) {
+    const { dot, lengthQ, lengthK, degrees } = this.facts[key];
     const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
-    const line = create("div"), k = `<span class="k">${keyName(place + 1)}</span>`;
+    const line = create("div"), k = `<span class="k">${keyName(key + 1)}</span>`;
     line.innerHTML = `<span class="q">q</span> · ${k} = |<span class="q">q</span>| |${k}| cos θ ` +
       `<span class="numbers">= ${two(lengthQ)} × ${two(lengthK)} × ${angle} = <b>${two(dot)}</b></span>`;
     return line;

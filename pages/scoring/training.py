@@ -1,4 +1,4 @@
-"""Scores that were learned: those that come along, and those trained while one waits, with and without a scale."""
+"""Learned scores: those in the weights files, and those trained on demand, with and without a scale."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention_core.attention.scores import Additive, parameter_names
+from attention_core.attention.wording import percent
 from attention_core.live_training import score_comparison as compare
 from attention_core.weights import read_card
 from pages.scoring.charts import WITH, WITHOUT, network_chart, training_chart
@@ -19,7 +20,7 @@ from ui.layout import figures_table
 from ui.state import Field, one_of, single_choice
 
 RATE = Field(NAME, "rate", compare.RATES[1], address="rate", parse=one_of(compare.RATES))
-MATTERS = 0.03  # difference of two accuracies that is worth a word
+NOTEWORTHY = 0.03  # difference of two accuracies that is worth a word
 FORMS = (compare.X, compare.W, compare.QK)
 ITSELF, TURNED = "right key: the query itself", "right key: the query, turned by 90°"
 
@@ -34,37 +35,36 @@ def trained_section() -> None:
     if not runs:
         return
     plain, scaled = runs[: len(compare.WIDTHS)], runs[len(compare.WIDTHS) :]
-    panels = {name: {f"d = {run.setup.d}": run for run in some} for name, some in ((WITHOUT, plain), (WITH, scaled))}
-    with _curves(panels):
+    by_width = [{run.setup.d: run for run in half} for half in (plain, scaled)]
+    panels = {
+        name: {f"d = {d}": run for d, run in half.items()} for name, half in zip((WITHOUT, WITH), by_width, strict=True)
+    }
+    with _draw_curves(panels):
         figures_table(
             ("d", "gradient", "÷ √d", "found", "÷ √d"),
             *(
-                (
-                    str(d),
-                    *(f"{run.gradients[0]:.2f}" for run in pair),
-                    *(f"{run.accuracy:.0%}" for run in pair),
-                )
+                [str(d), *(f"{run.gradients[0]:.2f}" for run in pair), *(percent(run.accuracy) for run in pair)]
                 for d, *pair in zip(compare.WIDTHS, plain, scaled, strict=True)
             ),
         )
-        before, after = ({run.setup.d: run.accuracy for run in some} for some in (plain, scaled))
-        st.markdown(worth_of_dividing(before, after, rate))
+        accuracies, divided = ({d: run.accuracy for d, run in half.items()} for half in by_width)
+        st.markdown(worth_of_dividing(accuracies, divided, rate))
         note("Curves: squared error. The gradient is that of the softmax before training.")
 
 
 def worth_of_dividing(plain: Mapping[int, float], scaled: Mapping[int, float], rate: float) -> str:
-    """Say at which widths the division changes what is found, of accuracies by width without and with it."""
+    """Return a sentence: at which widths the division changes the accuracy, given by width without and with it."""
     gains = {d: scaled[d] - plain[d] for d in plain}
     changed = {
-        "more": [str(d) for d, gain in gains.items() if gain > MATTERS],
-        "less": [str(d) for d, gain in gains.items() if gain < -MATTERS],
+        "more": [str(d) for d, gain in gains.items() if gain > NOTEWORTHY],
+        "less": [str(d) for d, gain in gains.items() if gain < -NOTEWORTHY],
     }
-    parts = [f"{how} at d = {', '.join(widths)}" for how, widths in changed.items() if widths]
-    if not parts:
+    clauses = [f"{direction} at d = {', '.join(widths)}" for direction, widths in changed.items() if widths]
+    if not clauses:
         higher = " Try a higher learning rate." if rate < max(compare.RATES) else ""
         return f"Divided or not, about as much is found at every width.{higher}"
     same = "" if sum(map(len, changed.values())) == len(gains) else " At the other widths about as much."
-    return f"**Divided, it finds {' and '.join(parts)}.**{same}"
+    return f"**Divided, it finds {' and '.join(clauses)}.**{same}"
 
 
 def projections_section() -> None:
@@ -74,12 +74,12 @@ def projections_section() -> None:
     if not runs:
         return
     itself, turned = runs[: len(FORMS)], runs[len(FORMS) :]
-    with _curves({name: dict(zip(FORMS, some, strict=True)) for name, some in ((ITSELF, itself), (TURNED, turned))}):
+    with _draw_curves({ITSELF: dict(zip(FORMS, itself, strict=True)), TURNED: dict(zip(FORMS, turned, strict=True))}):
         figures_table(
             ("found", "itself", "turned", "symmetric"),
             *(
-                (form, f"{one.accuracy:.0%}", f"{two.accuracy:.0%}", "yes" if two.asymmetry < MATTERS else "no")
-                for form, one, two in zip(FORMS, itself, turned, strict=True)
+                [form, *(percent(run.accuracy) for run in pair), "yes" if pair[1].asymmetry < NOTEWORTHY else "no"]
+                for form, *pair in zip(FORMS, itself, turned, strict=True)
             ),
         )
         st.markdown(
@@ -89,7 +89,7 @@ def projections_section() -> None:
 
 
 def _trained(setups: Sequence[compare.ScoreSetup]) -> Sequence[compare.ScoreRun]:
-    """Return trainings that are done, or do them when asked to; nothing before."""
+    """Return the runs of setups once a visitor has had them trained; nothing before."""
 
     def steps() -> Iterator[tuple[float, list[compare.ScoreRun]]]:
         done: list[compare.ScoreRun] = []
@@ -101,16 +101,16 @@ def _trained(setups: Sequence[compare.ScoreSetup]) -> Sequence[compare.ScoreRun]
     return result_on_demand(("trained", *setups), f"Train {len(setups)} networks", f"{NAME}_train", steps) or ()
 
 
-def _curves(panels: Mapping[str, Mapping[str, compare.ScoreRun]]) -> DeltaGenerator:
-    """Draw two panels of curves on one scale; returns the place beside them."""
+def _draw_curves(panels: Mapping[str, Mapping[str, compare.ScoreRun]]) -> DeltaGenerator:
+    """Draw two panels of curves on one scale; return the column beside them."""
     errors = [error for panel in panels.values() for run in panel.values() for error in run.losses]
     limits = min(errors), max(errors)
-    *columns, beside = st.columns(3, gap="medium")
+    *columns, table_column = st.columns(3, gap="medium")
     for (title, panel), column in zip(panels.items(), columns, strict=True):
         with column:
             chart = training_chart({name: run.losses for name, run in panel.items()}, compare.EVERY, limits, title)
             draw_chart(chart, width="content", alt=f"Error while training, {title}")
-    return beside
+    return table_column
 
 
 PLAIN_NAME = "vᵀtanh(q + k), v all ones"
@@ -121,23 +121,23 @@ def learned_section(query: Tensor, key: Tensor, trained: Mapping[str, Tensor]) -
     (d,), n_keys = query.shape, len(key)
     learned = Additive(*(trained[name] for name in Additive.parameter_names()))
     scores = {"additive, learned": learned, PLAIN_NAME: Additive(**Additive.plain_parameters(d, d, n_keys))}
-    picture, words = st.columns([1, 1], gap="large")
+    picture, text_column = st.columns([1, 1], gap="large")
     with picture:
-        place = single_choice("Key", ACTIVE, dict(enumerate(map(key_name, range(n_keys)))), on_change=PLANE.refresh)
-        chart = network_chart(learned, query, key[place], key_name(place))
-        alt = f"The network that makes one score of the query and {key_name(place)}"
+        active = single_choice("Key", ACTIVE, dict(enumerate(map(key_name, range(n_keys)))), on_change=PLANE.refresh)
+        chart = network_chart(learned, query, key[active], key_name(active))
+        alt = f"The network that makes one score of the query and {key_name(active)}"
         draw_chart(chart, key="scoring_network", width="content", alt=alt)
         st.caption("Lines are weights: orange above 0, blue below; the wider, the larger.")
-    with words:
+    with text_column:
         paragraph(
             "**A small network makes the score**, $v^{\\top}\\tanh(W_q q + W_k k)$: each unit weighs all numbers of "
             "query and key and bends their sum by a tanh; v weighs the units."
         )
         weights = {name: score(query[None], key).softmax(-1)[0].tolist() for name, score in scores.items()}
-        head = ["weights by", *map(key_name, range(n_keys))]
-        figures_table(head, *([name, *(f"{weight:.0%}" for weight in row)] for name, row in weights.items()))
+        header = ["weights by", *map(key_name, range(n_keys))]
+        figures_table(header, *([name, *map(percent, row)] for name, row in weights.items()))
         st.caption("With $W_q = W_k = I$ and ones in v it prefers keys of large numbers, not keys that are near.")
         accuracy = read_card("scoring-functions")["accuracy_by_d"][str(d)]
         kinds = dict.fromkeys(name.split(".")[0] for name in parameter_names())
-        named = ", ".join(f"{name} {share:.0%}" for name, share in accuracy.items() if name in kinds)
-        paragraph(f"Four scores were trained to find the nearest of six keys. Right: {named}; chance: 17%.")
+        figures = ", ".join(f"{name} {percent(share)}" for name, share in accuracy.items() if name in kinds)
+        paragraph(f"Four scores were trained to find the nearest of six keys. Right: {figures}; chance: 17%.")

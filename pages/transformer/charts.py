@@ -7,7 +7,7 @@ import numpy as np
 
 from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.layers import QUIET, named, series_colour
-from pages.transformer.cost import WAYS, CostRow, expected_line, measured
+from pages.transformer.cost import LAYER_NAMES, CostRow, expected_line, measured
 
 COLOURS = ("#6B7785", "#D55E00", "#0072B2")
 UNITS = {"milliseconds": "time (ms)", "megabytes": "memory (MB)"}
@@ -17,7 +17,7 @@ LINE = "#1B6CA8"
 def cost_chart(rows: Sequence[CostRow], field: str) -> Chart:
     """Draw "milliseconds" or "megabytes" over n for all ways, measured as lines with points, expected slopes dashed."""
     points, slopes = (
-        [(title, n, value) for name, title in WAYS.items() for n, value in pairs(rows, name, field)]
+        [(title, n, value) for name, title in LAYER_NAMES.items() for n, value in pairs(rows, name, field)]
         for pairs in (measured, expected_line)
     )
     spec = _cost_chart(tuple(sorted({row["n"] for row in rows})), UNITS[field])
@@ -31,7 +31,7 @@ def _cost_chart(sizes: tuple[int, ...], unit: str) -> alt.LayerChart:
     channels = (
         alt.X("n:Q", title="n, positions", scale=alt.Scale(type="log", base=2, nice=False), axis=across),
         alt.Y("value:Q", title=unit, scale=alt.Scale(type="log"), axis=powers),
-        series_colour("way", [*WAYS.values()], COLOURS, offset=2, columns=1, labelLimit=260),
+        series_colour("way", [*LAYER_NAMES.values()], COLOURS, offset=2, columns=1, labelLimit=260),
     )
     tooltip = [
         alt.Tooltip("way:N"),

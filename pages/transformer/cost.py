@@ -14,7 +14,7 @@ from attention_core.files import find_file, read_figures
 
 D = 192
 COMMITTED = find_file("benchmarks/results/cost.json")
-WAYS = {"recurrent": "recurrent (GRU)", "attention": "attention, n × n in memory", "fused": "fused attention"}
+LAYER_NAMES = {"recurrent": "recurrent (GRU)", "attention": "attention, n × n in memory", "fused": "fused attention"}
 """Titles for people."""
 SLOPES = {
     "milliseconds": {"recurrent": 1, "attention": 2, "fused": 2},
@@ -30,17 +30,17 @@ def committed_figures() -> dict[str, Any]:
     return read_figures(COMMITTED)
 
 
-def measured(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[int, float]]:
-    return sorted((row["n"], row[field]) for row in rows if row["way"] == way and row[field])
+def measured(rows: Iterable[CostRow], layer: str, field: str) -> list[tuple[int, float]]:
+    return sorted((row["n"], row[field]) for row in rows if row["way"] == layer and row[field])
 
 
-def expected_line(rows: Iterable[CostRow], way: str, field: str) -> list[tuple[int, float]]:
+def expected_line(rows: Iterable[CostRow], layer: str, field: str) -> list[tuple[int, float]]:
     """Return (n, value) on the expected slope through the largest n that was measured."""
-    points = measured(rows, way, field)
+    points = measured(rows, layer, field)
     if not points:
         return []
     n_last, last = points[-1]
-    return [(n, last * (n / n_last) ** SLOPES[field][way]) for n, _ in points]
+    return [(n, last * (n / n_last) ** SLOPES[field][layer]) for n, _ in points]
 
 
 class LayerCost(NamedTuple):
@@ -50,7 +50,7 @@ class LayerCost(NamedTuple):
     steps: str  # operations that must wait for each other
     path: str  # steps from any position to the one furthest away
     next_work: str  # multiplications for one more position
-    kept: str  # numbers that must be kept for it
+    cached: str  # numbers that must be kept for it
 
 
 def layer_costs(n: int, d: int = D) -> tuple[LayerCost, LayerCost]:

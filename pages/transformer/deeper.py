@@ -1,7 +1,6 @@
 """What goes deeper: how a word's position is told, order known twice, and what a long sentence costs."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -23,7 +22,7 @@ from ui.layout import figures_table
 N = 48  # positions that are drawn
 
 
-def where_a_word_stands() -> None:
+def position_waves() -> None:
     """Draw the positions that are added, and what is left of them in the dot product of two places."""
     table = sinusoidal(N, CONFIG.d_model)
     positions, dimensions = map(Axis.numbered, ("positions", "dimensions"), table.shape)
@@ -50,41 +49,32 @@ TRAINED = {"additive": "translator-additive", "transformer": MODEL, "attention_t
 
 
 def order_twice(text: str | None) -> None:
-    """Draw what both kinds of translator say without order, without attention, and how much they lose."""
+    """Draw a table of translators with and without order and attention: their BLEU, and the visitor's sentence."""
     costs = committed_costs()
     if not costs:
         st.info("Nothing was measured beforehand.")
         return
-    found = {(one["model"], one["without"]): one for one in costs["rows"]}
-    words = (
+    figures_of = {(row["model"], row["without"]): row for row in costs["rows"]}
+
+    def row(name: str, passes: str, figures: Mapping[str, float], french: str = "") -> tuple[str, ...]:
+        return name, passes, f"{figures['bleu']:.1f}", f"{figures['bleu_long']:.1f}", french
+
+    text_above = (
         "A GRU's states know the order, and attention follows it. Without the reading in order, or a transformer's "
         "positions, most translations fall apart."
     )
-    french = reduced(text) if text else {}
-    rows = [
-        (
-            name,
-            _passes(card_or_empty(TRAINED.get(which[1]) or TRAINED[which[0]])),
-            f"{found[which]['bleu']:.1f}",
-            f"{found[which]['bleu_long']:.1f}",
-            french.get(which, ""),
-        )
-        for which, name in ROWS.items()
-    ]
+    french, rows = reduced(text) if text else {}, []
+    for variant, name in ROWS.items():
+        epochs = card_or_empty(TRAINED.get(variant[1]) or TRAINED[variant[0]]).get("epochs")
+        rows.append(row(name, f"{epochs:g}" if epochs else "unknown", figures_of[variant], french.get(variant, "")))
     if card := variants_of("translator").get("unordered"):
-        score, passes = card["test"]["bleu"], f"{rows[-1][1]} + 1"
-        rows.append((LEARNED_WITHOUT, passes, f"{score:.1f}", f"{card['test']['bleu_long']:.1f}", ""))
-        before, lost = (found["transformer", without]["bleu"] for without in ("", "positions"))
-        words += _would_do(before, lost, score)
+        rows.append(row(LEARNED_WITHOUT, f"{rows[-1][1]} + 1", card["test"]))
+        before, lost = (figures_of["transformer", without]["bleu"] for without in ("", "positions"))
+        text_above += _would_do(before, lost, card["test"]["bleu"])
     if fair := card_or_empty("translator-additive").get("after_five_epochs"):
-        score = fair["test"]
-        rows.insert(1, (FAIRLY, "5", f"{score['bleu']:.1f}", f"{score['bleu_long']:.1f}", ""))
-    paragraph(words)
+        rows.insert(1, row(FAIRLY, "5", fair["test"]))
+    paragraph(text_above)
     figures_table(("", "passes of training", "BLEU", "12 words and more", "your sentence"), *rows)
-
-
-def _passes(card: Mapping[str, Any]) -> str:
-    return f"{card['epochs']:g}" if "epochs" in card else "unknown"
 
 
 FAIRLY, LEARNED_WITHOUT = "– trained for five passes only", "– without positions, trained on so for one pass"
@@ -92,11 +82,11 @@ ALMOST = 1.0  # BLEU that is hardly worth a word
 
 
 def _would_do(before: float, without: float, learned: float) -> str:
-    """Say how much of what was lost without positions a transformer learns to do without them."""
-    rest = "Positions were redundant" if before - learned < ALMOST else "The rest it did not win back"
+    """Return a sentence: how much of the BLEU that it lost without positions a transformer learns to win back."""
+    verdict = "Positions were redundant" if before - learned < ALMOST else "The rest it did not win back"
     return (
         f"\n\n**Would it learn to do without?** In one pass more it wins back {learned - without:.0f} of the "
-        f"{before - without:.0f} BLEU that it lost. {rest}."
+        f"{before - without:.0f} BLEU that it lost. {verdict}."
     )
 
 
@@ -114,14 +104,11 @@ def cost_of_length(n: int) -> None:
     figures_table(
         (f"n = {n} pieces, d = 192", "recurrent loop", "self-attention"),
         *zip(COSTS, *cost.layer_costs(n), strict=True),
-        ("one word more at n = 1,000", *(one.next_work for one in cost.layer_costs(1000))),
+        ("one word more at n = 1,000", *(figures.next_work for figures in cost.layer_costs(1000))),
         *(
-            (
-                f"training on {trained['sentences']:,} sentences of {one['n']}",
-                f"{one['recurrent']:.1f} s",
-                f"{one['attention']:.1f} s",
-            )
-            for one in trained["seconds_of_a_pass"]
+            [f"training on {trained['sentences']:,} sentences of {figures['n']}"]
+            + [f"{figures[layer]:.1f} s" for layer in ("recurrent", "attention")]
+            for figures in trained["seconds_of_a_pass"]
         ),
     )
 

@@ -31,13 +31,13 @@ class TransformerHead(NamedTuple):
         return f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}"
 
     @property
-    def where(self) -> str:
+    def attention_name(self) -> str:
         return name_in_stack(self.kind, self.layer)
 
     @property
-    def without(self) -> ListedEdit:
+    def switch_off_edit(self) -> ListedEdit:
         """The edit that switches it off."""
-        return ListedEdit(DropHead(self.head), f"{self.label}: switched off", self.where)
+        return ListedEdit(DropHead(self.head), f"{self.label}: switched off", self.attention_name)
 
 
 class Experiment(NamedTuple):
@@ -47,10 +47,10 @@ class Experiment(NamedTuple):
     edits: EditsByAttention
 
 
-def _named(text: str) -> TransformerHead:
+def _parse_head(text: str) -> TransformerHead:
     kind, layer, number = text.split("-")
     head = TransformerHead(kind, whole_number(layer) - 1, whole_number(number) - 1)
-    if any(getattr(head, part) not in choices for part, (_, choices) in CHOICES.items()):
+    if any(getattr(head, name) not in choices for name, (_, choices) in CHOICES.items()):
         raise ValueError(f"text must name a head such as cross-2-3, got {text!r}")
     return head
 
@@ -60,10 +60,10 @@ CHOSEN = Field(
     "chosen",
     TransformerHead("encoder", 2, 0),  # where every word looks one back
     address="head",
-    parse=_named,
-    text=lambda head: f"{head.where}-{head.head + 1}",
+    parse=_parse_head,
+    text=lambda head: f"{head.attention_name}-{head.head + 1}",
 )
-EDITS = EditList(NAME, off=lambda text: [_named(one).without for one in dict.fromkeys(text.split("."))])
+EDITS = EditList(NAME, off=lambda text: [_parse_head(name).switch_off_edit for name in dict.fromkeys(text.split("."))])
 _translated_together = cached_computation(by_model=True)(core.translate_together)
 _layers_explained = cached_computation(by_model=True)(core.explain_layers)
 
@@ -78,25 +78,26 @@ def edited(experiment: Experiment, *, with_positions: bool = True) -> EditedTran
     return EditedTranslator(model, experiment.edits, with_positions)
 
 
-def said(experiment: Experiment, *sources: core.SourceSentence, with_positions: bool = True) -> list[str]:
+def translate_sources(experiment: Experiment, *sources: core.SourceSentence, with_positions: bool = True) -> list[str]:
     """Return the French of sources with the same number of pieces by the changed model."""
-    return [one.text for one in _translated_together(edited(experiment, with_positions=with_positions), sources)]
+    return [each.text for each in _translated_together(edited(experiment, with_positions=with_positions), sources)]
 
 
 def reduced(text: str) -> dict[tuple[str, str], str]:
-    """Return the French of each kind of translator, and of the same with something left out, see committed_costs()."""
+    """Return the French of translators, whole and with something left out, by (model, what is left out)."""
     additive, none, transformer = map(model_or_stop, ("translator-additive", "translator-none", MODEL))
-    ways: dict[tuple[str, str], Any] = {
+    models: dict[tuple[str, str], Any] = {
         ("additive", ""): additive,
         ("additive", "recurrence"): EditedTranslator(additive, reads_single_pieces=True),
         ("additive", "attention_trained"): none,
         ("transformer", ""): transformer,
         ("transformer", "positions"): EditedTranslator(transformer, with_positions=False),
     }
-    return {way: _translated_together(model, [core.read_source(text)])[0].text for way, model in ways.items()}
+    source = core.read_source(text)
+    return {variant: _translated_together(model, [source])[0].text for variant, model in models.items()}
 
 
 def traces(experiment: Experiment) -> dict[tuple[str, int], AttentionTrace]:
     """Return the traces of all layers, by (kind, layer), of the changed model saying what it says as trained."""
-    source, made = core.read_source(experiment.text), translation(TRANSLATOR, experiment.text)
-    return _layers_explained(model_or_stop(MODEL), source, made, experiment.edits)
+    source, learned = core.read_source(experiment.text), translation(TRANSLATOR, experiment.text)
+    return _layers_explained(model_or_stop(MODEL), source, learned, experiment.edits)

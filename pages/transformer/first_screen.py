@@ -12,7 +12,7 @@ from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.inference import word_orders as orders
 from attention_core.inference.translation import SourceSentence, read_source
-from pages.transformer.experiment import EDITS, NAME, Experiment, edited, said
+from pages.transformer.experiment import EDITS, NAME, Experiment, edited, translate_sources
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import cached_computation
@@ -20,19 +20,19 @@ from ui.state import Field, one_of, whole_number
 from ui.try_this import TryThis
 from ui.words import text_field
 
-WAYS = {"Without positions": False, "With positions": True}
-"""Titles of the two halves: whether the model is told where each piece stands."""
+HALVES = {"Without positions": False, "With positions": True}
+"""By the titles of the two halves, whether the model gets the position of each piece."""
 HEAP = "The cat is under the table."
-SHOWN = "transformer_orders"
+ORDERS_KEY = "transformer_orders"
 PICTURED = 24  # numbers of each piece that are drawn
 TRIES = 30  # orders that are tried for a new one
-LEAST_CHANGE = 0.001  # share below which numbers count as the same
+SMALLEST_CHANGE = 0.001  # share below which numbers count as the same
 LOST = "the order is lost"
 
 
 def _order_of(text: str) -> tuple[str, int]:
-    how, seed = text.split("-")
-    return one_of(("shuffled", "reversed"))(how), whole_number(seed)
+    kind, seed = text.split("-")
+    return one_of(("shuffled", "reversed"))(kind), whole_number(seed)
 
 
 ORDER = Field(
@@ -43,97 +43,97 @@ _compare_orders = cached_computation(by_model=True)(orders.compare_orders)
 
 
 def order_buttons(source: SourceSentence | None) -> None:
-    """Let a person put the words into another order; a button that would change nothing is off."""
-    for label, how, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
-        new = source and _next_order(source, how)
-        st.button(
-            label, key=f"transformer_{label.lower()}", on_click=ORDER.take, args=(new,), icon=icon, disabled=not new
-        )
+    """Draw the buttons that put the words into another order; one that would change nothing is off."""
+    for label, kind, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
+        order = source and _next_order(source, kind)
+        button = partial(st.button, label, f"transformer_{label.lower()}", icon=icon, disabled=not order)
+        button(on_click=ORDER.take, args=(order,))
 
 
-def _next_order(source: SourceSentence, how: str) -> tuple[str, int] | None:
-    """Return an order whose words stand neither as now nor as typed; None where there is none."""
-    seed, now = ORDER.value[1], _other_order(source)[1].words
-    for one in range(seed + 1, seed + TRIES) if how == "shuffled" else (seed,):
-        order, other, _ = _other_order(source, (how, one))
-        if other.words != now and order != sorted(order):
-            return how, one
+def _next_order(source: SourceSentence, kind: str) -> tuple[str, int] | None:
+    """Return an order that differs from the present one and the typed one; None where there is none."""
+    present_seed, present_words = ORDER.value[1], _second_order(source)[1].words
+    for seed in range(present_seed + 1, present_seed + TRIES) if kind == "shuffled" else (present_seed,):
+        order, candidate, _ = _second_order(source, (kind, seed))
+        if candidate.words != present_words and order != sorted(order):
+            return kind, seed
     return None
 
 
-def _other_order(
-    source: SourceSentence, told: tuple[str, int] | None = None
+def _second_order(
+    source: SourceSentence, kind_and_seed: tuple[str, int] | None = None
 ) -> tuple[list[int], SourceSentence, Tensor]:
     n = orders.movable_words(source)
-    typed, order = range(n), orders.word_order(n, *(told or ORDER.value))
-    if all(source.words[one] == source.words[place] for one, place in zip(order, typed, strict=True)):
-        order = [*typed]  # words that stand there twice
+    original, order = range(n), orders.word_order(n, *(kind_and_seed or ORDER.value))
+    if all(source.words[index] == source.words[position] for index, position in zip(order, original, strict=True)):
+        order = [*original]  # words that stand there twice
     return order, *orders.reordered(source, order)
 
 
-def _verdict(is_other: bool, changed: Tensor, french: list[str]) -> str:
-    """Return what two orders make of a sentence, where its numbers changed by these shares."""
-    if not is_other:
+def _verdict(is_reordered: bool, changed: Tensor, french: list[str]) -> str:
+    """Return in words what another order does, from the share by which each piece's numbers changed, and the French."""
+    if not is_reordered:
         return "no other order"
-    if float(changed.max()) < LEAST_CHANGE:
+    if float(changed.max()) < SMALLEST_CHANGE:
         return LOST
     return "other numbers, the same French" if french[0] == french[1] else "each order, its own French"
 
 
 def two_orders(experiment: Experiment) -> None:
-    """Draw the sentence as typed and in the other order: each piece's numbers, without positions and with them."""
+    """Draw each piece's numbers in the typed order and in the other, without positions and with them."""
     source = read_source(experiment.text)
-    order, other, places = _other_order(source)
-    moved = experiment._replace(edits=orders.reordered_edits(experiment.edits, places))
-    found = {
-        title: _compare_orders(edited(experiment, with_positions=given), source, order) for title, given in WAYS.items()
+    order, reordered, positions = _second_order(source)
+    moved = experiment._replace(edits=orders.reordered_edits(experiment.edits, positions))
+    comparisons = {
+        title: _compare_orders(edited(experiment, with_positions=with_positions), source, order)
+        for title, with_positions in HALVES.items()
     }
-    n_shown = len(source.ids) - 1  # the end stays where it is
-    pictured = [one[:n_shown, :PICTURED] for each in found.values() for one in (each.states, each.shuffled_states)]
-    states = orders.as_bytes(pictured)
-    texts = [base64.b64encode(numbers).decode() for numbers in states]
-    ways = []
-    for number, (title, comparison) in enumerate(found.items()):
+    n_pieces = len(source.ids) - 1  # the end stays where it is
+    states = [each for comparison in comparisons.values() for each in (comparison.states, comparison.shuffled_states)]
+    pictures = orders.as_bytes([each[:n_pieces, :PICTURED] for each in states])
+    texts = [base64.b64encode(numbers).decode() for numbers in pictures]
+    halves = []
+    for number, (title, comparison) in enumerate(comparisons.items()):
         if moved == experiment:
-            french = said(experiment, source, other, with_positions=WAYS[title])
+            french = translate_sources(experiment, source, reordered, with_positions=HALVES[title])
         else:
-            both = (experiment, source), (moved, other)
-            french = [said(*one, with_positions=WAYS[title])[0] for one in both]
-        verdict = _verdict(order != sorted(order), comparison.changed[:n_shown], french)
-        ways.append(
+            inputs = (experiment, source), (moved, reordered)
+            french = [translate_sources(*each, with_positions=HALVES[title])[0] for each in inputs]
+        verdict = _verdict(order != sorted(order), comparison.changed[:n_pieces], french)
+        halves.append(
             {
                 "title": title,
                 "states": texts[2 * number : 2 * number + 2],
-                "changed": comparison.changed[:n_shown].tolist(),
+                "changed": comparison.changed[:n_pieces].tolist(),
                 "french": french,
                 "same": verdict == LOST,
                 "verdict": verdict,
             }
         )
-    labels, now = source.labels[:n_shown], next(iter(found.values())).order[:n_shown].tolist()
-    columns = {title: comparison.changed[:n_shown].tolist() for title, comparison in found.items()}
-    drawn = partial(bar_table, [labels[place] for place in now], columns, (GREY, ROLE_COLOURS[Role.QUERY]))
-    note_picture(drawn, "How far each word's numbers changed")
-    with st.container(key=SHOWN):
+    labels, new_order = source.labels[:n_pieces], next(iter(comparisons.values())).order[:n_pieces].tolist()
+    columns = {title: comparison.changed[:n_pieces].tolist() for title, comparison in comparisons.items()}
+    drawing = partial(bar_table, [labels[piece] for piece in new_order], columns, (GREY, ROLE_COLOURS[Role.QUERY]))
+    note_picture(drawing, "How far each word's numbers changed")
+    with st.container(key=ORDERS_KEY):
         _two_orders(
             key="transformer_two_orders",
             data={
                 "labels": labels,
-                "word_of": source.word_of[:n_shown],
-                "order": now,
+                "word_of": source.word_of[:n_pieces],
+                "order": new_order,
                 "width": PICTURED,
-                "ways": ways,
+                "ways": halves,
             },
         )
 
 
-def what_is_changed(experiment: Experiment) -> None:
-    """Say that attention is changed and what the model says as trained, if so."""
+def draw_edited_note(experiment: Experiment) -> None:
+    """Where attention is changed, say so, and what the model says as trained."""
     if not experiment.edits:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Its attention is changed under *Try*.", width="content")
-        (trained,) = said(Experiment(experiment.text, {}), read_source(experiment.text))
+        (trained,) = translate_sources(Experiment(experiment.text, {}), read_source(experiment.text))
         st.html(f'<span class="as-trained">As trained: <i lang="fr">{html.escape(trained)}</i></span>', width="content")
         st.button("Everything as trained", key="transformer_restore", on_click=EDITS.reset)
 
@@ -148,14 +148,15 @@ def surprise(text: str) -> TryThis:
 
     def outcome() -> tuple[int, str]:
         source = read_source(text)
-        _, other, _ = _other_order(source)
-        heap = " ".join(other.words).removesuffix(" .")
-        (typed, moved), (_, known) = (
-            said(Experiment(text, {}), source, other, with_positions=given) for given in WAYS.values()
+        _, reordered, _ = _second_order(source)
+        heap = " ".join(reordered.words).removesuffix(" .")
+        (french, heap_french), (_, ordered_french) = (
+            translate_sources(Experiment(text, {}), source, reordered, with_positions=with_positions)
+            for with_positions in HALVES.values()
         )
-        if moved == typed:
-            return 0, f"Both orders become *{moved}* With positions the heap, *{heap}*, becomes *{known}*"
-        return (1 if moved else 2), f"*{heap}* becomes *{moved}*"
+        if heap_french == french:
+            return 0, f"Both orders become *{french}* With positions the heap, *{heap}*, becomes *{ordered_french}*"
+        return (1 if heap_french else 2), f"*{heap}* becomes *{heap_french}*"
 
     return TryThis(
         f"Shuffle *{HEAP}*",
@@ -163,6 +164,6 @@ def surprise(text: str) -> TryThis:
         ("The same French as before", "A heap of French words", "Nothing"),
         act,
         outcome,
-        SHOWN,
-        hides=f".st-key-{SHOWN}",
+        ORDERS_KEY,
+        hides=f".st-key-{ORDERS_KEY}",
     )

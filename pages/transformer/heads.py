@@ -24,18 +24,18 @@ from ui.state import Field, following, whole_number
 from ui.translators import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
 
-ASKS = {
+QUERIES_AND_KEYS = {
     "encoder": "Each English piece asks all English pieces",
     "decoder": "Each French piece asks the French up to it, never what comes after",
     "cross": "Each French piece asks all English pieces",
 }
 QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
 STEPS = Stepper(page.NAME)
-LEAST = 0.0005  # change of a probability below which hardly anything has changed
+SMALLEST_CHANGE = 0.0005  # change of a probability below which hardly anything has changed
 _probabilities = cached_computation(by_model=True)(piece_probabilities)
 
 
-def _looked_at(experiment: page.Experiment) -> tuple[page.TransformerHead, AttentionTrace, int]:
+def _chosen_head(experiment: page.Experiment) -> tuple[page.TransformerHead, AttentionTrace, int]:
     head = page.CHOSEN.value
     trace = page.traces(experiment)[head[:2]]
     return head, trace, min(QUERY.value, trace.n_queries - 1)
@@ -47,57 +47,59 @@ def _choose_head(
     """Let a person choose kind, layer and head, and perhaps switch it off; see _looked_at."""
     head = page.CHOSEN.value
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="transformer_choice"):
-        for part, (label, choices) in page.CHOICES.items():
+        for name, (label, choices) in page.CHOICES.items():
             st.segmented_control(
                 label,
                 choices,
                 format_func=lambda choice: choice.capitalize() if isinstance(choice, str) else str(choice + 1),
                 required=True,
-                **following(f"transformer_{part}", getattr(head, part), partial(_take_part, part)),
+                **following(f"transformer_{name}", getattr(head, name), partial(_on_choice, name)),
             )
         if switch:
-            label = "Switch on" if head.without in page.EDITS.changes else "Switch off"
-            st.button(label, key="transformer_switch", on_click=changing(page.EDITS.toggle), args=(head.without,))
-    st.caption(f"{ASKS[head.kind]}.")
-    return _looked_at(experiment)
+            edit = head.switch_off_edit
+            label = "Switch on" if edit in page.EDITS.changes else "Switch off"
+            st.button(label, key="transformer_switch", on_click=changing(page.EDITS.toggle), args=(edit,))
+    st.caption(f"{QUERIES_AND_KEYS[head.kind]}.")
+    return _chosen_head(experiment)
 
 
-def _take_part(part: str, choice: Any) -> None:
-    page.CHOSEN.value = page.CHOSEN.value._replace(**{part: choice})
+def _on_choice(name: str, choice: Any) -> None:
+    page.CHOSEN.value = page.CHOSEN.value._replace(**{name: choice})
 
 
 def all_heads(experiment: page.Experiment) -> None:
-    """Draw all heads of the chosen kind, and the chosen one large; clicks choose."""
+    """Draw the weights of all heads of the chosen kind, of which a click chooses one, and the chosen head large."""
     head, trace, query = _choose_head(experiment)
     layers = [page.traces(experiment)[head.kind, layer] for layer in range(page.CONFIG.n_layers)]
-    habits = [[describe_head(one) for one in layer] for layer in summaries(layers, _end(head, trace))]
-    every, large = st.columns([1.1, 1], gap="medium")
-    with every:
+    habits = [[describe_head(summary) for summary in layer] for layer in summaries(layers, _ignored_keys(head, trace))]
+    mosaic_column, head_column = st.columns([1.1, 1], gap="medium")
+    with mosaic_column:
         _mosaic(layers, head, habits)
-    with large:
+    with head_column:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
-        look, name = at_query(trace, query), f"transformer_{head.kind}"
-        show_step_chart(trace, step_of(trace, "weights"), head.head, look, name, on_choose=QUERY)
+        step_look, name = at_query(trace, query), f"transformer_{head.kind}"
+        show_step_chart(trace, step_of(trace, "weights"), head.head, step_look, name, on_choose=QUERY)
 
 
-def _end(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:
+def _ignored_keys(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:
     return () if head.kind == "decoder" else (trace.n_keys - 1,)  # the end of the sentence is no word
 
 
 def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: list[list[str]]) -> None:
-    def take(clicked: dict[str, Any]) -> None:
-        page.CHOSEN.value = page.CHOSEN.value._replace(layer=int(clicked["layer"]), head=int(clicked["head"]))
+    def on_click(cell: dict[str, Any]) -> None:
+        page.CHOSEN.value = head._replace(layer=int(cell["layer"]), head=int(cell["head"]))
 
-    places = product(range(page.CONFIG.n_layers), range(page.CONFIG.n_heads))
+    indices = product(range(page.CONFIG.n_layers), range(page.CONFIG.n_heads))
+    heads = [page.TransformerHead(head.kind, layer, number) for layer, number in indices]
     chart = heads_chart(
         mosaic(layers, size=70),
         habits,
         chosen=(head.layer, head.head),
-        off={place for place in places if page.TransformerHead(head.kind, *place).without in page.EDITS.changes},
+        off={(each.layer, each.head) for each in heads if each.switch_off_edit in page.EDITS.changes},
         select="head",
     )
-    words = f"Weights of all heads of all layers, {head.kind} attention; click one"
-    draw_chart(chart, width="content", alt=words, **click(f"transformer_heads_{head.kind}", "head", take))
+    description = f"Weights of all heads of all layers, {head.kind} attention; click one"
+    draw_chart(chart, width="content", alt=description, **click(f"transformer_heads_{head.kind}", "head", on_click))
 
 
 def transformer_steps(experiment: page.Experiment) -> None:
@@ -106,15 +108,15 @@ def transformer_steps(experiment: page.Experiment) -> None:
     if not (step := STEPS.draw(trace, query, head.head)):
         return
     name = f"{page.NAME}_{head.kind}"
-    words, matrix = st.columns([0.9, 1], gap="large")
-    with words:
+    text_column, matrix_column = st.columns([0.9, 1], gap="large")
+    with text_column:
         with st.container(key="desk_transformer_arcs"):
             section("Click a word: where does it look?", Role.QUERY)
             _arcs(trace, head, query)
-        habit = describe_head(summarise(trace, head.head, _end(head, trace)))
+        habit = describe_head(summarise(trace, head.head, _ignored_keys(head, trace)))
         st.caption(f"This head, on average: {habit}.")
         show_words(trace, step, head.head, query, name)
-    with matrix:
+    with matrix_column:
         show_step_chart(trace, step, head.head, at_query(trace, query), name, stepper=STEPS, on_choose=QUERY)
 
 
@@ -136,11 +138,11 @@ def _arcs(
         first_key=list(range(len(keys))),
         pieces_of=[[label] for label in labels],
     )
-    axes, cuts, choose = (queries.name, keys.name), change is not None, partial(_take_query, change)
+    axes, cuts, choose = (queries.name, keys.name), change is not None, partial(_on_word, change)
     aligned_words(page.NAME, view, model=head.label, active=query, axes=axes, plain=True, cuts=cuts, on_choose=choose)
 
 
-def _take_query(change: Callable[[int, float | None], None] | None) -> None:
+def _on_word(change: Callable[[int, float | None], None] | None) -> None:
     row, arc = chosen_row(page.NAME), chosen_arc(page.NAME)
     if row is not None:
         QUERY.value = row
@@ -153,35 +155,36 @@ def change_heads(experiment: page.Experiment) -> None:
     """Let a person change the chosen head, and draw what becomes of the translation."""
     head, trace, query = _choose_head(experiment, switch=True)
     text, queries, keys = experiment.text, trace.story.query_axis.labels, trace.story.key_axis.labels
-    row = WeightsRow(page.EDITS, trace, [query], head.head, head.where, text, f"{head.label}: ")
+    row = WeightsRow(page.EDITS, trace, [query], head.head, head.attention_name, text, f"{head.label}: ")
     left, right = st.columns(2, gap="large")
     with left:
         _arcs(trace, head, query, lambda key, weight: row.set_weight([key], weight) if key in row.keys else None)
-        others = range(query if head.kind == "decoder" else len(queries))
-        names = {other: queries[other] for other in others if other != query}
-        weight_editor(row, {(key,): keys[key] for key in row.keys}, names)
+        rows = range(query if head.kind == "decoder" else len(queries))
+        row_names = {row_index: queries[row_index] for row_index in rows if row_index != query}
+        weight_editor(row, {(key,): keys[key] for key in row.keys}, row_names)
         page.EDITS.draw(trace, hint="Click a lower word, then an upper one to cut their arc.")
     with right:
-        _what_became_of_it(experiment)
+        _draw_changed_translation(experiment)
         show_weights_difference(page.NAME, page.traces(page.Experiment(text, {}))[head[:2]], trace, head.head)
 
 
-def _what_became_of_it(experiment: page.Experiment) -> None:
-    source, made = read_source(experiment.text), translation(page.TRANSLATOR, experiment.text)
-    st.markdown(f"As trained: *{error_markdown(made.text)}*")
+def _draw_changed_translation(experiment: page.Experiment) -> None:
+    source, learned = read_source(experiment.text), translation(page.TRANSLATOR, experiment.text)
+    st.markdown(f"As trained: *{error_markdown(learned.text)}*")
     if not experiment.edits:
         return
-    st.markdown(f"Changed: *{error_markdown(page.said(experiment, source)[0])}*")
-    both = experiment._replace(edits={}), experiment
-    before, now = (_probabilities(page.edited(one), source, made.ids) for one in both)
-    changes = [abs(one - other) for one, other in zip(before, now, strict=True)]
-    place = changes.index(max(changes))
-    where = f"after {literal(' '.join(made.labels[:place]))}" if place else "first"
-    st.caption(f"{'Most' if changes[place] >= LEAST else 'Hardly anything'} has changed in what comes {where}:")
-    show_next_word(page.NAME, page.TRANSLATOR, source, tuple(made.ids[:place]), experiment.edits)
+    st.markdown(f"Changed: *{error_markdown(page.translate_sources(experiment, source)[0])}*")
+    experiments = experiment._replace(edits={}), experiment
+    before, after = (_probabilities(page.edited(each), source, learned.ids) for each in experiments)
+    changes = [abs(new - old) for old, new in zip(before, after, strict=True)]
+    piece = changes.index(max(changes))
+    context = f"after {literal(' '.join(learned.labels[:piece]))}" if piece else "first"
+    amount = "Most" if changes[piece] >= SMALLEST_CHANGE else "Hardly anything"
+    st.caption(f"{amount} has changed in what comes {context}:")
+    show_next_word(page.NAME, page.TRANSLATOR, source, tuple(learned.ids[:piece]), experiment.edits)
 
 
 def take_along(experiment: page.Experiment) -> None:
     """Offer the chosen head's trace."""
-    head, trace, query = _looked_at(experiment)
+    head, trace, query = _chosen_head(experiment)
     export_bar(trace, page.NAME, head=head.head, query=query)

@@ -4,9 +4,9 @@ import streamlit as st
 
 from attention_core.data.sentence_presets import LAYERED
 from attention_core.inference.translation import read_source
-from pages.transformer.deeper import cost_of_length, measured_cost, order_twice, where_a_word_stands
+from pages.transformer.deeper import cost_of_length, measured_cost, order_twice, position_waves
 from pages.transformer.experiment import MODEL, NAME, TRANSLATOR, experiment_on
-from pages.transformer.first_screen import order_buttons, surprise, two_orders, what_is_changed
+from pages.transformer.first_screen import draw_edited_note, order_buttons, surprise, two_orders
 from pages.transformer.heads import STEPS, all_heads, change_heads, transformer_steps
 from pages.transformer.heads import take_along as export_head
 from ui.computed import model_or_none
@@ -29,7 +29,7 @@ def orders() -> None:
     elif text and source:
         reading_remarks(source)
         experiment = experiment_on(text)
-        what_is_changed(experiment)
+        draw_edited_note(experiment)
         two_orders(experiment)
         with st.container(key="desk_transformer_numbers"):
             st.caption("Under each word: 24 of its 192 numbers; the % says how much all changed.")
@@ -43,13 +43,13 @@ def orders() -> None:
             Tab("heads", "All heads", lambda: all_heads(experiment)),
         ]
         take_along(lambda: export_head(experiment))
-        shown = shown_translation(TRANSLATOR, text, ())
-        doubts = [translation_doubts(NAME, text, shown)]
+        traced = shown_translation(TRANSLATOR, text, ())
+        doubts = [translation_doubts(NAME, text, traced)]
     page_tabs(
         NAME,
         *tabs,
         more=(
-            Tab("positions", "Where a word stands", where_a_word_stands),
+            Tab("positions", "Where a word stands", position_waves),
             Tab("twice", "Is the order learned twice?", lambda: order_twice(text)),
             Tab(
                 "cost",

@@ -16,13 +16,7 @@ from attention_core.data.pieces import MAX_WORDS, english_words
 from attention_core.device import to_array
 from attention_core.evaluate.translation_figures import Learning, learning_of
 from attention_core.inference.encoder_states import collapse
-from attention_core.inference.grammar import (
-    GENDERS,
-    OPPOSITE,
-    committed_grammar,
-    gender_probability,
-    gendered_words,
-)
+from attention_core.inference.grammar import GENDERS, OPPOSITE, committed_grammar, gender_probability, gendered_words
 from attention_core.inference.translation import NEXT_LABEL, TracedTranslation, read_source, word_likeness
 from attention_core.weights import WeightsError
 from pages.translate.charts import alignment_chart, unrolled_chart

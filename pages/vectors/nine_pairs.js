@@ -4,38 +4,38 @@ import { asPercent, clamp, isNew, make, pointedIn, set, shownBy, softmax } from 
 import { wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
 import { CENTRE, Plane, SIDE, two } from "../../ui/components/vector_plane.js";
 
-const ARRIVAL = [600, 1500], LATER = [0, 400]; // milliseconds: at rest, under way
-const FROM_ONE = 1e-9, LEAST_TOLD = 0.02; // what counts as a change of a weight, and what is told
-const tenths = (share) => `${(100 * share).toFixed(1)}%`;
+const ARRIVAL = [600, 1500], LATER = [0, 400]; // milliseconds: of rest, of movement
+const SMALLEST_CHANGE = 1e-9, SMALLEST_NOTED = 0.02; // of a weight: what counts as a change, and what the sentence is about
+const tenths = (share) => (share < 0.0995 || share >= 0.995 ? asPercent(share) : `${(100 * share).toFixed(1)}%`);
 const mixOf = (weights, rows) => [0, 1].map((side) => weights.reduce((sum, weight, at) => sum + weight * rows[at][side], 0));
 class NinePairs extends Plane {
   constructor(root) {
     super(root);
     this.beside = make(root, "div", "beside");
     this.table = make(this.beside, "table", { "aria-label": "The weight of every pair: how much a row takes from a column" });
-    this.told = make(this.beside, "p", { class: "told", role: "status" });
+    this.sentence = make(this.beside, "p", { class: "told", role: "status" });
     this.count = make(this.beside, "p", "count");
     this.lit = [];
-    this.pointed = pointedIn(root, (places) => { this.lit = places; this.request(); });
+    this.pointed = pointedIn(root, (positions) => { this.lit = positions; this.request(); });
   }
 
-  // An arrow's places among those that ask and those that are asked.
-  placesOf(place) {
-    const { tables, query, key } = this.data, at = place - tables.indexOf(tables[place]);
-    return [["queries", query], ["keys", key]].flatMap(([axis, table]) => (table === tables[place] ? [[axis, at]] : []));
+  // An arrow's positions on the axes: among the queries, among the keys, or both.
+  positionsOf(arrow) {
+    const { tables, query, key } = this.data, row = arrow - tables.indexOf(tables[arrow]);
+    return [["queries", query], ["keys", key]].flatMap(([axis, table]) => (table === tables[arrow] ? [[axis, row]] : []));
   }
 
-  isLit(places) { return places.some((place) => this.lit.some((one) => String(one) === String(place))); }
+  isLit(positions) { return positions.some((position) => this.lit.some((lit) => String(lit) === String(position))); }
 
-  isActive(place) { return this.lit.length ? this.isLit(this.placesOf(place)) : super.isActive(place); }
+  isActive(arrow) { return this.lit.length ? this.isLit(this.positionsOf(arrow)) : super.isActive(arrow); }
 
-  makeTip(place) {
-    const tip = super.makeTip(place);
-    this.pointed.over(tip, () => this.placesOf(place).slice(0, 1));
+  makeTip(arrow) {
+    const tip = super.makeTip(arrow);
+    this.pointed.over(tip, () => this.positionsOf(arrow).slice(0, 1));
     return tip;
   }
 
-  // What has changed is told since the last touch; until the first one, since the example's own beginning.
+  // Weights are compared with those at the last touch; until the first one, with those of the example.
   taken() {
     if (this.goal) this.arrows = this.goal;
     this.goal = null;
@@ -44,35 +44,35 @@ class NinePairs extends Plane {
   }
 
   adopt(data, tell) {
-    const isOld = data.revision === this.revision, was = this.arrows;
+    const isOld = data.revision === this.revision, previous = this.arrows;
     if (!isOld) this.from = null;
     super.adopt(data, tell);
-    if (!isOld) this.glide(...(was?.length === data.arrows.length ? [was, LATER] : [data.from, ARRIVAL]));
+    if (!isOld) this.glide(...(previous?.length === data.arrows.length ? [previous, LATER] : [data.from, ARRIVAL]));
     if (!this.from) this.base = data.before;
     else if (data.map) this.base = this.weights(this.from);
     this.svg.parentNode.hidden = data.arrows.length === 0;
     if (isNew(this.table, data.rows, data.columns)) this.buildTable(data);
   }
 
-  glide(from, [rest, way]) {
+  glide(from, [rest, duration]) {
     this.goal = null;
     if (!from || String(from) === String(this.arrows) || wantsLessMotion()) return;
     const goal = (this.goal = this.arrows), began = performance.now() + rest;
-    const go = (now) => {
+    const step = (now) => {
       if (this.goal !== goal) return;
-      const share = clamp((now - began) / way, 0, 1) ** 2;
+      const share = clamp((now - began) / duration, 0, 1) ** 2;
       if (share === 1) this.goal = null;
-      this.arrows = goal.map((arrow, place) => arrow.map((value, axis) => from[place][axis] + share * (value - from[place][axis])));
+      this.arrows = goal.map((arrow, index) => arrow.map((value, axis) => from[index][axis] + share * (value - from[index][axis])));
       this.request();
-      if (share < 1) requestAnimationFrame(go);
+      if (share < 1) requestAnimationFrame(step);
     };
-    go(began);
+    step(began);
   }
 
   buildBehind() {
     this.edges = make(this.svg, "svg:path", "edge");
     this.ghosts = make(this.svg, "svg:path", "ghost");
-    this.ways = make(this.svg, "svg:path", "way");
+    this.paths = make(this.svg, "svg:path", "way");
     this.before = this.arrows.map(() => make(this.svg, "svg:text", "name before"));
     this.outs = make(this.svg, "svg:path", "out");
     this.numbers = this.data.rows.map((_, row) => make(this.svg, "svg:text", "number", String(row + 1)));
@@ -98,54 +98,54 @@ class NinePairs extends Plane {
   // The rows of a table: as they are dragged, or as Python gave them where they are no arrows.
   rowsOf(name, arrows) {
     const { tables, given } = this.data;
-    return tables.includes(name) ? arrows.filter((_, place) => tables[place] === name) : given[name];
+    return tables.includes(name) ? arrows.filter((_, index) => tables[index] === name) : given[name];
   }
 
   weights(arrows = this.arrows) {
     const { map, allowed, query, key, soft, weights } = this.data;
     if (!map) return weights;
-    const asked = this.rowsOf(key, arrows);
+    const keys = this.rowsOf(key, arrows);
     return this.rowsOf(query, arrows).map((row, i) => {
       const turned = map[0].map((_, column) => row.reduce((sum, value, at) => sum + value * map[at][column], 0));
-      const scores = asked.map((other, j) =>
-        allowed && !allowed[i][j] ? -Infinity : other.reduce((sum, value, at) => sum + value * turned[at], 0));
+      const scores = keys.map((key, j) =>
+        allowed && !allowed[i][j] ? -Infinity : key.reduce((sum, value, at) => sum + value * turned[at], 0));
       return soft ? softmax(scores) : scores.map((score) => (score === -Infinity ? 0 : score));
     });
   }
 
   follow() {
-    const at = (place) => this.arrows[place].map((value, axis) => (axis ? this.y(value) : this.x(value)));
-    set(this.edges, { d: this.data.edges.map(([one, other]) => `M${at(one)}L${at(other)}`).join("") });
+    const at = (arrow) => this.arrows[arrow].map((value, axis) => (axis ? this.y(value) : this.x(value)));
+    set(this.edges, { d: this.data.edges.map(([start, end]) => `M${at(start)}L${at(end)}`).join("") });
     this.drawGhosts(at);
     if (!this.cells) return;
     const weights = this.weights(), { soft, allowed, neuron, rows, columns } = this.data, flat = weights.flat();
-    const most = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : two;
+    const largest = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : two;
     const base = this.base?.length === weights.length && this.base[0].length === weights[0].length ? this.base : null;
-    const moved = this.moved().flatMap((place) => this.placesOf(place).map(String)), isMoved = (...place) => moved.includes(String(place));
-    let changed = 0, found = null;
+    const moved = this.moved().flatMap((arrow) => this.positionsOf(arrow).map(String)), isMoved = (...position) => moved.includes(String(position));
+    let changed = 0, largestChange = null;
     this.cells.forEach((row, i) => row.forEach(({ cell, share, change }, j) => {
       const by = base ? Math.abs(weights[i][j] - base[i][j]) : 0, isMasked = allowed && !allowed[i][j];
-      const isClose = by > FROM_ONE && soft && written(weights[i][j]) === written(base[i][j]), say = isClose ? tenths : written;
-      const isChanged = by > FROM_ONE && say(weights[i][j]) !== say(base[i][j]);
+      const isClose = by > SMALLEST_CHANGE && soft && written(weights[i][j]) === written(base[i][j]), write = isClose ? tenths : written;
+      const isChanged = by > SMALLEST_CHANGE && write(weights[i][j]) !== write(base[i][j]);
       changed += isChanged ? 1 : 0;
-      share.textContent = isMasked ? "may not" : say(weights[i][j]);
-      change.textContent = isChanged ? `was ${say(base[i][j])}` : "";
+      share.textContent = isMasked ? "may not" : write(weights[i][j]);
+      change.textContent = isChanged ? `was ${write(base[i][j])}` : "";
       cell.classList.toggle("moved", isChanged);
       cell.classList.toggle("masked", Boolean(isMasked));
       cell.classList.toggle("lit", this.isLit([["queries", i], ["keys", j]]));
-      cell.style.setProperty("--share", `${((80 * Math.abs(weights[i][j])) / most).toFixed(1)}%`);
+      cell.style.setProperty("--share", `${((80 * Math.abs(weights[i][j])) / largest).toFixed(1)}%`);
       cell.classList.toggle("below", weights[i][j] < 0);
-      if (rows[i] !== columns[j] && !isMoved("queries", i) && !isMoved("keys", j) && by > (found?.by ?? LEAST_TOLD)) found = { by, i, j };
+      if (rows[i] !== columns[j] && !isMoved("queries", i) && !isMoved("keys", j) && by > (largestChange?.by ?? SMALLEST_NOTED)) largestChange = { by, i, j };
     }));
     this.table.classList.toggle("compared", changed > 0);
     const even = this.data.map && soft && !allowed ? this.rowsOf(this.data.query, this.arrows).findIndex((row, i) => isMoved("queries", i) && !row.some(Boolean)) : -1;
-    this.cells.forEach((row, i) => row.forEach(({ cell }, j) => cell.classList.toggle("found", even < 0 ? found?.i === i && found.j === j : even === i)));
-    const told = this.goal ? "" : even >= 0
+    this.cells.forEach((row, i) => row.forEach(({ cell }, j) => cell.classList.toggle("found", even < 0 ? largestChange?.i === i && largestChange.j === j : even === i)));
+    const sentence = this.goal ? "" : even >= 0
       ? `${rows[even]} asks for nothing, and takes ${columns.length === 3 ? "a third" : asPercent(1 / columns.length)} from each.`
-      : found && (this.data.alone || (this.from && this.data.map)) && this.moved().length
-      ? `Only ${this.moved().map((place) => this.data.names[place]).join(" and ")} moved. Yet ${rows[found.i]} now takes ${written(weights[found.i][found.j])} from ${columns[found.j]}, not ${written(base[found.i][found.j])}.`
+      : largestChange && (this.data.alone || (this.from && this.data.map)) && this.moved().length
+      ? `Only ${this.moved().map((arrow) => this.data.names[arrow]).join(" and ")} moved. Yet ${rows[largestChange.i]} now takes ${written(weights[largestChange.i][largestChange.j])} from ${columns[largestChange.j]}, not ${written(base[largestChange.i][largestChange.j])}.`
       : changed ? "" : "Drag an arrow.";
-    if (this.told.textContent !== told) this.told.textContent = told;
+    if (this.sentence.textContent !== sentence) this.sentence.textContent = sentence;
     this.count.textContent = changed ? `${changed} of ${flat.length} ${soft ? "weights" : "scores"} changed.${neuron ? " In an ordinary neuron the weights stay." : ""}` : "";
     this.drawOutputs(weights);
   }
@@ -165,26 +165,26 @@ class NinePairs extends Plane {
 
   moved() {
     const from = this.from ?? this.data.from ?? this.arrows;
-    return this.arrows.map((_, place) => place).filter((place) => `${from[place]}` !== `${this.arrows[place]}`);
+    return [...this.arrows.keys()].filter((arrow) => `${from[arrow]}` !== `${this.arrows[arrow]}`);
   }
 
-  // Arrows that have moved are shown where they were, too.
+  // Arrows that have moved leave a ghost where they were.
   drawGhosts(at) {
     const from = this.from ?? this.data.from ?? this.arrows;
-    const was = (place) => [this.x(from[place][0]), this.y(from[place][1])];
+    const start = (arrow) => [this.x(from[arrow][0]), this.y(from[arrow][1])];
     const moved = this.moved();
-    set(this.ghosts, { d: moved.map((place) => `M${CENTRE} ${CENTRE}L${was(place)}`).join("") });
-    this.before.forEach((label, place) => {
-      label.textContent = moved.includes(place) ? `${this.data.names[place]} before` : "";
-      const [x, y] = was(place);
+    set(this.ghosts, { d: moved.map((arrow) => `M${CENTRE} ${CENTRE}L${start(arrow)}`).join("") });
+    this.before.forEach((label, arrow) => {
+      label.textContent = moved.includes(arrow) ? `${this.data.names[arrow]} before` : "";
+      const [x, y] = start(arrow);
       set(label, { x: clamp(x, 45, SIDE - 45), y: clamp(y + (y > CENTRE ? 16 : -16), 12, this.depth - 12) });
     });
-    set(this.ways, { d: moved.map((place) => `M${was(place)}L${at(place)}`).join("") });
+    set(this.paths, { d: moved.map((arrow) => `M${start(arrow)}L${at(arrow)}`).join("") });
   }
 
-  describe(place) {
-    const weights = this.weights()[place];
-    return weights && this.data.tables[place] === this.data.query
+  describe(arrow) {
+    const weights = this.weights()[arrow];
+    return weights && this.data.tables[arrow] === this.data.query
       ? weights.map((weight, j) => `${this.data.columns[j]} ${this.data.soft ? asPercent(weight) : two(weight)}`).join(", ")
       : "is asked";
   }

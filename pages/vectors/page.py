@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.vectors import tabs
-from pages.vectors.tables import FIRST, NAME, PRESET, STEPS, edited, follow_preset, rules, typed_problem
+from pages.vectors.tables import FIRST, NAME, PRESET, STEPS, edited, load_preset, problem_in_tables, rules
 from ui.parts import BODY
 from ui.player import export_bar, step_of
 from ui.skeleton import Tab, live, page_frame, page_tabs
@@ -22,10 +22,10 @@ NOTHING = TryThis(
 
 def workbench() -> None:
     """Draw the whole page below its heading; the pairs last, which tells the browser that Python has followed."""
-    follow_preset()
-    place = tabs.PLANE.container()
+    load_preset()
+    plane = tabs.PLANE.container()
     tabs.example_choice()
-    problem = typed_problem()
+    problem = problem_in_tables()
     if TRIED[NAME].value not in (NOT_TRIED, GUESSING) and not tabs.is_nothing(problem):
         TRIED[NAME].reset()  # its answer is about a vector of zeros
     if PRESET.value == FIRST:
@@ -45,7 +45,7 @@ def workbench() -> None:
     with st.container(key="desk_vectors_rules"):
         rules()
     take_along(lambda: export_bar(trace, NAME, query=tabs.chosen_cell(step_of(trace, "weights"))[0]))
-    with place:
+    with plane:
         tabs.show_pairs(problem, trace)
 
 

@@ -1,5 +1,6 @@
 """An attention problem of small tables that a person types, and its trace with every step."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,11 +15,12 @@ from attention_core.attention.scores import SCORES, Scaled, Score
 from attention_core.attention.steps import projected, projections
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import UNKNOWN, Axis, Role, Step, Story, Text, always, changed, product
+from attention_core.files import find_file
 
 MAX_ROWS, MAX_COLUMNS = 6, 6
-"""What a page still draws pair by pair, with a number in every cell."""
+"""The largest tables of which a page draws every pair, with a number in every cell."""
 LARGEST = 1000.0
-"""Numbers of a link and of a page's tables are not beyond it, in size."""
+"""The largest absolute value of a number in a link or a table."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a person gave: Q, K and V; or X with projections, which asks itself, or the rows of Y if there are any."""
+    """The tables of an attention: Q, K and V; or X with projections, for self-attention or, with Y, cross-attention."""
 
     tables: Mapping[str, np.ndarray]  # name -> float64 (n_rows, n_columns), see table_dimensions
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # table -> one text per row
@@ -56,9 +58,9 @@ class Problem:
 
     def row_labels(self, table: str) -> tuple[str, ...]:
         """Return the labels of a table's rows; x1, x2, ... for those without one."""
-        given = self.labels.get(table, ())
-        more = range(len(given), len(self.tables[table]))
-        return (*given[: len(self.tables[table])], *(f"{table.lower()}{row + 1}" for row in more))
+        labels = self.labels.get(table, ())
+        unlabelled = range(len(labels), len(self.tables[table]))
+        return (*labels[: len(self.tables[table])], *(f"{table.lower()}{row + 1}" for row in unlabelled))
 
     def score(self) -> Score:
         """Return the scoring function with its scale and temperature."""
@@ -72,14 +74,14 @@ class Problem:
 
 
 def neighbours(problem: Problem) -> list[tuple[int, int]]:
-    """Return the edges between rows of X, as pairs of rows from 0; none where X asks the rows of another table."""
+    """Return the edges between rows of X, as pairs of rows from 0; none in cross-attention."""
     n = len(problem.tables["X"]) if problem.key_table == "X" else 0
     pairs = [divmod(edge, 10) for edge in problem.settings.edges]
     return [(first - 1, second - 1) for first, second in pairs if 0 < first < second <= n]
 
 
 def mask_of(problem: Problem) -> Tensor | None:
-    """Return who may see whom, bool (n_queries, n_keys), or None where all see all."""
+    """Return the mask, bool (n_queries, n_keys), True = may attend; None where every query may attend to every key."""
     n_queries, n_keys = (len(problem.tables[name]) for name in (problem.query_table, problem.key_table))
     edges, mask = neighbours(problem), torch.ones(n_queries, n_keys, dtype=torch.bool)
     if not (edges or problem.settings.causal):
@@ -92,32 +94,37 @@ def mask_of(problem: Problem) -> Tensor | None:
 
 
 def table_dimensions(tables: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return the tables that a problem needs, by name, and what the rows and columns of each count."""
+    """Return, by the names of the tables that a problem needs, the names of their two dimensions."""
     if "Q" in tables:
         return {"Q": ("n_queries", "d_k"), "K": ("n_keys", "d_k"), "V": ("n_keys", "d_v")}
-    asked = "d_memory" if "Y" in tables else "d_model"
+    key_width = "d_memory" if "Y" in tables else "d_model"
     inputs = {"X": ("n_queries", "d_model")} | ({"Y": ("n_keys", "d_memory")} if "Y" in tables else {})
-    projected = {"W_Q": ("d_model", "d_k"), "W_K": (asked, "d_k"), "W_V": (asked, "d_v"), "W_O": ("d_v", "d_model")}
+    projected = {
+        "W_Q": ("d_model", "d_k"),
+        "W_K": (key_width, "d_k"),
+        "W_V": (key_width, "d_v"),
+        "W_O": ("d_v", "d_model"),
+    }
     return inputs | projected
 
 
 def sizes_of(tables: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """Return how many rows and columns tables have, by what they count; a ValueError names one that does not fit."""
+    """Return the size of each dimension of tables; a ValueError names a table that does not fit the others."""
     sizes: dict[str, int] = {}
-    for name, counted in table_dimensions(tables).items():
+    for name, dimensions in table_dimensions(tables).items():
         if name not in tables or np.ndim(tables[name]) != 2 or not np.size(tables[name]):
             raise ValueError(f"{name} must be a matrix of at least 1 × 1")
         shape = np.shape(tables[name])
-        for what, size in zip(counted, shape, strict=True):
-            if sizes.setdefault(what, size) != size:
-                raise ValueError(f"{name} is {shape[0]} × {shape[1]}, but {what} is {sizes[what]} elsewhere")
+        for dimension, size in zip(dimensions, shape, strict=True):
+            if sizes.setdefault(dimension, size) != size:
+                raise ValueError(f"{name} is {shape[0]} × {shape[1]}, but {dimension} is {sizes[dimension]} elsewhere")
     return sizes
 
 
 def linked_tables(plain: Mapping[str, Any]) -> dict[str, list[list[float]]]:
-    """Return the tables of a link, which a problem can be made of; those that it does not need are left out.
+    """Return those tables of a link that a problem needs.
 
-    A ValueError refuses tables that do not fit together, or hold other things than numbers in bounds.
+    A ValueError refuses tables that do not fit together, or hold anything but numbers in bounds.
     """
     tables = {name: np.array(plain[name], dtype=np.float64) for name in table_dimensions(plain)}
     sizes_of(tables)
@@ -130,8 +137,8 @@ def linked_tables(plain: Mapping[str, Any]) -> dict[str, list[list[float]]]:
 def resized(table: np.ndarray, n_rows: int, n_columns: int, identity: bool = False) -> np.ndarray:
     """Return a table with other numbers of rows and columns; new cells are 0, or those of an identity."""
     new = np.eye(n_rows, n_columns) if identity else np.zeros((n_rows, n_columns))
-    kept = table[:n_rows, :n_columns]
-    new[: len(kept), : kept.shape[1]] = kept
+    overlap = table[:n_rows, :n_columns]
+    new[: len(overlap), : overlap.shape[1]] = overlap
     return new
 
 
@@ -144,8 +151,8 @@ X = Text(
     "One input per row. Every row asks, is asked, and hands something over.",
     Role.INPUT,
 )
-ASKING = replace(X, explanation="The rows that ask.")
-ASKED = Text(
+QUERY_INPUTS = replace(X, explanation="The rows that ask.")
+MEMORY = Text(
     "memory",
     "The other inputs",
     "Y",
@@ -181,8 +188,8 @@ def trace_of(problem: Problem, edits: Edits = ()) -> AttentionTrace:
     """
     sizes_of(problem.tables)
     tables = {name: torch.from_numpy(np.array(table, dtype=np.float64)) for name, table in problem.tables.items()}
-    asks, asked = tables[problem.query_table], tables[problem.key_table]
-    sources = zip((asks, asked, asked), "QKV", strict=True)
+    query_rows, key_rows = tables[problem.query_table], tables[problem.key_table]
+    sources = zip((query_rows, key_rows, key_rows), "QKV", strict=True)
     vectors = [tables[letter] if problem.is_direct else source @ tables[f"W_{letter}"] for source, letter in sources]
     query, key, value = (vector[None] for vector in vectors)
     queries = Axis("queries", problem.row_labels(problem.query_table))
@@ -224,7 +231,7 @@ def _steps_before(
     problem: Problem, tables: dict[str, Tensor], vectors: list[Tensor], queries: Axis, keys: Axis
 ) -> tuple[Step, ...]:
     steps, x, y = [], problem.query_table, problem.key_table
-    inputs = ((X, queries),) if x == y else ((ASKING, queries), (ASKED, keys))
+    inputs = ((X, queries),) if x == y else ((QUERY_INPUTS, queries), (MEMORY, keys))
     for text, axis in () if problem.is_direct else inputs:
         table = tables[text.symbol]
         text = text.filled(rows=table.shape[0], columns=table.shape[1])
@@ -257,92 +264,42 @@ class ProblemPreset:
     title: str  # in the list
     line: str  # what it shows, one or two sentences
     tables: dict[str, str]  # with ; between their rows
-    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    settings: Settings = field(default_factory=Settings)
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)  # that differ from those of Settings
     step: str = "inputs"  # the step to open on
-    before: dict[str, str] = field(default_factory=dict)  # tables that stood there before something was moved
+    before: dict[str, str] = field(default_factory=dict)  # tables before the example moved a vector
 
     def problem(self) -> Problem:
-        return Problem(_read(self.tables), self.labels, self.settings)
+        labels = {table: tuple(labels) for table, labels in self.labels.items()}
+        return Problem(_parse_tables(self.tables), labels, Settings(**self.settings))
 
     def problem_before(self) -> Problem:
-        """Return the problem before something was moved: what changed is told since then."""
-        return replace(self.problem(), tables=_read(self.tables | self.before))
+        """Return the problem before a vector was moved, with which the page compares."""
+        return replace(self.problem(), tables=_parse_tables(self.tables | self.before))
 
 
-def _read(tables: dict[str, str]) -> dict[str, np.ndarray]:
+def _parse_tables(tables: dict[str, str]) -> dict[str, np.ndarray]:
     rows = {name: text.split(";") for name, text in tables.items()}
     return {name: np.array([row.split() for row in texts], dtype=np.float64) for name, texts in rows.items()}
 
 
-EYE = "1 0; 0 1"
-PRESETS = {
-    "pairs": ProblemPreset(
-        "Three inputs, nine pairs",
-        "An orange diamond is a row's output: the average of x1, x2 and x3, weighted by that row.",
-        {"X": "1 0.5; -0.5 1; 1 1.5", "W_Q": "1 0.5; 0 1", "W_K": "0.5 -1; 1 0.5", "W_V": EYE, "W_O": EYE},
-        before={"X": "-1.5 0.5; -0.5 1; 1 1.5"},
-    ),
-    "equal": ProblemPreset(
-        "Two equal keys",
-        "k1 and k2 are the same, so every query gives them the same weight. Drag one away.",
-        {"Q": "2 1; -1 2", "K": "1 1; 1 1; -1 0.5", "V": "2 0; 0 2; -1 -1"},
-        step="weights",
-    ),
-    "huge": ProblemPreset(
-        "One huge key",
-        "k3 is ten times as long as the others, and two queries see nothing else. Change the score to *cosine*.",
-        {"Q": "1 0.5; 0.5 1; -1 0.5", "K": "1 0; 0 1; 8 6", "V": "1 0; 0 1; 1 1"},
-        step="weights",
-    ),
-    "projections": ProblemPreset(
-        "A projection turns the question",
-        "Without W_Q every word would ask for its like. Here *cat* asks for *sat*, and *sat* for *mat*.",
-        {"X": "2 0; 0 2; -2 0", "W_Q": "0 1; -1 0", "W_K": EYE, "W_V": EYE, "W_O": EYE},
-        {"X": ("cat", "sat", "mat")},
-    ),
-    "causal": ProblemPreset(
-        "Causal",
-        "A row only looks back, as in a model that writes. The first word can only look at itself.",
-        {"X": "1 0.5; -0.5 1; 1 1; 0.5 -1", "W_Q": "1 0.5; 0 1", "W_K": "0.5 -1; 1 0.5", "W_V": EYE, "W_O": EYE},
-        {"X": ("I", "saw", "a", "duck")},
-        Settings(causal=True),
-        step="mask",
-    ),
-    "graph": ProblemPreset(
-        "A graph",
-        "Five nodes; dotted lines are edges. A node sees itself and its neighbours alone: with such a mask attention "
-        "works on any graph.",
-        {"X": "-1.6 0.5; -1.2 -1.2; 0.3 1.6; 1.6 0.6; 1.2 -1.2", "W_Q": EYE, "W_K": EYE, "W_V": EYE, "W_O": EYE},
-        {"X": ("Ann", "Ben", "Cleo", "Dan", "Eve")},
-        Settings(edges=[12, 13, 23, 34, 45]),
-        step="mask",
-    ),
-    "cross": ProblemPreset(
-        "Cross-attention",
-        "Two words ask, four others are asked. They may have other widths.",
-        {
-            **{"X": "1 0 2; 0 1 -1", "Y": "2 0; 0 2; 1 1; -1 1", "W_Q": "1 0; 0 1; 0.5 0.5"},
-            **{"W_K": EYE, "W_V": EYE, "W_O": "1 0 0; 0 1 0"},
-        },
-        {"X": ("le", "chat"), "Y": ("the", "small", "black", "cat")},
-    ),
-}
-"""Name in the address -> preset."""
+_FILE = find_file("pages/vectors/examples.toml")
+PRESETS = {name: ProblemPreset(**example) for name, example in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()}
+"""The examples, by their names in the address."""
 
-MOST_ARROWS = 8
-"""Vectors that still can be told apart in a plane."""
+MAX_ARROWS = 8
+"""The most vectors that can be distinguished in a plane."""
 
 
 def planar_tables(problem: Problem) -> list[str]:
     """Return the tables whose rows can be drawn as arrows in a plane: X, or Q and K, or those of them that can."""
     names = dict.fromkeys((problem.query_table, problem.key_table))
     tables = [name for name in names if problem.tables[name].shape[1] == 2]
-    return tables if sum(len(problem.tables[name]) for name in tables) <= MOST_ARROWS else []
+    return tables if sum(len(problem.tables[name]) for name in tables) <= MAX_ARROWS else []
 
 
 def pair_map(problem: Problem, trace: AttentionTrace) -> np.ndarray | None:
-    """Return M (d_x, d_y) with scores = x M yᵀ for rows x that ask and y that are asked; None = no dot product."""
+    """Return M (d_x, d_y) with scores = x M yᵀ, x of the query table, y of the key table; None = no dot product."""
     factor = trace.score.dot_factor(trace.key.shape[-1])
     if factor is None:
         return None
@@ -353,14 +310,14 @@ def pair_map(problem: Problem, trace: AttentionTrace) -> np.ndarray | None:
 
 @dataclass(frozen=True, eq=False)
 class FeedForward:
-    """One neuron, w1 x1 + w2 x2 + ..., or a layer of them that another neuron adds up."""
+    """One neuron, w1 x1 + w2 x2 + ..., or a layer of neurons that a second one adds up."""
 
     weights: np.ndarray  # (n_units, n, d) one weight per number of each of n inputs
     second: np.ndarray | None = None  # (n_units,) of the neuron that adds the units up; None = there is one unit
     bends: bool = False  # whether each neuron sends its sum through a tanh
 
     def units(self, inputs: np.ndarray) -> np.ndarray:
-        """Return what the neurons of the first layer say of inputs (n, d), (n_units,)."""
+        """Return the activations (n_units,) of the first layer for inputs (n, d)."""
         return self._bent((self.weights * inputs).sum((1, 2)))
 
     def answer(self, inputs: np.ndarray) -> float:
@@ -368,16 +325,16 @@ class FeedForward:
         return float(units[0] if self.second is None else self._bent(units @ self.second))
 
     def effect(self, inputs: np.ndarray, first: int, without: int | None = None) -> float:
-        """Return what an input adds to the answer: with it minus with zeros in its place; another may be zeros too."""
-        kept = inputs.copy()
+        """Return what an input adds to the answer, compared with zeros in its place; `without` may be zeros in both."""
+        present = inputs.copy()
         if without is not None:
-            kept[without] = 0
-        alone = kept.copy()
-        alone[first] = 0
-        return self.answer(kept) - self.answer(alone)
+            present[without] = 0
+        absent = present.copy()
+        absent[first] = 0
+        return self.answer(present) - self.answer(absent)
 
     def mixed_effect(self, inputs: np.ndarray, first: int, second: int) -> float:
-        """Return how much of one input's effect hangs on another; exactly 0 where nothing bends.
+        """Return how much of the effect of an input depends on a second one; exactly 0 where nothing bends.
 
         Rounded to 12 decimals: sums in another order differ below.
         """

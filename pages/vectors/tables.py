@@ -3,6 +3,7 @@
 import html
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -26,7 +27,7 @@ FIRST = "pairs"
 Rows = list[list[float]]
 PRESET = state.Field(NAME, "preset", FIRST, address="preset", parse=state.one_of(core.PRESETS))
 LOADED = state.Field(NAME, "loaded", "")
-"""The preset that the tables began with."""
+"""The preset that was loaded into the tables."""
 SETTINGS: dict[str, state.Field] = {
     "scoring": state.Field(NAME, "scoring", "dot", address="scoring", parse=state.one_of(SCORES)),
     "scaled": state.Field(NAME, "scaled", True, address="scale", **state.named(**{"sqrt(d_k)": True, "none": False})),
@@ -38,11 +39,11 @@ SETTINGS: dict[str, state.Field] = {
 
 
 def _packed(tables: Mapping[str, Rows]) -> str:
-    """Return tables as links have them: every number as a person would type it, without losing a digit."""
-    return pack({name: [[_typed(value) for value in row] for row in rows] for name, rows in tables.items()})
+    """Return tables as a text for links; every number is written as a person would, with all its digits."""
+    return pack({name: [[_format_number(value) for value in row] for row in rows] for name, rows in tables.items()})
 
 
-def _typed(value: float) -> str:
+def _format_number(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
@@ -65,12 +66,12 @@ CELL: state.Field[dict[str, int]] = state.Field(
 
 
 def row_kind(step: Step) -> str:
-    """Say what a step's rows are: "query" or "key"."""
+    """Return what a step's rows are: "query" or "key"."""
     return "key" if step.name in ("memory", "key", "value") else "query"
 
 
 def column_kind(step: Step) -> str:
-    """Say what a step's columns are: "key", or "dimension" of a vector."""
+    """Return what a step's columns are: "key", or "dimension" of a vector."""
     return "key" if step.name in ("scores", "scaled", "mask", "weights") else "dimension"
 
 
@@ -87,9 +88,9 @@ def choose_preset(name: str) -> None:
     STEPS.field.value = STEPS.field.default
 
 
-def follow_preset(*, anew: bool = False) -> None:
-    """Put the chosen preset into the tables and the settings, unless they began with it and it is not wanted anew."""
-    if PRESET.value == LOADED.value and CELLS.is_preset and not anew:
+def load_preset(*, again: bool = False) -> None:
+    """Put the chosen preset into the tables and the settings, unless it is there already; `again` = also then."""
+    if PRESET.value == LOADED.value and CELLS.is_preset and not again:
         return
     LOADED.value, CELL.value = PRESET.value, CELL.default
     write_tables(example().tables)
@@ -100,22 +101,22 @@ def follow_preset(*, anew: bool = False) -> None:
         field.preset(field.value)
 
 
-def is_changed() -> bool:
-    """Return whether the tables or the settings, or a weight, are no longer as the example began."""
-    begun, now = example().tables, typed_problem().tables
-    is_same = begun.keys() == now.keys() and all(np.array_equal(begun[name], now[name]) for name in begun)
+def is_edited() -> bool:
+    """Return whether tables, settings or weights differ from the example's."""
+    initial, present = example().tables, problem_in_tables().tables
+    is_same = initial.keys() == present.keys() and all(np.array_equal(initial[name], present[name]) for name in initial)
     is_set = any(field.encode() for field in SETTINGS.values())
     return LOADED.value == PRESET.value and (not is_same or is_set or bool(EDITS.changes))
 
 
 def example() -> core.Problem:
-    """Return what the tables began with."""
+    """Return the example that was loaded."""
     return core.PRESETS[LOADED.value].problem()
 
 
 def problem_before() -> core.Problem:
-    """Return what the tables began with, before the example moved something, under the settings of now."""
-    return replace(core.PRESETS[LOADED.value].problem_before(), settings=typed_problem().settings)
+    """Return the example before it moved a vector, under the present settings."""
+    return replace(core.PRESETS[LOADED.value].problem_before(), settings=problem_in_tables().settings)
 
 
 def write_tables(tables: Mapping[str, np.ndarray]) -> None:
@@ -123,22 +124,22 @@ def write_tables(tables: Mapping[str, np.ndarray]) -> None:
     EDITION.value += 1
 
 
-def typed_problem() -> core.Problem:
-    """Return the problem that stands in the tables."""
+def problem_in_tables() -> core.Problem:
+    """Return the problem of the present tables and settings."""
     tables = {name: np.array(rows, dtype=np.float64) for name, rows in CELLS.value.items()}
     settings = core.Settings(**{name: field.value for name, field in SETTINGS.items()})
     return core.Problem(tables, example().labels, settings)
 
 
-def rows_in_words(problem: core.Problem) -> str:
-    """Return what tells the rows of a problem, which edits are about, from those of another."""
+def describe_rows(problem: core.Problem) -> str:
+    """Return the labels of a problem's rows as one text: edits belong to rows of these labels."""
     return " ".join((*problem.row_labels(problem.query_table), *problem.row_labels(problem.key_table)))
 
 
 def edited(problem: core.Problem) -> AttentionTrace:
     """Return a problem's attention with the edits that fit it."""
     plain = attention(problem)
-    edits = EDITS.fitting(plain, of=rows_in_words(problem))
+    edits = EDITS.fitting(plain, of=describe_rows(problem))
     return attention(problem, edits) if edits else plain
 
 
@@ -156,11 +157,11 @@ SIZE_WORDS = {
 
 
 def rules() -> None:
-    """Draw everything that can be changed; nothing of it is drawn while it is closed."""
+    """Draw the settings and tables that can be changed, in an expander; nothing while it is closed."""
     folded = state.expander("Change the rules", RULES)
     if not folded.open:
         return
-    problem = typed_problem()
+    problem = problem_in_tables()
     with folded:
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             SETTINGS["scoring"].widget(st.selectbox, "Score", list(SCORES), width=140)
@@ -170,65 +171,67 @@ def rules() -> None:
             SETTINGS["softmax"].widget(st.toggle, "Softmax")
             with st.popover("Size"):
                 for size, n in core.sizes_of(problem.tables).items():
-                    key, most = f"vectors_size_{size}", core.MAX_ROWS if size.startswith("n_") else core.MAX_COLUMNS
+                    key, limit = f"vectors_size_{size}", core.MAX_ROWS if size.startswith("n_") else core.MAX_COLUMNS
                     state.set_widget(key, n)
-                    st.number_input(SIZE_WORDS[size], 1, most, key=key, on_change=_take_sizes)
+                    st.number_input(SIZE_WORDS[size], 1, limit, key=key, on_change=_on_size)
             if problem.key_table == "X":
                 with st.popover("Edges"):
                     pairs = combinations(enumerate(map(as_markdown, problem.row_labels("X")), 1), 2)
-                    names = {10 * first + second: f"{one} – {other}" for (first, one), (second, other) in pairs}
+                    names = {10 * i + j: f"{first} – {second}" for (i, first), (j, second) in pairs}
                     SETTINGS["edges"].value = [edge for edge in SETTINGS["edges"].value if edge in names]
-                    label, look = "A row then sees itself and its neighbours", {"selection_mode": "multi", "wrap": True}
-                    SETTINGS["edges"].widget(st.pills, label, [*names], format_func=names.get, **look)
-        for name, place in zip(problem.tables, st.columns(len(problem.tables), gap="small"), strict=True):
-            with place:
-                _table(name, problem)
+                    label, pills = "A row then sees itself and its neighbours", partial(st.pills, wrap=True)
+                    SETTINGS["edges"].widget(pills, label, [*names], selection_mode="multi", format_func=names.get)
+        for name, column in zip(problem.tables, st.columns(len(problem.tables), gap="small"), strict=True):
+            with column:
+                _draw_table(name, problem)
 
 
-def _take_sizes() -> None:
-    tables = typed_problem().tables
-    wanted = {name: int(state.widget_value(f"vectors_size_{name}")) for name in core.sizes_of(tables)}
+def _on_size() -> None:
+    tables = problem_in_tables().tables
+    sizes = {name: int(state.widget_value(f"vectors_size_{name}")) for name in core.sizes_of(tables)}
     resize = {
-        name: core.resized(tables[name], wanted[rows], wanted[columns], name.startswith("W"))
+        name: core.resized(tables[name], sizes[rows], sizes[columns], name.startswith("W"))
         for name, (rows, columns) in core.table_dimensions(tables).items()
     }
     write_tables(resize)
 
 
-def _table(name: str, problem: core.Problem) -> None:
+def _draw_table(name: str, problem: core.Problem) -> None:
     table = problem.tables[name]
     shape = f"{table.shape[0]} × {table.shape[1]}"
     st.html(f'<b style="color:{role_colour(ROLES[name[-1]])}">{html.escape(name)}</b> {shape}')
     index = np.arange(1, len(table) + 1).astype(str) if name.startswith("W") else problem.row_labels(name)
     frame = pd.DataFrame(table, index, [str(column + 1) for column in range(table.shape[1])])
-    key, most = f"vectors_{name}_table_{EDITION.value}", core.LARGEST
+    key, largest = f"vectors_{name}_table_{EDITION.value}", core.LARGEST
 
-    def take(rows: Rows) -> None:
+    def on_rows(rows: Rows) -> None:
         CELLS.value = CELLS.value | {name: rows}
 
     if not state.is_mounted(key):  # drawn for the first time, or again after the page was left
         BASES.value[name] = frame
-    number = st.column_config.NumberColumn(required=True, min_value=-most, max_value=most, format="%.4g", width=52)
+    number = st.column_config.NumberColumn(
+        required=True, min_value=-largest, max_value=largest, format="%.4g", width=52
+    )
     st.data_editor(
         BASES.value[name],
         key=key,
         disabled=["_index"],
         column_config=dict.fromkeys(frame.columns, number) | {"_index": st.column_config.Column(width=48)},
-        on_change=take_edits,
-        args=(name, key, most, take),
+        on_change=on_cells,
+        args=(name, key, largest, on_rows),
         width="stretch",
     )
 
 
 BASES: state.Field[dict[str, pd.DataFrame]] = state.Field(state.APP, "tables", dict)
-"""Each table as it was before it was typed into."""
+"""Each table as it was when its editor was drawn first."""
 
 
-def take_edits(name: str, key: str, most: float, take: Callable[[Rows], None]) -> None:
-    """Take the numbers that were typed into a table, up to the most, in size; what is none stays out."""
+def on_cells(name: str, key: str, largest: float, on_rows: Callable[[Rows], None]) -> None:
+    """Hand over a table with the numbers that were typed into it; what is no number or larger in size stays out."""
     frame = BASES.value[name].copy()
     for row, cells in state.widget_value(key)["edited_rows"].items():
         for column, value in cells.items():
-            if isinstance(value, int | float) and abs(value) <= most:
+            if isinstance(value, int | float) and abs(value) <= largest:
                 frame.iloc[int(row), frame.columns.get_loc(column)] = float(value)
-    take(frame.to_numpy().tolist())
+    on_rows(frame.to_numpy().tolist())

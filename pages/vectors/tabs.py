@@ -1,6 +1,8 @@
 """The first screen, vectors that are dragged and the weights of all their pairs; the tabs and sections below it."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -15,17 +17,7 @@ from pages.vectors import problem as core
 from pages.vectors import tables as page
 from pages.vectors.charts import hull_chart
 from pages.vectors.problem import Problem
-from pages.vectors.tables import (
-    CELL,
-    EDITS,
-    NAME,
-    STEPS,
-    attention,
-    chosen_cell,
-    column_kind,
-    row_kind,
-    rows_in_words,
-)
+from pages.vectors.tables import CELL, EDITS, NAME, STEPS, attention, chosen_cell, column_kind, describe_rows, row_kind
 from ui.chart import draw_chart
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.labels import explain, number, paragraph
@@ -37,20 +29,20 @@ from ui.vector_plane import VectorPlane
 
 PLANE = VectorPlane(page.NAME, "nine_pairs", pause=120)
 ARROWS: Field[list[list[float]]] = Field(page.NAME, "arrows", list)
-"""What the browser has of them."""
+"""The arrows that the browser has."""
 
 
 def example_choice() -> None:
-    """Draw the list of examples and the chosen one's line."""
+    """Draw the list of examples, and what the chosen one shows."""
     left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in core.PRESETS.items()}
-    look = {"format_func": titles.__getitem__, "label_visibility": "collapsed"}
-    page.PRESET.widget(left.selectbox, "Example", list(titles), on_change=_take_example, **look)
+    box = partial(left.selectbox, format_func=titles.__getitem__, label_visibility="collapsed")
+    page.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
     line = core.PRESETS[page.PRESET.value].line
-    right.markdown("Before your changes: " * page.is_changed() + line, help=explain(line))
+    right.markdown("Before your changes: " * page.is_edited() + line, help=explain(line))
 
 
-def _take_example() -> None:
+def _on_example() -> None:
     page.choose_preset(page.PRESET.value)
     TRIED[page.NAME].reset()  # what came of a guess was about other pairs
 
@@ -66,10 +58,9 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         ARROWS.value = arrows
     is_tried = TRIED[page.NAME].value not in (NOT_TRIED, GUESSING)
     before = replace(page.example(), settings=problem.settings) if is_tried else page.problem_before()
-    came_from = [row for name in tables for row in before.tables[name].tolist()]
+    starts = [row for name in tables for row in before.tables[name].tolist()]
     values = problem.tables["V" if problem.is_direct else "W_V"]
-    made_scores, allowed = None if trace.edits else core.pair_map(problem, trace), core.mask_of(problem)
-    rest = problem.tables.keys() - {*tables}
+    score_map, mask = None if trace.edits else core.pair_map(problem, trace), core.mask_of(problem)
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
         "kinds": [kinds.get(name, "input") for name in owners],
@@ -82,54 +73,60 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "columns": list(trace.story.key_axis.labels),
         "weights": trace.weights().tolist(),
         "before": page.attention(before).weights().tolist(),
-        "from": came_from if np.shape(came_from) == np.shape(arrows) else None,
-        "map": None if made_scores is None else made_scores.tolist(),
-        "allowed": None if allowed is None else allowed.tolist(),
+        "from": starts if np.shape(starts) == np.shape(arrows) else None,
+        "map": None if score_map is None else score_map.tolist(),
+        "allowed": None if mask is None else mask.tolist(),
         "edges": core.neighbours(problem) if tables else [],
         "soft": trace.has_softmax,
         "neuron": problem.key_table == "X",
-        "alone": not trace.edits and all(np.array_equal(problem.tables[one], before.tables[one]) for one in rest),
+        "alone": not trace.edits and _are_same_tables(problem, before, problem.tables.keys() - {*tables}),
         "values": values.tolist() if tables and values.shape[1] == 2 else None,
     }
-    PLANE.draw(arrows, data, take_drag)
+    PLANE.draw(arrows, data, on_drag)
 
 
-def take_drag() -> None:
+def on_drag() -> None:
     moved = PLANE.message()
     if moved is None:
         return
     ARROWS.value, rows = moved["arrows"], iter(moved["arrows"])
-    tables = dict(page.typed_problem().tables)
-    for name in core.planar_tables(page.typed_problem()):
+    tables = dict(page.problem_in_tables().tables)
+    for name in core.planar_tables(page.problem_in_tables()):
         tables[name] = np.array([next(rows) for _ in tables[name]], dtype=np.float64)
     page.write_tables(tables)
 
 
 def shrink_to_nothing() -> None:
-    """Show the first example with zeros in the place of its first input."""
+    """Load the first example with zeros as its first input."""
     page.choose_preset(page.FIRST)
-    page.follow_preset(anew=True)
+    page.load_preset(again=True)
     EDITS.reset()
-    tables = dict(page.typed_problem().tables)
+    tables = dict(page.problem_in_tables().tables)
     tables["X"][0] = 0
     page.write_tables(tables)
 
 
 def is_nothing(problem: Problem) -> bool:
-    """Return whether x1 of the first example is nothing, and all else as it came."""
+    """Return whether x1 of the first example is all zeros, and nothing else is changed."""
     if page.PRESET.value != page.FIRST or EDITS.changes or any(field.encode() for field in page.SETTINGS.values()):
         return False
-    others = page.example().tables.keys() - {"X"}
-    is_kept = all(np.array_equal(page.example().tables[name], problem.tables[name]) for name in others)
-    return is_kept and not problem.tables["X"][0].any()
+    example = page.example()
+    is_intact = _are_same_tables(example, problem, example.tables.keys() - {"X"})
+    return is_intact and not problem.tables["X"][0].any()
+
+
+def _are_same_tables(problem: Problem, before: Problem, names: Iterable[str]) -> bool:
+    return all(np.array_equal(problem.tables[name], before.tables[name]) for name in names)
 
 
 def shares_of_nothing() -> tuple[int, str]:
-    """Return which guess came true of what x1 takes, nothing, a third of each or itself, and say what it does."""
-    shares = page.attention(page.typed_problem()).weights()[0].tolist()
-    found = 1 if max(shares) - min(shares) < 0.01 else 2 if shares[0] > 0.99 else -1
-    words = f"x1 takes {', '.join(map(percent, shares))}. Shares sum to 100%: who asks for nothing takes the average."
-    return found, words
+    """Return the number of the guess that came true of x1's shares, 1 = thirds, 2 = all from itself, and a sentence."""
+    shares = page.attention(page.problem_in_tables()).weights()[0].tolist()
+    option = 1 if max(shares) - min(shares) < 0.01 else 2 if shares[0] > 0.99 else -1
+    sentence = (
+        f"x1 takes {', '.join(map(percent, shares))}. Shares sum to 100%: who asks for nothing takes the average."
+    )
+    return option, sentence
 
 
 def average_section(trace: AttentionTrace) -> None:
@@ -143,11 +140,11 @@ def average_section(trace: AttentionTrace) -> None:
         return
     query, _ = chosen_cell(step_of(trace, "context"))
     weights, context = to_array(trace.weights(0, [query]))[0], to_array(trace.context())
-    picture, words = st.columns(2, gap="large", vertical_alignment="center")
+    picture, text_column = st.columns(2, gap="large", vertical_alignment="center")
     with picture:
         chart = hull_chart(values, context, weights, trace.story.key_axis.labels, queries, query)
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
-    words.markdown(
+    text_column.markdown(
         f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(queries[query])}**. "
         + (
             "Weights sum to 1, so no context leaves the values' hull."
@@ -164,7 +161,7 @@ SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *Change the rules*."
 
 
 def change_weights(problem: Problem, trace: AttentionTrace) -> None:
-    """Let a person set single weights, and draw what the query of the latest one is handed then."""
+    """Draw the weights, which can be set, and the context of the chosen query before and after."""
     if not trace.has_softmax:
         st.caption(SOFTMAX_IS_OFF)
         EDITS.draw(trace)
@@ -176,14 +173,14 @@ def change_weights(problem: Problem, trace: AttentionTrace) -> None:
 
     left, right = st.columns(2, gap="large")
     with left:
-        matrix_editor(WeightsRow(EDITS, trace, [query], of=rows_in_words(problem), prefix="row "), choose)
+        matrix_editor(WeightsRow(EDITS, trace, [query], of=describe_rows(problem), prefix="row "), choose)
     with right:
         show_contexts(plain, trace, query)
         show_weights_difference(NAME, plain, trace)
 
 
 def neuron_panel(problem: Problem) -> None:
-    """Draw a small feed-forward network, whose weights belong to inputs, and what two inputs do together in it."""
+    """Draw a small feed-forward network, whose weights belong to inputs, and the mixed effect of two inputs in it."""
     if problem.key_table != "X":
         st.caption("A neuron has inputs X alone. Choose another example.")
         return
@@ -198,30 +195,30 @@ def neuron_panel(problem: Problem) -> None:
     if network.second is None:
         chart = neuron_chart(network.weights[0], inputs, labels, bent=short(answer) if bends else "")
     else:
-        units = [Node(short(unit), f"h{place + 1}") for place, unit in enumerate(network.units(inputs))]
-        end = Node(short(answer), "y", Role.OUTPUT)
-        chart = layers_chart([*map(Node, labels)], network.weights, units, network.second.tolist(), end)
-    picture, words = st.columns([1, 1], gap="large", vertical_alignment="center")
+        units = [Node(short(unit), f"h{row}") for row, unit in enumerate(network.units(inputs), 1)]
+        output = Node(short(answer), "y", Role.OUTPUT)
+        chart = layers_chart([*map(Node, labels)], network.weights, units, network.second.tolist(), output)
+    picture, text_column = st.columns([1, 1], gap="large", vertical_alignment="center")
     with picture:
         draw_chart(
             chart, key="vectors_neuron", width="content", alt="A feed-forward network: weighted sums of the inputs"
         )
-    with words:
+    with text_column:
         st.markdown("A neuron's weights belong to single inputs. Attention makes one for each pair, from the inputs.")
         if n > 1:
             _mixed_effect(network, inputs, *map(as_markdown, labels[:2]))
 
 
 def _mixed_effect(network: core.FeedForward, inputs: np.ndarray, first: str, second: str) -> None:
-    whole, without = network.effect(inputs, 0), network.effect(inputs, 0, 1)
+    effect, remaining_effect = network.effect(inputs, 0), network.effect(inputs, 0, 1)
     mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if network.bends else "exactly 0"
     why = "Layers that only add never let one input change what another does."
     if network.bends:
-        depends = "may depend" if whole == without else "depends"
+        depends = "may depend" if effect == remaining_effect else "depends"
         why = f"Now what one input does {depends} on the others. The weights still do not."
     paragraph(
-        f"{first} adds {number(whole, '.3f')} to y, and {number(without, '.3f')} where {second} is gone already. The "
-        f"difference is their mixed effect: **{mixed}**. {why}"
+        f"{first} adds {number(effect, '.3f')} to y, and {number(remaining_effect, '.3f')} where {second} is gone "
+        f"already. The difference is their mixed effect: **{mixed}**. {why}"
     )
 
 
@@ -252,15 +249,15 @@ def step_by_step(trace: AttentionTrace) -> None:
     query, key = chosen_cell(step_of(trace, "weights"))
     if not (step := STEPS.draw(trace, query)):
         return
-    words, picture = st.columns([0.8, 1], gap="medium")
-    with words:
+    text_column, matrix_column = st.columns([0.8, 1], gap="medium")
+    with text_column:
         show_words(trace, step, 0, query, NAME, key)
-    with picture:
+    with matrix_column:
 
-        def take(row: int, column: int) -> None:
+        def on_cell(row: int, column: int) -> None:
             CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-        def look(step: Step) -> StepLook:
+        def step_look(step: Step) -> StepLook:
             return StepLook(*chosen_cell(step), SIZE)
 
-        show_step_chart(trace, step, 0, look, NAME, stepper=STEPS, on_choose=take)
+        show_step_chart(trace, step, 0, step_look, NAME, stepper=STEPS, on_choose=on_cell)

@@ -142,7 +142,7 @@ def test_slopes_are_expected_on_log_axes():
 def test_committed_figures_have_the_expected_slopes():
     rows = committed_figures()["rows"]
     assert len(rows) >= 21
-    for way in cost.WAYS:
+    for way in cost.LAYER_NAMES:
         for field in ("milliseconds", "megabytes"):
             n, value = np.log(cost.measured(rows, way, field)[-3:]).T
             slope = np.polyfit(n, value, 1)[0]
@@ -182,7 +182,7 @@ def test_table_counts_multiplications_steps_and_paths():
     assert recurrent.work == f"6 n d² = {n * gates:,}"
     # queries, keys, values and output of each; a score and a share of the sum for each pair
     assert attention.work == f"4 n d² + 2 n² d = {n * 4 * d * d + n * n * (d + d):,}"
-    assert (recurrent.next_work, recurrent.kept) == (f"6 d² = {gates:,}", "d = 192")
+    assert (recurrent.next_work, recurrent.cached) == (f"6 d² = {gates:,}", "d = 192")
     assert attention.next_work == f"4 d² + 2 (n + 1) d = {4 * d * d + 11 * 2 * d:,}"
-    assert attention.kept == f"2 n d = {n * 2 * d:,}"
+    assert attention.cached == f"2 n d = {n * 2 * d:,}"
     assert (recurrent.steps, attention.steps, recurrent.path, attention.path) == ("n = 10", "1", "n = 10", "1")

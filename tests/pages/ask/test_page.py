@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from attention_core.attention.wording import percent
 from attention_core.data.presets import SCENE_COLOURS, SCENES, random_digits, scene_strokes
 from attention_core.data.questions import ANSWERS, RELATIONS, Question, parse, write
 from attention_core.data.scene_questions import BESIDE, SceneDigit, answer
@@ -295,7 +296,7 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of" in said(page)
     share = read_card("scene-caption")["up_to_five_digits"]["accuracy_by_digits"]["5"]
-    assert f"{share:.0%} of new drawings with 5 digits right" in said(page)
+    assert f"{percent(share)} of new drawings with 5 digits right" in said(page)
 
 
 def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, tmp_path):
@@ -305,7 +306,7 @@ def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, t
     words = said(open_tab(page, "tell"))
     assert "beforehand tell 81% of new drawings right" in words
     together = read_card("scene-caption-together")["test_drawings"]["accuracy"]
-    assert f"learn along {together:.0%}" in words
+    assert f"learn along {percent(together)}" in words
 
 
 def test_a_network_that_learned_to_see_along_tells_the_drawing_with_maps_of_its_own(page):
@@ -372,11 +373,13 @@ def test_the_verdict_goes_with_what_was_asked_about(page):
 
 def test_what_counting_says_of_the_weights_is_what_its_chart_shows(page):
     page.button(key=f"{NAME}_preset_Four red").click().run()
-    told = re.search(r"What those two get of the last look, with 0: (\d+)%; 4: (\d+)%", said(open_tab(page, "count")))
+    told = re.search(
+        r"What those two get of the last look, with 0: ([\d.]+%); 4: ([\d.]+%)", said(open_tab(page, "count"))
+    )
     lines = next(frame for frame in frames(page) if "matching" in frame and "weight" in frame)
     of_both = lines[(lines["part"] == "empty key and bare paper") & (lines["look"] == "look 2")]
     shown = dict(zip(of_both["matching"], of_both["weight"], strict=True))
-    assert [int(share) for share in told.groups()] == [round(100 * shown[n]) for n in (0, 4)]
+    assert [*told.groups()] == [percent(shown[n]) for n in (0, 4)]
 
 
 def test_on_dark_paper_the_black_digits_of_a_scene_are_white(page, monkeypatch):

@@ -26,7 +26,7 @@ def ask(page, text) -> None:
     settle(page)
 
 
-def test_typed_question_is_answered_and_kept_in_the_address(visitor):
+def test_a_new_question_is_answered_and_in_the_address(visitor):
     assert visitor.evaluate(ANSWER).startswith("1")
     ask(visitor, "is there a 0?")
     visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('yes')")
@@ -38,7 +38,7 @@ def test_typed_question_is_answered_and_kept_in_the_address(visitor):
     visitor.wait_for_function(f"() => ({ANSWER})()?.startsWith('2')")
 
 
-def test_pen_of_another_colour_wipes_nothing_and_its_stroke_is_counted(visitor):
+def test_a_second_pen_wipes_nothing_and_its_stroke_is_counted(visitor):
     ink = visitor.evaluate(INK)
     visitor.locator(".st-key-ask_pen").get_by_role("button", name="black").or_(
         visitor.locator(".st-key-ask_pen").get_by_text("black")

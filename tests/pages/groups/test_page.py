@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attention_core import load
+from attention_core.attention.wording import percent
 from attention_core.data.match3 import FIRST_NUMBERS, matching_pairs
 from attention_core.weights import FOLDER, read_card
 from pages.groups.charts import LUCK, OPEN_LOCK, RIGHT
@@ -110,7 +111,7 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     tabs = ("steps", "all", "right", "why", "fit")
     assert sum(len(charts(open_tab(page, tab))) - 2 for tab in tabs) == 2
     open_tab(page, "right")
-    assert [one.value for one in page.metric][1] == "100.0%"
+    assert [one.value for one in page.metric][1] == percent(read_card("match3-simplicial")["test_accuracy"])
 
 
 @pytest.mark.parametrize("numbers", ["1 7 16 17 11 8 24 5", "3 9 19 1 14 22 6 30"])
@@ -181,7 +182,7 @@ def test_the_figures_are_those_of_the_cards(page):
     open_tab(page, "right")
     cards = [read_card(name) for name in ("match3-pairwise", "match3-simplicial")]
     shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
-    assert [one.value for one in page.metric] == [f"{share:.1%}" for share in shares]
+    assert [one.value for one in page.metric] == [percent(share) for share in shares]
     assert "160,000 new locks. Both heads are equally large and saw the same examples." in said(page)
     for same in ("parameters", "batches", "data", "seed", "test_numbers", "majority_share"):
         assert cards[0][same] == cards[1][same]

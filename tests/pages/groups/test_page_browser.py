@@ -7,12 +7,12 @@ from playwright.sync_api import expect
 from tests.support.on_page import moving_cell, moving_step, open_tab, settle
 from ui.navigation import PAGES
 
-OTHER = next(entry.title for entry in PAGES if entry.name == "start")
+ANOTHER_PAGE = next(entry.title for entry in PAGES if entry.name == "start")
 CHARTS = "document.querySelectorAll('[data-testid=stVegaLiteChart] .marks').length"
 TITLE = next(entry.title for entry in PAGES if entry.name == "groups")
 
 
-def test_typed_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
+def test_new_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
     page = visit(f"{app_url}/groups?step=weights&shows=1")
     numbers = page.get_by_role("textbox", name="Your numbers")
     numbers.fill("3 9 19 1 14 22 6 30")
@@ -30,13 +30,13 @@ def test_typed_numbers_are_answered_and_their_pair_is_framed(visit, app_url):
     page.get_by_role("heading", name=TITLE).click()
     page.keyboard.press("ArrowRight")
     page.get_by_text("receives the values of all keys").wait_for()
-    page.get_by_role("link", name=OTHER, exact=True).click()
+    page.get_by_role("link", name=ANOTHER_PAGE, exact=True).click()
     page.get_by_role("link", name=TITLE).first.click()
     page.get_by_text("receives the values of all keys").wait_for()
     expect(page.get_by_role("textbox", name="Your numbers")).to_have_value("3 9 19 1 14 22 6 30")
 
 
-def test_a_click_on_a_guest_asks_for_their_lock(visit, app_url):
+def test_a_click_on_a_guest_chooses_the_lock(visit, app_url):
     page = visit(f"{app_url}/groups")
     page.get_by_text("Ben tries the keys of Cleo and Finn together").wait_for()
     party = page.locator("[class*=st-key-groups_party_triples]").first
@@ -46,7 +46,7 @@ def test_a_click_on_a_guest_asks_for_their_lock(visit, app_url):
     page.get_by_text("Cleo tries the keys of Ben and Finn together").wait_for()
 
 
-def test_a_click_in_the_map_chooses_the_pair_whose_weight_is_set(visit, app_url):
+def test_a_click_in_the_map_chooses_the_pair_to_weigh(visit, app_url):
     page = visit(f"{app_url}/groups?tab=try")
     chosen = page.locator(".st-key-groups_weight_of input")
     expect(chosen).to_have_value(re.compile("Cleo \\+ Finn"))
@@ -57,9 +57,9 @@ def test_a_click_in_the_map_chooses_the_pair_whose_weight_is_set(visit, app_url)
     weight = page.locator(".st-key-groups_weight input")
     weight.fill("80")
     weight.press("Enter")
-    says = page.get_by_text("Ben takes 80% from Dan + Eva; the others share the rest")
-    says.wait_for()
+    label = page.get_by_text("Ben takes 80% from Dan + Eva; the others share the rest")
+    label.wait_for()
     settle(page)
     undo = page.locator(".st-key-groups_edit_tools").get_by_role("button", name="Undo")
     undo.press("Enter")
-    says.wait_for(state="detached")
+    label.wait_for(state="detached")

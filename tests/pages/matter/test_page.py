@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 
 from attention_core.attention.edits import SetWeights
+from attention_core.attention.wording import percent
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.inference.sentiment import MAX_WORDS, explain, read_sentence
 from attention_core.models import load
@@ -75,7 +76,7 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
     assert {card["development_sentences"] for card in figures} == {925}
     assert len({card["epochs"] for card in figures}) == 1, "equal passes"
-    assert all(f"{card['development_accuracy']:.1%}" in said(page) for card in figures)
+    assert all(f"{percent(card['development_accuracy'])}" in said(page) for card in figures)
     assert "settings were chosen by them" in said(page)
 
 

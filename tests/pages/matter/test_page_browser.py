@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 from tests.support.on_page import IDLE, submit
 
 
-def test_a_typed_sentence_is_weighed_and_a_cut_word_changes_the_answer(app_url, page):
+def test_a_new_sentence_is_weighed_and_a_cut_word_changes_the_answer(app_url, page):
     page.goto(f"{app_url}/matter?step=weights")
     page.locator(".judgement").wait_for()
     page.wait_for_function(IDLE)
@@ -38,7 +38,7 @@ def test_a_typed_sentence_is_weighed_and_a_cut_word_changes_the_answer(app_url, 
     page.locator("canvas.moving").wait_for()
 
 
-def test_what_is_to_be_guessed_stands_nowhere_until_it_is_revealed(visit, app_url):
+def test_guessed_numbers_are_hidden_until_they_are_revealed(visit, app_url):
     page = visit(f"{app_url}/matter?tab=steps&step=weights&guess=1")
     words, answer = page.get_by_role("button", name="bad, weight"), page.locator(".judgement")
     page.get_by_text("numbers, still hidden").wait_for()

@@ -33,10 +33,10 @@ def send(state, revision=None, moving=False, query=(1.0, -2.0)):
             "moving": moving,
         }
     }
-    controls.take_move()
+    controls.on_move()
 
 
-def test_a_dragged_arrow_is_taken_over_and_answered(state):
+def test_a_dragged_arrow_is_stored_and_answered(state):
     send(state)
     assert vectors() == ([1.0, -2.0], [[0.0, 1.0], [2.0, 2.0]])
     assert (state["scoring_answered"], state["scoring_active"]) == (8, 1)
@@ -49,7 +49,7 @@ def test_a_message_from_before_a_preset_comes_too_late(state):
     assert state["scoring_answered"] == 8
 
 
-def test_what_came_of_a_guess_goes_with_a_drag_and_an_open_question_stays(state):
+def test_a_drag_closes_a_verdict_but_no_open_question(state):
     for tried, after in (("1", ""), ("ask", "ask")):
         state["scoring_tried"] = tried
         send(state, query=(float(len(tried)), 1.0))
@@ -59,15 +59,15 @@ def test_what_came_of_a_guess_goes_with_a_drag_and_an_open_question_stays(state)
 def type_into(state, cells):
     state["tables"] = {"t": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], ["q", "k₁"], ["x1", "x2"])}
     state["t_table_0"] = {"edited_rows": cells}
-    taken = []
-    problem.take_edits("t", "t_table_0", 4, taken.append)
-    return taken[0]
+    tables = []
+    problem.on_cells("t", "t_table_0", 4, tables.append)
+    return tables[0]
 
 
-def test_edits_are_laid_over_the_table_as_it_was_drawn(state):
+def test_edits_are_laid_over_the_table_in_the_editor(state):
     assert type_into(state, {0: {"x2": -1.5}, 1: {"x1": 0}}) == [[1.0, -1.5], [0.0, 4.0]]
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf, "abc", 4.5])
-def test_what_is_no_number_in_bounds_stays_out_and_the_rest_is_kept(state, value):
+def test_numbers_beyond_the_bounds_stay_out_and_valid_ones_are_used(state, value):
     assert type_into(state, {1: {"x2": value, "x1": 2.5}}) == [[1.0, 2.0], [2.5, 4.0]]

@@ -15,16 +15,16 @@ def pages(app, monkeypatch):
     return app
 
 
-def drawn(app, name):
+def sent_data(app, name):
     """The data that Python sent to a component."""
-    protos = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(name)]
+    protos = [element.proto for element in app.get("bidi_component") if element.proto.component_name.endswith(name)]
     return json.loads(protos[0].mixed.json if protos[0].HasField("mixed") else protos[0].json)
 
 
-def test_it_is_compared_and_drawn_as_a_field(pages):
+def test_it_is_compared_and_has_a_field(pages):
     pages.query_params["all"] = "1"
     opened(pages, "pages/scoring/page.py")
-    bars = drawn(pages, "score_plane")["functions"][-1]
+    bars = sent_data(pages, "score_plane")["functions"][-1]
     assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
     assert sum(bars["weights"]) == pytest.approx(1)
     assert [frame for frame in frames(pages) if "ends" in frame][-1]["name"].tolist()[-1] == "city block"
@@ -34,4 +34,4 @@ def test_it_is_chosen_and_stepped_through_in_the_workbench(pages):
     pages.query_params["step"], pages.query_params["rules"] = "scores", "1"
     opened(pages, "pages/vectors/page.py")
     pages.selectbox(key="vectors_scoring").set_value("city block").run()
-    assert CityBlock.explanation in [one.value for one in pages.markdown]
+    assert CityBlock.explanation in [element.value for element in pages.markdown]

@@ -38,13 +38,13 @@ def press(page, *names):
     return component(page, "score_plane")
 
 
-def test_the_page_arrives_with_two_answers_and_no_more(page):
-    shown = component(page, "score_plane")
-    assert (shown["names"], shown["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
+def test_the_page_arrives_with_two_answers(page):
+    data = component(page, "score_plane")
+    assert (data["names"], data["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
     assert "Largest weight" not in text(page)
 
 
-def test_a_key_on_the_query_loses_to_a_longer_one_under_the_dot_product(page):
+def test_a_key_on_the_query_loses_to_a_longer_key_under_the_dot_product(page):
     page.button(key="scoring_try").click().run()
     page.get("button_group")[0].set_value(0).run()
     assert component(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
@@ -55,18 +55,18 @@ def test_a_key_on_the_query_loses_to_a_longer_one_under_the_dot_product(page):
 
 def test_all_eight_functions_and_their_fields(page):
     names = ["dot", "scaled dot", "general", "cosine", "additive", "concat", "location", "L2 distance"]
-    assert [one["name"] for one in all_eight(page)] == names
+    assert [function["name"] for function in all_eight(page)] == names
     fields = [frame for frame in frames(page) if "ends" in frame]
     assert [name for half in fields for name in half["name"]] == names
     assert "Nearest to q is **k₁**" in text(page)
 
 
-def test_one_row_of_weights_is_drawn_at_a_width_undivided_and_divided(page):
+def test_a_row_of_weights_has_undivided_and_divided_bars(page):
     open_tab(page, "scale")
 
     def largest(d_k):
         page.select_slider(key="scoring_d_k").set_value(d_k).run()
-        return [int(share) for share in re.findall(r"\*\*(\d+)%", said(page))]
+        return [float(share) for share in re.findall(r"\*\*([\d.]+)%", said(page))]
 
     narrow, wide = largest(1), largest(1024)
     assert narrow[0] == narrow[1], "the root of 1 changes nothing"
@@ -76,8 +76,8 @@ def test_one_row_of_weights_is_drawn_at_a_width_undivided_and_divided(page):
 
 @pytest.mark.parametrize("name", ["Mixed", "Equal lengths", "One long key", "Right angles"])
 def test_every_preset_arranges_the_arrows_and_explains_itself(page, name):
-    other = "Mixed" if name == "Right angles" else "Right angles"
-    before, after = press(page, f"preset_{other}"), press(page, f"preset_{name}")
+    start = "Mixed" if name == "Right angles" else "Right angles"
+    before, after = press(page, f"preset_{start}"), press(page, f"preset_{name}")
     assert after["arrows"] != before["arrows"]
     assert after["revision"] > before["revision"]
     assert any("k₁" in caption.value or "keys" in caption.value for caption in page.caption)
@@ -90,26 +90,26 @@ def test_right_angles_score_zero_and_still_get_weight(page):
     assert min(dot["weights"][:2]) > 0
 
 
-def test_the_printed_formula_gives_the_same_weights_whatever_the_query(page):
+def test_the_printed_formula_gives_every_query_the_same_weights(page):
     table = body_with(open_tab(page, "printed"), "figures")
-    rows = [re.findall(r"(\d+)%", row) for row in table.split("<tr>")[2:]]
+    rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
     assert len(rows) == 3
     assert rows[0]
     assert rows[0] == rows[1] == rows[2]
 
 
 @pytest.mark.parametrize("d", [3, 4, 8])
-def test_a_link_to_more_than_two_numbers_shows_all_functions_and_no_plane(app, d):
+def test_a_link_to_wider_vectors_lists_all_functions_without_a_plane(app, d):
     app.query_params["vectors"] = ";".join([",".join(["1"] * d)] * 3)
     opened(app, PAGE)
     assert len(app.info) == 1
-    shown = component(app, "score_plane")
-    assert shown["bare"]
-    assert shown["names"] == ["q", "k₁", "k₂"]
-    assert len(shown["functions"]) == 8
+    data = component(app, "score_plane")
+    assert data["bare"]
+    assert data["names"] == ["q", "k₁", "k₂"]
+    assert len(data["functions"]) == 8
 
 
-def test_what_was_arranged_is_still_there_after_another_page(page):
+def test_the_arrangement_survives_leaving_the_page(page):
     keys = press(page, "preset_One long key")["arrows"][1:]
     page.session_state["scoring_vectors"] = Vectors([-1.25, 0.5], keys)
     bars = all_eight(page)
@@ -119,7 +119,7 @@ def test_what_was_arranged_is_still_there_after_another_page(page):
     assert component(page, "score_plane")["functions"] == bars
 
 
-def test_a_link_reopens_what_somebody_saw(app):
+def test_a_link_reopens_an_arrangement(app):
     app.query_params["vectors"] = "1,2;0.5,0.5;-3,1.25"
     opened(app, PAGE)
     assert component(app, "score_plane")["arrows"] == [[1, 2], [0.5, 0.5], [-3, 1.25]]
@@ -134,7 +134,7 @@ def test_a_link_that_is_none_is_passed_over(app, link):
     assert component(app, "score_plane")["arrows"][0] == [2.0, 1.5]
 
 
-def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path):
+def test_missing_weights_are_reported_without_a_traceback(app, monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
 
     from ui import computed
@@ -146,14 +146,14 @@ def test_missing_weights_are_told_and_not_a_traceback(app, monkeypatch, tmp_path
 
 
 def test_the_network_inside_a_score_is_that_of_the_key_that_is_chosen(page):
-    additive = next(one for one in all_eight(page) if one["name"] == "additive")["scores"]
+    additive = next(function for function in all_eight(page) if function["name"] == "additive")["scores"]
     open_tab(page, "parameters")
-    for place in (0, 2):
-        page.segmented_control(key="scoring_active").set_value(place).run()
+    for key in (0, 2):
+        page.segmented_control(key="scoring_active").set_value(key).run()
         nodes = [frame["text"].tolist() for frame in frames(page) if "ink" in frame]
         numbers, units, (score,) = nodes
         assert (len(numbers), len(units)) == (4, 8)
-        assert float(score.replace("−", "-")) == pytest.approx(additive[place], abs=0.01)
+        assert float(score.replace("−", "-")) == pytest.approx(additive[key], abs=0.01)
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def short(monkeypatch):
 
 
 @pytest.mark.parametrize(("slug", "rows"), [("trained", 4), ("projections", 3)])
-def test_scores_are_trained_when_asked_to_and_kept_for_everybody(page, short, slug, rows):
+def test_scores_are_trained_on_demand_and_cached_for_everybody(page, short, slug, rows):
     assert not open_tab(page, slug).get("vega_lite_chart")
     page.button(key="scoring_train").click().run()
     assert len(page.get("vega_lite_chart")) == 2
@@ -189,9 +189,9 @@ def test_scores_are_trained_when_asked_to_and_kept_for_everybody(page, short, sl
         ((0.9, 0.2), (0.8, 0.98), 0.3, "**Divided, it finds more at d = 256 and less at d = 4.**"),
     ],
 )
-def test_what_dividing_is_worth_is_said_of_every_width(plain, scaled, rate, words):
-    found = (dict(zip((4, 256), accuracies, strict=True)) for accuracies in (plain, scaled))
-    assert worth_of_dividing(*found, rate) == words
+def test_the_worth_of_dividing_is_about_every_width(plain, scaled, rate, words):
+    accuracy_by_width = (dict(zip((4, 256), accuracies, strict=True)) for accuracies in (plain, scaled))
+    assert worth_of_dividing(*accuracy_by_width, rate) == words
 
 
 def test_learned_scores_saw_keys_in_the_upper_half_only():

@@ -19,13 +19,13 @@ def layers():
     return [random_trace(*3 * [(3, 5, 4)], seed=seed, queries=axis, keys=axis, mask=mask) for seed in range(2)]
 
 
-def test_what_may_not_be_seen_is_no_number(layers):
+def test_masked_cells_are_nan(layers):
     weights = masked_weights(layers[0], 1)
     assert np.isnan(weights[np.triu_indices(5, 1)]).all()
     np.testing.assert_allclose(np.nansum(weights, 1), 1, rtol=1e-5)
 
 
-def test_all_heads_are_there_and_can_be_clicked(layers):
+def test_all_heads_are_drawn_and_can_be_clicked(layers):
     notes = [[f"note {layer} {head}" for head in range(3)] for layer in range(2)]
     spec = valid(heads_chart(mosaic(layers), notes, chosen=(1, 2), off=[(0, 1)], select="head"))
     rows = [row for data in spec["datasets"].values() for row in data if "note" in row]
@@ -48,7 +48,7 @@ def test_small_charts_are_valid():
 
 @pytest.mark.parametrize("field", ["milliseconds", "megabytes"])
 def test_cost_stands_on_log_axes_beside_dashed_expectations(field):
-    rows = [{"way": way, "n": n, field: 0.1 * n} for way in ("recurrent", "attention", "fused") for n in (64, 128)]
+    rows = [{"way": layer, "n": n, field: 0.1 * n} for layer in ("recurrent", "attention", "fused") for n in (64, 128)]
     spec = valid(cost_chart([*rows, {"way": "fused", "n": 256, field: None}], field))
     dashed, line = spec["layer"][:2]
     assert dashed["mark"]["strokeDash"]
@@ -66,7 +66,7 @@ def rows():
 
 
 @pytest.mark.parametrize("field", ["variance", "gradient"])
-def test_a_quantity_is_drawn_over_the_width_with_and_without_the_division(rows, field):
+def test_a_quantity_over_the_width_has_lines_with_and_without_the_division(rows, field):
     spec = scale_chart(rows, field, "a title").to_dict()
     line = spec["layer"][0] if "layer" in spec else spec
     data = spec["datasets"][line["data"]["name"]]

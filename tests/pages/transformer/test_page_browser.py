@@ -19,14 +19,14 @@ def visitor(visit, app_url):
     return page
 
 
-def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
+def test_a_new_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor):
     submit(visitor.get_by_role("textbox", name="An English sentence"), "The dog bit the man")
     visitor.locator(".st-key-transformer_two_orders .word").get_by_text("dog", exact=True).first.wait_for()
     settle(visitor)
     heads = visitor.locator(HEADS)
     heads.scroll_into_view_if_needed()
-    place = heads.bounding_box()
-    visitor.mouse.click(place["x"] + place["width"] * 0.6, place["y"] + place["height"] * 0.42)
+    box = heads.bounding_box()
+    visitor.mouse.click(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.42)
     visitor.wait_for_url(re.compile(r"head=encoder-2-4"))
     visitor.locator("strong", has_text="Layer 2, head 4").wait_for()
     open_tab(visitor, "Step by step")
@@ -51,7 +51,7 @@ def test_a_typed_sentence_a_clicked_head_and_a_clicked_word_are_followed(visitor
     visitor.locator(".as-trained").wait_for(state="detached")
 
 
-def test_phone_shows_no_more_than_its_width(visitor):
+def test_every_tab_fits_a_phone(visitor):
     for tab in visitor.get_by_role("tab").all_inner_texts():
         open_tab(visitor, tab)
         assert_fits(visitor)

@@ -98,11 +98,15 @@ def test_the_classic_figure_brings_its_french_and_the_models_own_translation(pag
     assert listed(page).count(">Je suis étudiant.<") == 6
 
 
-def test_multiplied_vectors_stand_beside_the_context(page):
+def test_multiplied_vectors_stand_beside_the_context_with_the_weights_of_the_row(page):
     given(page, step="context")
     assert "Multiplied vectors" in bodies(page)
     assert len(charts(page)) == 1
-    assert body_with(page, 'class="collapse"').count("<i ") == 11, "a bar for the weight of every English piece"
+    text, row = page.text_input(key="translate_text").value, page.session_state["translate_at"]
+    traced = models.shown_translation("dot", text, ())
+    weights = traced.trace.weights(0, [traced.view.first_piece[row]])[0].tolist()
+    hover_texts = re.findall(r'<i style="[^"]*" title="([^"]*)"', body_with(page, 'class="collapse"'))
+    assert hover_texts == [percent(weight) for weight in weights], "of every English piece"
 
 
 def test_the_unrolled_network_follows_words_and_steps(page):

@@ -47,7 +47,7 @@ def test_dragging_one_vector_changes_nine_weights_at_once_and_then_what_python_d
     page.mouse.move(box["x"] - 150, box["y"] - 60, steps=6)
     expect(page.locator(".count")).to_have_text("9 of 9 weights changed. In an ordinary neuron the weights stay.")
     during = shares(page)
-    assert all(one != other for one, other in zip(before, during, strict=True))
+    assert all(new != old for old, new in zip(before, during, strict=True))
     page.mouse.up()
     page.wait_for_url("**cells=*")
     assert shares(page) == during, "Python says the same"

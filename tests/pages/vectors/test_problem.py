@@ -58,8 +58,8 @@ def reference(problem):
     if "Q" in tables:
         query, key, value = tables["Q"], tables["K"], tables["V"]
     else:
-        asked = tables.get("Y", tables["X"])
-        query, key, value = tables["X"] @ tables["W_Q"], asked @ tables["W_K"], asked @ tables["W_V"]
+        memory = tables.get("Y", tables["X"])
+        query, key, value = tables["X"] @ tables["W_Q"], memory @ tables["W_K"], memory @ tables["W_V"]
     allowed = np.array([[j <= i or not chosen.causal for j in range(len(key))] for i in range(len(query))])
     raw = np.array([[plain_score(chosen.scoring, a, b, j) for j, b in enumerate(key)] for a in query])
     scaled = raw / (math.sqrt(query.shape[1]) if chosen.scaled else 1) / chosen.temperature
@@ -76,12 +76,12 @@ def softmax_by_row(scaled, allowed):
     return shares
 
 
-def plain_score(scoring, query, key, place):
+def plain_score(scoring, query, key, position):
     """One pair, with identities and ones for parameters."""
     if scoring in ("additive", "concat"):
         return np.tanh(query + key).sum()
     if scoring == "location":
-        return query[place % len(query)]
+        return query[position % len(query)]
     if scoring == "L2 distance":
         return -float(np.sum((query - key) ** 2)) / 2
     product = float(np.sum(query * key))
@@ -95,8 +95,8 @@ def plain_score(scoring, query, key, place):
 def test_every_step_agrees_with_plain_numpy_to_ten_digits(problem):
     trace = trace_of(problem)
     query, key, value, raw, scaled, weights, context, allowed = reference(problem)
-    for name, whole in (("query", query), ("key", key), ("value", value)):
-        np.testing.assert_allclose(step_of(trace, name).value().numpy(), whole, **EXACT)
+    for name, matrix in (("query", query), ("key", key), ("value", value)):
+        np.testing.assert_allclose(step_of(trace, name).value().numpy(), matrix, **EXACT)
     np.testing.assert_allclose(step_of(trace, "scores").value().numpy(), raw, **EXACT)
     np.testing.assert_allclose(trace.scores().numpy(), scaled, **EXACT)
     if problem.settings.causal:
@@ -111,7 +111,7 @@ def test_every_step_agrees_with_plain_numpy_to_ten_digits(problem):
 
 
 @given(problems())
-def test_rows_sum_to_one(problem):
+def test_rows_of_weights_sum_to_1(problem):
     trace = trace_of(problem)
     if problem.settings.softmax:
         np.testing.assert_allclose(trace.weights().sum(1).numpy(), 1, **EXACT)
@@ -119,12 +119,12 @@ def test_rows_sum_to_one(problem):
 
 
 @given(problems(), st.integers(0, 31), st.integers(0, 31))
-def test_a_tile_of_a_step_is_part_of_the_whole(problem, row, column):
+def test_a_tile_of_a_step_agrees_with_the_matrix(problem, row, column):
     trace = trace_of(problem)
     for step in steps_of(trace):
-        place = row % step.shape[0], column % step.shape[1]
-        tile = float(step.value(0, [place[0]], [place[1]]))
-        assert tile == pytest.approx(float(step.value(0)[place]), abs=1e-12)
+        cell = row % step.shape[0], column % step.shape[1]
+        tile = float(step.value(0, [cell[0]], [cell[1]]))
+        assert tile == pytest.approx(float(step.value(0)[cell]), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -135,7 +135,7 @@ def test_a_preset_can_be_computed_and_opens_on_a_step_that_it_has(name):
 
 
 @pytest.mark.parametrize("row", [((0, 0.3),), ((0, 0.0),), ((0, 0.0), (1, 0.0), (2, 0.0)), ((0, 0.2), (1, 0.8))])
-def test_the_context_of_an_edited_row_is_made_of_its_weights(row):
+def test_the_context_of_an_edited_row_is_the_sum_by_its_weights(row):
     problem = PRESETS["pairs"].problem()
     trace = trace_of(problem, [SetWeights(0, row)])
     weights = reference(problem)[5][0]
@@ -157,25 +157,27 @@ def test_without_softmax_the_context_is_the_product_of_all_three():
     assert "softmax(" not in trace_to_code(trace)
 
 
-@pytest.mark.parametrize("given", [{}, {"causal": True}, {"softmax": False}, {"scaled": False}, {"temperature": 2.0}])
-def test_the_context_has_the_whole_formula_where_nothing_else_has_happened(given):
-    trace = trace_of(replace(PRESETS["pairs"].problem(), settings=Settings(**given)))
-    whole = r"\operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V"
-    assert (whole in step_of(trace, "context").formula) == (not given)
+@pytest.mark.parametrize(
+    "settings", [{}, {"causal": True}, {"softmax": False}, {"scaled": False}, {"temperature": 2.0}]
+)
+def test_the_context_has_the_full_formula_where_nothing_is_edited(settings):
+    trace = trace_of(replace(PRESETS["pairs"].problem(), settings=Settings(**settings)))
+    formula = r"\operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V"
+    assert (formula in step_of(trace, "context").formula) == (not settings)
 
 
-def test_without_a_softmax_no_step_says_that_weights_are_proportions():
+def test_without_a_softmax_no_step_calls_weights_proportions():
     problem = PRESETS["pairs"].problem()
     with_it, without = (trace_of(replace(problem, settings=Settings(softmax=on))) for on in (True, False))
     assert "in the proportions of its weights" in step_of(with_it, "context").explanation
     assert "a negative one takes away" in step_of(without, "context").explanation
 
 
-def test_a_projection_turns_the_question_as_its_line_says():
+def test_the_note_on_the_projection_is_true():
     problem = PRESETS["projections"].problem()
     words, inputs = list(problem.labels["X"]), problem.tables["X"]
-    asked = trace_of(problem).weights().argmax(1).tolist()
-    assert [words[asked[words.index(asks)]] for asks in ("cat", "sat")] == ["sat", "mat"]
+    heaviest = trace_of(problem).weights().argmax(1).tolist()
+    assert [words[heaviest[words.index(word)]] for word in ("cat", "sat")] == ["sat", "mat"]
     assert (inputs @ inputs.T).argmax(1).tolist() == [0, 1, 2]  # without W_Q each asks for its like
 
 
@@ -191,7 +193,7 @@ def test_nodes_of_a_graph_see_themselves_and_their_neighbours():
     assert ((back > 0) == np.tril(allowed)).all()
 
 
-def test_edges_are_of_rows_that_there_are():
+def test_edges_of_missing_rows_are_ignored():
     tables = PRESETS["pairs"].problem().tables
     edges = (12, 31, 11, 34, 0, 99)
     assert neighbours(Problem(tables, settings=Settings(edges=edges))) == [(0, 1)]
@@ -199,7 +201,7 @@ def test_edges_are_of_rows_that_there_are():
     assert mask_of(Problem(tables)) is None
 
 
-def test_one_huge_key_saturates_the_softmax():
+def test_a_huge_key_saturates_the_softmax():
     assert float(trace_of(PRESETS["huge"].problem()).weights()[0, 2]) > 0.99
 
 
@@ -231,7 +233,7 @@ def test_tables_that_do_not_fit_are_named_with_their_shapes(name, table, words):
         trace_of(Problem({**PRESETS["pairs"].problem().tables, name: table}))
 
 
-def test_resizing_keeps_what_was_typed():
+def test_resizing_preserves_numbers():
     table = np.array([[1.0, 5], [2, 3]])
     assert resized(table, 3, 1).tolist() == [[1], [2], [0]]
     assert resized(table, 3, 3, identity=True).tolist() == [[1, 5, 0], [2, 3, 0], [0, 0, 1]]
@@ -240,11 +242,11 @@ def test_resizing_keeps_what_was_typed():
 @given(problems())
 def test_the_map_of_pairs_makes_the_scores_of_every_head_from_the_rows(problem):
     trace = trace_of(problem)
-    asks, asked = problem.tables[problem.query_table], problem.tables[problem.key_table]
-    made = pair_map(problem, trace)
-    assert (made is None) == (problem.settings.scoring not in ("dot", "scaled dot"))
-    if made is not None:
-        np.testing.assert_allclose(asks @ made @ asked.T, trace.scores().numpy(), **EXACT)
+    queries, keys = problem.tables[problem.query_table], problem.tables[problem.key_table]
+    score_map = pair_map(problem, trace)
+    assert (score_map is None) == (problem.settings.scoring not in ("dot", "scaled dot"))
+    if score_map is not None:
+        np.testing.assert_allclose(queries @ score_map @ keys.T, trace.scores().numpy(), **EXACT)
 
 
 @pytest.mark.parametrize(("name", "tables"), [("pairs", ["X"]), ("huge", ["Q", "K"]), ("cross", ["Y"])])
@@ -252,14 +254,14 @@ def test_arrows_are_the_rows_of_two_numbers(name, tables):
     assert planar_tables(PRESETS[name].problem()) == tables
 
 
-def test_tables_of_a_link_may_be_texts_and_what_is_not_needed_is_left_out():
+def test_tables_of_a_link_may_be_texts_and_unneeded_ones_are_dropped():
     tables = {name: table.tolist() for name, table in PRESETS["causal"].problem().tables.items()}
-    typed = {name: [[str(value) for value in row] for row in rows] for name, rows in tables.items()}
-    assert linked_tables(typed | {"general.W": [["1"]]}) == tables
+    texts = {name: [[str(value) for value in row] for row in rows] for name, rows in tables.items()}
+    assert linked_tables(texts | {"general.W": [["1"]]}) == tables
 
 
 @pytest.mark.parametrize("wrong", ["x", "nan", 1e7, None])
-def test_what_is_no_number_in_bounds_is_refused(wrong):
+def test_cells_beyond_the_bounds_are_refused(wrong):
     with pytest.raises((ValueError, TypeError)):
         linked_tables({"Q": [[1]], "K": [[wrong]], "V": [[1]]})
     with pytest.raises(ValueError, match="at most"):
@@ -281,14 +283,14 @@ def test_the_answer_is_that_of_linear_layers(x, bends, deep):
 
 
 @given(inputs, st.booleans())
-def test_sums_alone_never_mix_two_inputs(x, deep):
+def test_sums_never_mix_two_inputs(x, deep):
     network = feed_forward(*x.shape, bends=False, deep=deep)
     assert network.mixed_effect(x, 0, 1) == 0
     assert network.effect(x, 0) == pytest.approx(network.effect(x, 0, 1))
 
 
 @given(inputs, st.booleans())
-def test_the_mixed_effect_is_the_difference_of_four_answers_and_the_same_both_ways(x, deep):
+def test_the_mixed_effect_is_symmetric_and_the_difference_of_four_answers(x, deep):
     network = feed_forward(*x.shape, bends=True, deep=deep)
     corners = []
     for gone in ((), (0,), (1,), (0, 1)):
@@ -330,4 +332,4 @@ def test_every_point_lies_inside_the_hull_and_corners_are_points(points):
 def test_contexts_lie_inside_the_hull_of_the_values():
     trace = trace_of(PRESETS["pairs"].problem())
     corners = convex_hull(trace.value[0].numpy())
-    assert max(outside(corners, one) for one in trace.context().numpy()) <= 1e-9
+    assert max(outside(corners, row) for row in trace.context().numpy()) <= 1e-9
