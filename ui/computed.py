@@ -269,12 +269,12 @@ def content_key(value: Any) -> Hashable:
 
 def size_in_bytes(value: Any) -> int:
     """Return roughly how many bytes a value takes; models are shared and count nothing."""
-    size, seen, waiting = 0, set(), [value]
+    size, visited, waiting = 0, set(), [value]
     while waiting:
         part = waiting.pop()
-        if id(part) in seen:
+        if id(part) in visited:
             continue
-        seen.add(id(part))
+        visited.add(id(part))
         if isinstance(part, list | tuple) and {*map(type, part)} == {str}:  # most parts are labels
             size += sys.getsizeof(part) + sum(map(sys.getsizeof, part))
         elif isinstance(part, Tensor):

@@ -80,7 +80,7 @@ def faithfulness_tab(
     def write_verdict(result: assessment.Assessment) -> None:
         otherwise = ""
         if result.otherwise:
-            areas = (f"{result.otherwise[order].area:.0%}" for order in (result.subject.map_name, assessment.RANDOM))
+            areas = (percent(result.otherwise[order].area) for order in (result.subject.map_name, assessment.RANDOM))
             unknown = f"the *unknown* {part.removesuffix('s')} in its place"
             instead = unknown if result.subject.leaves_out else f"{part} left out"
             otherwise = f" With {instead} instead: {' and '.join(areas)}."
@@ -146,7 +146,9 @@ def _heads(name: str, result: assessment.Assessment) -> None:
     strongest = list(result.heads.items())[:MAX_HEADS]
     labels = [f"{f'{layer}, ' * several}head {head + 1}" for (layer, head), _ in strongest]
     comparison = f"more than without any other of the {len(result.heads)} heads"
-    st.markdown(f"**Without {labels[0]}** the answer moves by {strongest[0][1]:.0%}, {comparison}.")
+    moves = f"**Without {labels[0]}** the answer moves by {percent(strongest[0][1])}, {comparison}."
+    is_clear = strongest[0][1] > strongest[1][1]
+    st.markdown(moves if is_clear else "No head alone moves the answer more than another.")
     chart = bars(
         [100 * moved for _, moved in strongest],
         labels,
@@ -161,7 +163,7 @@ def _heads(name: str, result: assessment.Assessment) -> None:
 
 def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInPicture | None) -> None:
     adversarial = result.adversarial
-    if adversarial is None or result.shuffled is None:
+    if adversarial is None or result.shuffled is None or result.uniform is None:
         st.caption(
             "This network has no weights to exchange. A state that hardly reacts to a *small* change of a word may "
             "still remember it."
@@ -170,9 +172,9 @@ def _adversarial_weights(name: str, result: assessment.Assessment, over: KeysInP
     moved = float(result.shuffled.median())
     hangs = "hangs" if moved > 2 * result.subject.bound else "hardly hangs"
     st.markdown(
-        f"Shuffled, these weights move the answer by {moved:.0%}; all equal, by {result.uniform:.0%}: it {hangs} on "
-        f"them.{_by_layer(result)} Very different ones (distance {adversarial.divergence:.2f} of 1) move it by "
-        f"{adversarial.moved:.0%}."
+        f"Shuffled, these weights move the answer by {percent(moved)}; all equal, by {percent(result.uniform)}: it "
+        f"{hangs} on them.{_by_layer(result)} The most different ones found (distance {adversarial.divergence:.2f} of "
+        f"1) move it by {percent(adversarial.moved)}."
     )
     pair = [mean_weights(weights) for weights in (result.subject.map_weights, adversarial.weights)]  # (n_keys,)
     if over:
@@ -195,8 +197,8 @@ def _by_layer(result: assessment.Assessment) -> str:
         return ""
     smallest, largest = (choose(result.by_layer, key=result.by_layer.__getitem__) for choose in (min, max))
     return (
-        f" One layer alone, shuffled, moves it by {result.by_layer[smallest]:.0%} ({smallest}) to "
-        f"{result.by_layer[largest]:.0%} ({largest})."
+        f" One layer alone, shuffled, moves it by {percent(result.by_layer[smallest])} ({smallest}) to "
+        f"{percent(result.by_layer[largest])} ({largest})."
     )
 
 
@@ -206,6 +208,6 @@ def _over_many(model: str, result: assessment.Assessment) -> None:
         order = result.subject.map_name
         st.caption(
             f"**{assessment.over_many(figures)}** Mean area: {areas[order]:.3f}, at random "
-            f"{areas[assessment.RANDOM]:.3f}; the map beats chance on {figures['attention_beats_random']:.1%} "
+            f"{areas[assessment.RANDOM]:.3f}; the map beats chance on {percent(figures['attention_beats_random'])} "
             f"of inputs. Clear is a difference of {assessment.CLEAR_MEAN_DIFFERENCE} and a lead on most inputs."
         )

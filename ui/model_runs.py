@@ -47,11 +47,11 @@ _DOWNLOADS: dict[str, Download] = {}
 MAX_ENDED = 32
 
 
-class LatestRun(NamedTuple):
+class RunRequest(NamedTuple):
     """What a visitor ran last: arguments of run_of."""
 
     key: str
-    given: ModelInput
+    model_input: ModelInput
 
 
 @st.cache_resource(max_entries=MODELS.maximum, show_spinner="Loading the model")
@@ -76,43 +76,43 @@ def _runs() -> BoundedCache:
     return BoundedCache(max_items=RUNS.maximum)
 
 
-def run_of(key: str, given: ModelInput, edits: Mapping[int, Edits] | None = None) -> ModelRun:
+def run_of(key: str, model_input: ModelInput, edits: Mapping[int, Edits] | None = None) -> ModelRun:
     """Return a model's run on an input, its traces edited by their numbers, computed once for everybody.
 
     The key is as of pretrained_of. Do not call it inside compute_turn: it waits in the job queue.
     """
-    arguments = key, given, tuple(sorted((edits or {}).items()))
+    arguments = key, model_input, tuple(sorted((edits or {}).items()))
     result = _runs().get(arguments)
     if result is None:
         with st.spinner("Running the model") if cluster() else nullcontext():
             result = call_cluster(run_input, *arguments)
         if result is None:
-            pretrained, prepared = pretrained_of(key), prepared_of(key, given)
+            pretrained, prepared = pretrained_of(key), prepared_of(key, model_input)
             return run_once(_runs(), arguments, lambda: run(pretrained, prepared, edits=edits), "Running the model")
         _runs().put(arguments, result.value)
     return result.value
 
 
 @st.cache_resource(max_entries=RUNS.maximum, show_spinner=False)
-def prepared_of(key: str, given: ModelInput) -> ModelInputs:
+def prepared_of(key: str, model_input: ModelInput) -> ModelInputs:
     """Return an input as tensors that the model takes; not inside compute_turn, as run_of."""
     pretrained = pretrained_of(key)
     with compute_turn():
-        return prepare(pretrained, given)
+        return prepare(pretrained, model_input)
 
 
-def remember(key: str, given: ModelInput) -> None:
+def remember(key: str, model_input: ModelInput) -> None:
     """Remember what this visitor ran, for other pages and for coming back; as plain values."""
-    plain = {"png": given.png} if isinstance(given, PictureInput) else {"text": astuple(given)}
+    plain = {"png": model_input.png} if isinstance(model_input, PictureInput) else {"text": astuple(model_input)}
     LATEST.value = {"key": key, **plain}
 
 
-def latest() -> LatestRun | None:
+def latest() -> RunRequest | None:
     """Return what this visitor looked at last on the page of models, or None."""
-    kept = LATEST.value
-    if kept is None:
+    values = LATEST.value
+    if values is None:
         return None
-    return LatestRun(kept["key"], PictureInput(kept["png"]) if "png" in kept else TextInput(*kept["text"]))
+    return RunRequest(values["key"], PictureInput(values["png"]) if "png" in values else TextInput(*values["text"]))
 
 
 class _DownloadStopped(Exception):
@@ -160,7 +160,7 @@ class Download:
 def start_download(candidate: catalogue.ModelCandidate) -> None:
     """Begin a download, or join the one for the same model; ModelError = too many others are in progress."""
     with _STARTING:
-        ended = [name for name, one in _DOWNLOADS.items() if one.outcome is not None]
+        ended = [name for name, download in _DOWNLOADS.items() if download.outcome is not None]
         if candidate.name in _DOWNLOADS and candidate.name not in ended:
             return
         if len(_DOWNLOADS) - len(ended) >= DOWNLOADS.maximum:
@@ -210,92 +210,92 @@ class ModelChoice:
     def __init__(self, name: str) -> None:
         self.name = name
         self.key = Field(name, "key", "", address="model", parse=self._of_link)
-        self.picked, self.asked = Field(name, "picked", ""), Field(name, "asked", "")
+        self.picked, self.requested = Field(name, "picked", ""), Field(name, "asked", "")
         self.loaded_last, self.awaited = Field(name, "good", ""), Field(name, "waits", "")
         self.message = Field(name, "said", ("", ""))
 
     def draw(self) -> str | None:
-        there = [model.name for model in catalogue.listed_models()]
-        if there and not self.key.value:
-            self.key.clamp_to_options(there)
+        local_names = [model.name for model in catalogue.listed_models()]
+        if local_names and not self.key.value:
+            self.key.clamp_to_options(local_names)
         key = self.key.value
         with st.container(key=f"{self.name}_source"):
             picker, field = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
             if key:
                 self.picked.value = key
-                options = there if key in there else [*there, key]
-                in_words = {name: catalogue.DISPLAY_NAMES.get(name, name) for name in options}.__getitem__
-                picker.selectbox("Model", options, key=self.picked.key, on_change=self._pick, format_func=in_words)
+                options = local_names if key in local_names else [*local_names, key]
+                display_name = {name: catalogue.DISPLAY_NAMES.get(name, name) for name in options}.__getitem__
+                picker.selectbox("Model", options, key=self.picked.key, on_change=self._pick, format_func=display_name)
             with field, st.form(f"{self.name}_form", border=False, enter_to_submit=True):
                 label = "Any other model: its name on huggingface.co" + (" or folder" if folders_allowed() else "")
                 text, button = st.columns([4, 1], vertical_alignment="bottom")
-                self.asked.widget(text.text_input, label, placeholder="distilbert/distilgpt2", max_chars=300)
+                self.requested.widget(text.text_input, label, placeholder="distilbert/distilgpt2", max_chars=300)
                 button.form_submit_button("Load", on_click=self.ask, width="stretch")
             self._draw_suggestions()
             if self.awaited.value:
                 live(self._draw_progress, beat=SECONDS_BETWEEN_LOOKS)
             self._draw_message()
-        return self._loaded(there)
+        return self._loaded(local_names)
 
-    def _of_link(self, wanted: str) -> str:
+    def _of_link(self, name: str) -> str:
         """Return the model that a link asks for; ValueError = it is not here, and the page offers to load it."""
-        if catalogue.find_local(wanted) is not None:
-            return wanted
-        self.asked.value = wanted[:200]
+        if catalogue.find_local(name) is not None:
+            return name
+        self.requested.value = name[:200]
         try:
-            if catalogue.is_path(wanted):
-                return _candidate(wanted).name
+            if catalogue.is_path(name):
+                return _candidate(name).name
             self.message.value = "info", "The link asks for a model that is not on this machine. Load fetches it."
         except ModelError as error:
             self.message.value = "error", str(error)
-        raise ValueError(f"wanted must be on this machine, got {wanted!r}")
+        raise ValueError(f"name must be on this machine, got {name!r}")
 
     def _pick(self) -> None:
         self.key.value = self.picked.value
         self.message.reset()
 
-    def ask(self, wanted: str | None = None) -> None:
+    def ask(self, name: str | None = None) -> None:
         """Show a model at once if it is on this machine, else begin to download it."""
-        if wanted is not None:
-            self.asked.value = wanted
+        if name is not None:
+            self.requested.value = name
         self.message.reset()
         try:
-            found = _candidate(self.asked.value)
-            if found.folder is not None:
-                self.key.value = found.name
+            candidate = _candidate(self.requested.value)
+            if candidate.folder is not None:
+                self.key.value = candidate.name
             else:
-                start_download(found)
-                self.awaited.value = found.name
+                start_download(candidate)
+                self.awaited.value = candidate.name
         except ModelError as error:
             self.message.value = "error", str(error)
 
     def _draw_suggestions(self) -> None:
-        most = max_model_bytes()
+        max_bytes = max_model_bytes()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             offer = st.popover("Small models to try", icon=":material/list:")
             with offer, st.container(key=f"{self.name}_suggestions", gap="xxsmall"):
                 for model in catalogue.SUGGESTIONS:
-                    if model.megabytes * 1e6 <= most:
+                    if model.megabytes * 1e6 <= max_bytes:
                         label = f"**{model.name}**, {model.kind.value}, {model.megabytes} MB"
-                        key, asks_for = f"{self.name}_try_{model.name}", (model.name,)
-                        st.button(label, key=key, type="tertiary", on_click=self.ask, args=asks_for)
-            st.caption(f"Up to {in_megabytes(most)}, as safetensors: no model's code is run.")
+                        key = f"{self.name}_try_{model.name}"
+                        st.button(label, key=key, type="tertiary", on_click=self.ask, args=(model.name,))
+            st.caption(f"Up to {in_megabytes(max_bytes)}, as safetensors: no model's code is run.")
         if without := catalogue.skipped_folders():
             reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
             names = ", ".join(map(literal, without))
             st.caption(f"Not in the list, for want of whole safetensors files: {names}.", help=reasons)
 
     def _draw_progress(self) -> None:
-        wanted, now = self.awaited.value, download_of(self.awaited.value)
-        outcome = now.outcome if now is not None else ("", "")
-        if now is not None and outcome is None:
+        name, download = self.awaited.value, download_of(self.awaited.value)
+        outcome = download.outcome if download is not None else ("", "")
+        if download is not None and outcome is None:
             bar, button = st.columns([5, 1], vertical_alignment="center")
-            bar.progress(now.share, f"{wanted}: {in_megabytes(now.done)} of {in_megabytes(now.total)}")
-            button.button("Stop", key=f"{self.name}_stop", on_click=now.stop, width="stretch")
-        elif wanted and outcome:
+            bar.progress(download.share, f"{name}: {in_megabytes(download.done)} of {in_megabytes(download.total)}")
+            button.button("Stop", key=f"{self.name}_stop", on_click=download.stop, width="stretch")
+        elif name and outcome:
             self.awaited.reset()
             if outcome == ("", ""):
-                self.key.value = wanted
+                self.key.value = name
             else:
                 self.message.value = outcome
             st.rerun()
@@ -307,15 +307,15 @@ class ModelChoice:
         elif kind:
             st.info(error_markdown(words))
 
-    def _loaded(self, there: list[str]) -> str | None:
+    def _loaded(self, local_names: list[str]) -> str | None:
         """Load the chosen model and return its key; if that fails, say why and take the one before, or the first."""
-        drawn = self.key.value
-        for key in dict.fromkeys((drawn, self.loaded_last.value, *there[:1])):
+        chosen = self.key.value
+        for key in dict.fromkeys((chosen, self.loaded_last.value, *local_names[:1])):
             try:
                 if key:
                     pretrained_of(key)
                     self.key.value = self.loaded_last.value = key
-                    if key != drawn:
+                    if key != chosen:
                         st.rerun()  # the list above names the one that failed
                     return key
             except ModelError as error:
@@ -331,13 +331,13 @@ class ModelChoice:
         return None
 
 
-def _candidate(wanted: str) -> catalogue.ModelCandidate:
+def _candidate(name: str) -> catalogue.ModelCandidate:
     allowed = folders_allowed()
     try:
-        return catalogue.find_model(wanted, folders=allowed)
+        return catalogue.find_model(name, folders=allowed)
     except NoMemory:
         free_models()
-        return catalogue.find_model(wanted, folders=allowed)
+        return catalogue.find_model(name, folders=allowed)
 
 
 model_choice = cache(ModelChoice)

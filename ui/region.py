@@ -29,8 +29,8 @@ class Region:
     EditList.fitting. Keys that lie in no picture come last.
     """
 
-    def __init__(self, page: str, edits: EditList, what: str, *, copies: Sequence[str]) -> None:
-        self._page, self._edits, self._what, self._copies = page, edits, what, copies
+    def __init__(self, page: str, edits: EditList, keys: str, *, copies: Sequence[str]) -> None:
+        self._page, self._edits, self._keys, self._copies = page, edits, keys, copies
         self._cells: Field[list[int]] = Field(page, "brushed", list)
 
     def draw(
@@ -38,7 +38,7 @@ class Region:
         paper: np.ndarray,
         before: np.ndarray,
         after: np.ndarray,
-        *now: AttentionTrace,
+        *traces: AttentionTrace,
         hint: str,
         size: int,
         pixels: bool = False,
@@ -50,7 +50,7 @@ class Region:
         no edit; with `pixels` cells are the picture's own pixels.
         `high` is the weight of the strongest pink, None = the largest of both maps.
         """
-        (rows, columns), message, shares = after.shape, f"{self._page}_brush", now[0].has_softmax
+        (rows, columns), message, shares = after.shape, f"{self._page}_brush", traces[0].has_softmax
         ramp = glow_ramp(after.size, max(float(before.max()), float(after.max())) if high is None else high)
 
         def take() -> None:
@@ -75,29 +75,29 @@ class Region:
                     default={"brushed": None},
                     on_brushed_change=take,
                 )
-                st.caption(f"{len(self._cells.value)} of {rows * columns} {self._what} are chosen.")
+                st.caption(f"{len(self._cells.value)} of {rows * columns} {self._keys} are chosen.")
             change, colours = difference(before, after)
             if change.any():
                 with st.container(width=size, gap="xsmall"):
                     faint = np.dstack([paper[..., :3], np.full(paper.shape[:2], FAINT, np.uint8)])
                     layers, key = [matrix_png(change, colours), image_png(faint)], f"{self._page}_difference"
-                    shown, words = change * (100 if shares else 1), "How much each weight changed"
+                    percentage, words = change * (100 if shares else 1), "How much each weight changed"
                     tooltip = f"changed by {{}}{' percentage points' * shares}"
-                    draw_layers(layers, shown, key, words, size=size, axis=self._what, tooltip=tooltip)
+                    draw_layers(layers, percentage, key, words, size=size, axis=self._keys, tooltip=tooltip)
                     if shares:
                         write_moved_share(change)
                     else:
                         st.caption("Orange grew, blue shrank, whatever the sign.")
-        self._actions(now[0].n_keys, shares)
-        self._edits.draw(*now, hint=hint)
+        self._actions(traces[0].n_keys, shares)
+        self._edits.draw(*traces, hint=hint)
 
     def _actions(self, n_keys: int, has_softmax: bool) -> None:
-        cells, n = tuple(sorted(self._cells.value)), format_count(len(self._cells.value), self._what)
-        rest = tuple(key for key in range(n_keys) if key not in {*cells})
+        cells, n = tuple(sorted(self._cells.value)), format_count(len(self._cells.value), self._keys)
+        remaining_keys = tuple(key for key in range(n_keys) if key not in {*cells})
         seed = 1 + sum(isinstance(change.edit, PermuteKeys) for change in self._edits.changes)
         with st.container(horizontal=True, gap="xsmall", key=f"{self._page}_region_actions"):
             self._button("Look away", BlockKeys(cells), f"it no longer looks at {n}", not cells)
-            self._button("Look nowhere else", BlockKeys(rest), f"it looks at {n} alone", not cells)
+            self._button("Look nowhere else", BlockKeys(remaining_keys), f"it looks at {n} alone", not cells)
             if has_softmax:
                 self._button("Look everywhere alike", Uniform(), "it looks everywhere alike")
             else:
@@ -107,14 +107,14 @@ class Region:
 
         def take() -> None:
             if drawing := widget_value(key):
-                says = f"it looks as it does in the ready drawing {drawing}"
-                self._edits.add(PatternFrom(0, HeadRef(self._page, drawing)), description=says)
+                description = f"it looks as it does in the ready drawing {drawing}"
+                self._edits.add(PatternFrom(0, HeadRef(self._page, drawing)), description=description)
                 set_widget(key, None)  # it can be pressed again
                 run_parts(BODY)
 
         st.pills(label, self._copies, key=key, on_change=take, wrap=True)
 
-    def _button(self, label: str, edit: Edit, says: str, disabled: bool = False) -> None:
+    def _button(self, label: str, edit: Edit, description: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"
-        add = changing(partial(self._edits.add, edit, description=says))
+        add = changing(partial(self._edits.add, edit, description=description))
         st.button(label, key=key, on_click=add, disabled=disabled, width="content")

@@ -34,11 +34,11 @@ LISTED = ("none", "dot", "transformer")
 FIRST = {"upper": "none", "lower": "dot"}
 """The two that are shown on arrival, trained equally long and equally large."""
 
-MOST = 300  # next pieces that are compared; others are hardly likely
+MAX_PIECES_COMPARED = 300  # next pieces that are compared; others are hardly likely
 
 likely_pieces = cached_computation(by_model=True)(core.next_pieces)
 _translated = cached_computation(by_model=True)(core.forced_translation)
-_shown = cached_computation(by_model=True)(core.trace_translation)
+_traced = cached_computation(by_model=True)(core.trace_translation)
 
 
 def model_of(translator: str) -> Any:
@@ -64,23 +64,23 @@ def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> cor
     return _translated(model_or_stop(f"translator-{translator}"), core.read_source(text), forced)
 
 
-def shown_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> core.TracedTranslation:
+def traced_translation(translator: str, text: str, forced: tuple[int, ...], edits: Edits = ()) -> TracedTranslation:
     """Return the translation with its attention; what comes before the first edited piece is said as learned."""
-    made, source = translation(translator, text, forced), core.read_source(text)
+    result, source = translation(translator, text, forced), core.read_source(text)
     if edits:
         first = min(edit.query or 0 if isinstance(edit, QueryEdit) else 0 for edit in edits)
-        kept = max(forced, tuple(made.ids[: min(first, MAX_PIECES - 1)]), key=len)
-        made = _translated(model_of(translator), source, kept, tuple(edits))
-    return _shown(model_of(translator), translator, source, forced, made, tuple(edits))
+        prefix = max(forced, tuple(result.ids[: min(first, MAX_PIECES - 1)]), key=len)
+        result = _translated(model_of(translator), source, prefix, tuple(edits))
+    return _traced(model_of(translator), translator, source, forced, result, tuple(edits))
 
 
-def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> core.TracedTranslation:
+def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> TracedTranslation:
     """Return the translation with the edits of this page that fit."""
-    learned = shown_translation(translator, text, forced)
+    learned = traced_translation(translator, text, forced)
     edits = EDITS.fitting(learned.trace, translator, text, grows=True)
-    shown = shown_translation(translator, text, forced, edits) if edits else learned
-    EDITS.fitting(shown.trace.replace(()), translator, text)  # notes which are about words that are not said
-    return shown
+    traced = traced_translation(translator, text, forced, edits) if edits else learned
+    EDITS.fitting(traced.trace.replace(()), translator, text)  # notes which are about words that are not said
+    return traced
 
 
 def show_next_word(
@@ -88,20 +88,21 @@ def show_next_word(
 ) -> None:
     """Draw how likely each next piece is after others, as learned and with changes."""
     model = model_or_stop(f"translator-{translator}")
-    before, now = (
-        {one.piece: one for one in likely_pieces(model, source, after, MOST, edits)} for edits in ((), changes)
+    learned, changed = (
+        {piece.piece: piece for piece in likely_pieces(model, source, after, MAX_PIECES_COMPARED, edits)}
+        for edits in ((), changes)
     )
-    pieces = before | now
-    labels = [piece_label(one.text) for one in pieces.values()]
-    own, changed = (
-        [found[piece].probability if piece in found else 0.0 for piece in pieces] for found in (before, now)
+    pieces = learned | changed
+    labels = [piece_label(piece.text) for piece in pieces.values()]
+    before, after_changes = (
+        [likely[key].probability if key in likely else 0.0 for key in pieces] for likely in (learned, changed)
     )
-    show_outcome(page, labels, own, changed)
+    show_outcome(page, labels, before, after_changes)
 
 
-def translation_doubts(page: str, text: str, shown: TracedTranslation) -> Tab:
+def translation_doubts(page: str, text: str, traced: TracedTranslation) -> Tab:
     """Return the section on a translation: English words become the unknown one."""
-    name, ids = f"translator-{shown.translator}", tuple(shown.translation.ids)
+    name, ids = f"translator-{traced.translator}", tuple(traced.translation.ids)
 
     def subject() -> Subject:
         model, source = model_or_stop(name), read_source(text)
@@ -109,5 +110,5 @@ def translation_doubts(page: str, text: str, shown: TracedTranslation) -> Tab:
         pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
         return subjects.translation_subject(model, pieces, target, source.word_of, source.words)
 
-    given = "The answer is French that is given, in whole or in part." if shown.forced else ""
-    return faithfulness_tab(page, name, (text, ids), subject, "words", answer=given)
+    note = "The answer is French that is given, in whole or in part." if traced.forced else ""
+    return faithfulness_tab(page, name, (text, ids), subject, "words", answer=note)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention_core.attention.wording import format_count
+from attention_core.attention.wording import format_count, percent
 from attention_core.data.pieces import english_words
 from attention_core.data.sentence_presets import REMEMBERED, SHORTER
 from attention_core.device import to_array
@@ -36,20 +36,20 @@ WALK = Walk(NAME)
 
 def networks() -> dict[str, Translator]:
     """Return the networks that are there by what they are called; say what is missing, and end the part if all is."""
-    found = {}
+    models = {}
     for name, label in NETWORKS.items():
         model, fault = model_or_none(name)
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
         else:
-            found[label] = model
-    if not found:
+            models[label] = model
+    if not models:
         stop_run()
-    return found
+    return models
 
 
 WITHOUT, ATTENTIVE = "translator-none", "translator-additive"
-SAYS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
+LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
 
 translated = by_model(translate)
@@ -58,8 +58,8 @@ _last_states_know = cached_computation(spinner="Reading the sentence", by_model=
 
 def read_sentence() -> str:
     """Let a person type a sentence; return what there is to read, or was."""
-    typed = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=WALK.field.reset)
-    text = readable_sentence(NAME, typed, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
+    entry = sentence_box(NAME, REMEMBERED, label="A long English sentence", on_change=WALK.field.reset)
+    text = readable_sentence(NAME, entry, next(iter(REMEMBERED.values())), "memory_long", "memory_short")
     reading_remarks(read_source(text))
     return text
 
@@ -87,67 +87,69 @@ def report_missing_network() -> None:
         )
 
 
-def read_by_both(text: str, among: Sequence[str]) -> None:
+def draw_readings(text: str, pair: Sequence[str]) -> None:
     """Draw a sentence with each word's share in the one vector, as dark as among some sentences, and its French."""
-    said, words = "".join(_says(name, text) for name in SAYS), html.escape(text)
+    translations, words = "".join(_draw_translation(name, text) for name in LABELS), html.escape(text)
     if not model_or_none(WITHOUT)[1]:
-        largest = max(float(vector_shares(one).max()) for one in among)
+        largest = max(float(vector_shares(candidate).max()) for candidate in pair)
         words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
-        if text == among[-1]:
-            words += f'<p class="below">Below each word: {what_shares_are()}'
-            is_marked = re.search('class="read-back" lang="fr">[^/]*<mark>', said)
+        if text == pair[-1]:
+            words += f'<p class="below">Below each word: {describe_shares()}'
+            is_marked = re.search('class="read-back" lang="fr">[^/]*<mark>', translations)
             words += " Coloured French: words that one translation alone says.</p>" if is_marked else "</p>"
-    st.html(f'<div class="short-and-long"><b>{format_count(n_words(text), "words")}</b>{words}{said}</div>')
+    st.html(f'<div class="short-and-long"><b>{format_count(n_words(text), "words")}</b>{words}{translations}</div>')
 
 
-def what_shares_are() -> str:
+def describe_shares() -> str:
     """Say what a word's share of the one vector is, and what it does not tell."""
-    about = "how far a small change of it moves the one vector, in per cent of all."
+    description = "how far a small change of it moves the one vector, in per cent of all."
     if figures := card_or_empty(WITHOUT).get("faithfulness"):
-        told = over_many(figures)
-        about += f" It does not tell what is remembered: {told[:1].lower()}{told[1:]}"
-    return about
+        verdict = over_many(figures)
+        description += f" It does not tell what is remembered: {verdict[:1].lower()}{verdict[1:]}"
+    return description
 
 
 def called(name: str) -> str:
     """Return what a network is called here, with its passes of training where the two had not as many."""
-    passes = {one: card_or_empty(one).get("epochs") for one in SAYS}
-    has_more = all(passes.values()) and len({*passes.values()}) > 1
-    return f"{SAYS[name]}, {passes[name]:g} passes of training" if has_more else SAYS[name]
+    passes = {network: card_or_empty(network).get("epochs") for network in LABELS}
+    is_unequal = all(passes.values()) and len({*passes.values()}) > 1
+    return f"{LABELS[name]}, {passes[name]:g} passes of training" if is_unequal else LABELS[name]
 
 
-def _says(name: str, text: str) -> str:
+def _draw_translation(name: str, text: str) -> str:
     """Return HTML for the French of a network, below what it says in English where that is known."""
     fault = model_or_none(name)[1]
     line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{called(name)}</span>'
     if fault:
         return f"{line}<p><i>cannot be loaded</i></p></section>"
-    source, other = read_source(text), next(one for one in SAYS if one != name)
-    made, has_other = translated(name, source), not model_or_none(other)[1]
-    french, alone = made.text, words_only_in([*made.words, ""], translated(other, source).words) if has_other else ()
+    source, rival = read_source(text), next(network for network in LABELS if network != name)
+    translation, has_rival = translated(name, source), not model_or_none(rival)[1]
+    french, unique = translation.text, list[int]()
+    if has_rival:
+        unique = words_only_in([*translation.words, ""], translated(rival, source).words)
     below = f'<span class="fr">In French: <i lang="fr">{html.escape(french)}</i></span>' if french in IN_ENGLISH else ""
-    return f"{line}{read_back(french, text, made.words, alone)}{below}</section>"
+    return f"{line}{read_back(french, text, translation.words, unique)}{below}</section>"
 
 
 def shaded_words(labels: Sequence[str], shares: np.ndarray, largest: float) -> str:
     """Return HTML of words, the darker the larger their share, which stands below each in per cent."""
     words = "".join(
         f'<span class="word" style="background:color-mix(in srgb, {TRANSLATOR_COLOURS[WITHOUT]} '
-        f'{55 * part / largest:.0f}%, transparent)">{html.escape(word)}'
-        f'<span class="share">{100 * part:.{0 if part >= 0.0095 else 1}f}</span></span>'
-        for word, part in zip(labels, shares, strict=True)
+        f'{55 * share / largest:.0f}%, transparent)">{html.escape(word)}'
+        f'<span class="share">{percent(share).removesuffix("%")}</span></span>'
+        for word, share in zip(labels, shares, strict=True)
     )
     return f'<div class="shaded">{words}</div>'
 
 
 def draw_lengths(text: str) -> None:
     """Draw BLEU by the length of the sentence, without attention and with it."""
-    figures = bleu_by_length(tuple(SAYS))
+    figures = bleu_by_length(tuple(LABELS))
     with st.container(key="memory_wide"):
         if figures.scores:
             lengths = map(n_words, (shorter(text), text))
             marked = {group_of(figures.groups, n): format_count(n, "words") for n in lengths}
-            chart = length_chart(figures, width=320, height=130, called=SAYS, marked=marked)
+            chart = length_chart(figures, width=320, height=130, called=LABELS, marked=marked)
             draw_chart(chart, width="content", key="memory_lengths", alt="BLEU by length of the sentence")
             trained = " Both after five passes of training." * ("after_five_epochs" in card_or_empty(ATTENTIVE))
             note(f"BLEU: 100 would be word for word as a person translated it.{trained}")

@@ -20,7 +20,7 @@ print(dict(zip(source.word_labels, shares.tolist())))
 """
 
 
-def both_networks() -> None:
+def draw_networks() -> None:
     """Draw what both networks keep, and what stands below."""
     with st.container(key="desk_memory_sentence"):
         text = screen.read_sentence()
@@ -31,12 +31,12 @@ def both_networks() -> None:
         short, long = st.columns([1, 1.55], gap="large")
         with short:
             with st.container(key="memory_short"):
-                for one in pair[:-1]:
-                    screen.read_by_both(one, pair)
+                for sentence in pair[:-1]:
+                    screen.draw_readings(sentence, pair)
             screen.draw_lengths(text)
         with long:
             with st.container(key="memory_long"):
-                screen.read_by_both(text, pair)
+                screen.draw_readings(text, pair)
             with st.container(key="memory_told"):
                 if not tabs.why_missing():
                     try_this(screen.NAME, tabs.look_back(text))
@@ -47,8 +47,8 @@ def both_networks() -> None:
         Tab("steps", "Step by step", lambda: tabs.walk_tab(text), formerly=("words", "lengths")),
         Tab("cure", "What attention gives back", lambda: tabs.cure_tab(text)),
         more=(
-            Tab("own", "Looking back at itself", tabs.own_states_tab),
-            Tab("follows", "What comes after a word", tabs.what_follows),
+            Tab("own", "Looking back at itself", tabs.self_attention_tab),
+            Tab("follows", "What comes after a word", tabs.compare_beginnings),
             Tab("wider", "Would a wider vector do?", lambda: tabs.wider_vector(text)),
             memory_doubts(text),
         ),
@@ -60,4 +60,4 @@ page_frame(
     screen.NAME,
     "A recurrent network keeps **one vector**. It cannot go back to an earlier word. Attention can.",
 )
-page_body(both_networks)
+page_body(draw_networks)

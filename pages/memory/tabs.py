@@ -42,36 +42,37 @@ def walk_tab(text: str) -> None:
     """Walk through the reading: the states of both networks fill up column by column."""
     with st.container(key="desk_memory_reading"):
         single_choice("Reading", screen.READING, screen.READINGS, label_visibility="collapsed")
-    both = screen.READING.value == "bidirectional"
+    is_bidirectional = screen.READING.value == "bidirectional"
     memories = {label: _remember(model, read_source(text)) for label, model in screen.networks().items()}
     labels, names = next(iter(memories.values())).labels, {label: name for name, label in screen.NETWORKS.items()}
     at = screen.WALK.draw(labels, range(len(labels) - 1, -1, -max(1, len(labels) // 4)))
     for column, (label, memory) in zip(st.columns(2, gap="large"), memories.items(), strict=False):
-        places = {"forward": at, "backward": len(memory) - 1 - at} if both else {"forward": at}
+        currents = {"forward": at, "backward": len(memory) - 1 - at} if is_bidirectional else {"forward": at}
         with column:
-            kept = (_kept_in_words(memory, *reading) for reading in places.items())
+            sentences = (_describe_update(memory, *reading) for reading in currents.items())
             trained = card_or_empty(names[label]).get("epochs")
             heading = f"**{label}**, {trained:g} passes of training" if trained else f"**{label}**"
-            paragraph("  \n".join([heading, *kept]))
-            for direction, now in places.items():
+            paragraph("  \n".join([heading, *sentences]))
+            for direction, current in currents.items():
                 title, size = f"state, read {direction}s", (CHART_WIDTH, 128)
-                read = [place <= now if direction == "forward" else place >= now for place in range(len(memory))]
-                chart = over_time(memory, direction, RAMP, title=title, read=read, present=now, size=size)
+                is_read = int.__le__ if direction == "forward" else int.__ge__
+                read = [is_read(index, current) for index in range(len(memory))]
+                chart = over_time(memory, direction, RAMP, title=title, read=read, present=current, size=size)
                 key = f"memory_{label}_states_{direction}"
                 draw_chart(chart, width="content", key=key, alt=f"{label}, {title}")
     with column, st.container(key="desk_memory_formulas"):
-        place = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
-        for label in memories if place.open else ():
-            place.latex(influence.FORMULAS[label])
-            place.code(influence.CODE[label])
+        formulas = st.expander("Formulas and code", key="memory_formulas_open", on_change="rerun")
+        for label in memories if formulas.open else ():
+            formulas.latex(influence.FORMULAS[label])
+            formulas.code(influence.CODE[label])
 
 
-def _kept_in_words(memory: influence.MemoryOverview, direction: str, now: int) -> str:
-    kept = memory.retained_share(direction, now)
-    does = "writes the whole state anew" if kept is None else f"keeps **{kept:.0%}** of the state"
-    if now == {"forward": 0, "backward": len(memory) - 1}[direction]:
+def _describe_update(memory: influence.MemoryOverview, direction: str, step: int) -> str:
+    share = memory.retained_share(direction, step)
+    does = "writes the whole state anew" if share is None else f"keeps **{percent(share)}** of the state"
+    if step == {"forward": 0, "backward": len(memory) - 1}[direction]:
         does = "comes first, there is no state to keep yet"
-    return f"{direction.capitalize()}s, {literal(memory.labels[now], 20)}: {does}."
+    return f"{direction.capitalize()}s, {literal(memory.labels[step], 20)}: {does}."
 
 
 BEGUN_ALIKE = {
@@ -81,14 +82,14 @@ BEGUN_ALIKE = {
 _differences = by_model(own_states.state_differences)
 
 
-def what_follows() -> None:
+def compare_beginnings() -> None:
     """Let two sentences be typed; draw how much the states of their common words differ in both readings."""
     is_preset = all(field.value == field.default for field in BEGUN_ALIKE.values())
     paragraph(f"{'Is Apple a fruit or a company? ' * is_preset}Two sentences that begin alike:")
-    typed, read = st.columns([1, 1.3], gap="large")
+    left, right = st.columns([1, 1.3], gap="large")
     for field in BEGUN_ALIKE.values():
-        look = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.maximum}
-        field.widget(typed.text_input, "A sentence", **look)
+        style = {"label_visibility": "collapsed", "max_chars": SENTENCE_LETTERS.maximum}
+        field.widget(left.text_input, "A sentence", **style)
     try:
         sources = [read_source(field.value) for field in BEGUN_ALIKE.values()]
     except ValueError as error:
@@ -98,10 +99,10 @@ def what_follows() -> None:
     if not apart.words:
         st.info("Let both sentences begin with the same word.")
         return
-    forwards, both_ways = to_array(apart.forwards), to_array(apart.bidirectional)
-    for title, shares in zip(screen.READINGS.values(), (forwards, both_ways), strict=True):
-        words = screen.shaded_words(apart.words, shares, max(float(both_ways.max()), 1e-9))
-        read.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
+    forwards, bidirectional = to_array(apart.forwards), to_array(apart.bidirectional)
+    for title, shares in zip(screen.READINGS.values(), (forwards, bidirectional), strict=True):
+        words = screen.shaded_words(apart.words, shares, max(float(bidirectional.max()), 1e-9))
+        right.html(f'<div class="short-and-long"><b>Read {title}</b>{words}</div>')
     paragraph(
         "Below each word: how far its state moves between the sentences, in per cent. Forwards it cannot: the same "
         "words came before. Naming may read both ways; a forecast of prices may not."
@@ -118,7 +119,7 @@ LONGER = "one vector of 384, trained longer", "attention, trained longer"
 
 def wider_vector(text: str) -> None:
     """Draw what translators with contexts of several widths say of a sentence, and their BLEU."""
-    _say(read_source(text))
+    _draw_translations(read_source(text))
     measured = {256: card_or_empty(NARROW)} | {int(at): card for at, card in variants_of(screen.WITHOUT).items()}
     by_width = {numbers: card for numbers, card in measured.items() if card}
     if len(by_width) < 2:
@@ -137,7 +138,7 @@ def wider_vector(text: str) -> None:
     figures_table(("the decoder gets", "passes", "BLEU", "long sentences"), *rows)
 
 
-def _say(source: SourceSentence) -> None:
+def _draw_translations(source: SourceSentence) -> None:
     """Draw the French that is made of contexts of the widths whose networks come along."""
     rows = []
     for width, name in TRANSLATES.items():
@@ -156,52 +157,53 @@ _context_knows = by_model(influence.context_shares)
 
 def look_back(text: str) -> TryThis:
     """Return the page's surprise: what attention hands over of one English word."""
-    made, labels, pieces = _said(text)
-    place = min(GUESSED, len(labels) - 1)
-    french, said = literal(labels[place], 24), made.ids[: pieces[place]]
-    looked_at, english = _looked_at(text, said)
+    translation, labels, pieces = _translation_by_words(text)
+    index = min(GUESSED, len(labels) - 1)
+    french, prefix = literal(labels[index], 24), translation.ids[: pieces[index]]
+    strongest, english = _strongest_word(text, prefix)
 
     def act() -> None:
-        FRENCH.field.value = place
+        FRENCH.field.value = index
         if not LECTURE.value:  # a tab is a screen of its own there, without what came out
             OPEN_TAB[screen.NAME].value = "cure"
 
     def outcome() -> tuple[int, str]:
-        both = _both_shares(text, said, looked_at)
-        return bisect(BOUNDS, both[screen.ATTENTIVE]), _verdict(french, english, both)
+        shares = _word_shares(text, prefix, strongest)
+        return bisect(BOUNDS, shares[screen.ATTENTIVE]), _verdict(french, english, shares)
 
     def draw() -> None:
-        _two_bars(looked_at, _both_shares(text, said, looked_at))
+        _two_bars(strongest, _word_shares(text, prefix, strongest))
 
     question = f"While writing {french}, how much of what attention gives depends on {english}?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
     return TryThis("let the network look back", question, options, act, outcome, "memory_long", draw)
 
 
-def _looked_at(text: str, said: list[int]) -> tuple[int, str]:
+def _strongest_word(text: str, prefix: list[int]) -> tuple[int, str]:
     """Return at which English word attention looks most after some French pieces: its place, and Markdown."""
     source = read_source(text)
-    place = int(_weights(screen.ATTENTIVE, source, said).argmax())
-    return place, literal(source.word_labels[place], 24)
+    index = int(_weights(screen.ATTENTIVE, source, prefix).argmax())
+    return index, literal(source.word_labels[index], 24)
 
 
-def _both_shares(text: str, said: list[int], place: int) -> dict[str, float]:
+def _word_shares(text: str, prefix: list[int], index: int) -> dict[str, float]:
     """Return an English word's share in what attention then gives, and in the one vector, by network."""
-    context = _context_knows(screen.ATTENTIVE, read_source(text), said)
-    return {screen.ATTENTIVE: float(context[place]), screen.WITHOUT: float(screen.vector_shares(text)[place])}
+    context = _context_knows(screen.ATTENTIVE, read_source(text), prefix)
+    return {screen.ATTENTIVE: float(context[index]), screen.WITHOUT: float(screen.vector_shares(text)[index])}
 
 
-def _two_bars(place: int, both: dict[str, float]) -> None:
-    bars = bar_rows((screen.called(name), share, TRANSLATOR_COLOURS[name]) for name, share in both.items())
-    framed = f".st-key-memory_long .word:nth-child({place + 1}) {{ outline: 3px solid currentcolor }}"
+def _two_bars(index: int, shares: dict[str, float]) -> None:
+    bars = bar_rows((screen.called(name), share, TRANSLATOR_COLOURS[name]) for name, share in shares.items())
+    framed = f".st-key-memory_long .word:nth-child({index + 1}) {{ outline: 3px solid currentcolor }}"
     st.html(f"<style>{framed}</style>{bars}")
 
 
-def _said(text: str) -> tuple[Translation, list[str], list[int]]:
+def _translation_by_words(text: str) -> tuple[Translation, list[str], list[int]]:
     """Return what attention makes of a sentence: its words, and the piece at which each begins."""
-    made = screen.translated(screen.ATTENTIVE, read_source(text))
-    first = {word: piece for piece, word in reversed(list(enumerate(made.word_of)))}
-    return made, [made.word_labels[word] for word in sorted(first)], [first[word] for word in sorted(first)]
+    translation = screen.translated(screen.ATTENTIVE, read_source(text))
+    first = {word: piece for piece, word in reversed(list(enumerate(translation.word_of)))}
+    words = sorted(first)
+    return translation, [translation.word_labels[word] for word in words], [first[word] for word in words]
 
 
 def cure_tab(text: str) -> None:
@@ -212,24 +214,24 @@ def cure_tab(text: str) -> None:
         return
     paragraph("Click a French word: how much does what attention gives then depend on each English word?")
     sentence = read_source(text)
-    made, labels, pieces = _said(text)
+    translation, labels, pieces = _translation_by_words(text)
     words, picture = st.columns([1, 1], gap="large")
     with words:
-        said = made.ids[: pieces[FRENCH.draw(labels, range(GUESSED, GUESSED + 3))]]
-        here, english = _looked_at(text, said)
-        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), english, _both_shares(text, said, here)))
-        st.caption(f"{'; '.join(map(screen.called, screen.SAYS)).capitalize()}. {MEASURED}")
-    context = to_array(_context_knows(screen.ATTENTIVE, sentence, said))
-    chart = cure_chart(sentence.word_labels, screen.vector_shares(text), context, marked=here)
+        prefix = translation.ids[: pieces[FRENCH.draw(labels, range(GUESSED, GUESSED + 3))]]
+        strongest, english = _strongest_word(text, prefix)
+        st.markdown(_verdict(literal(labels[FRENCH.field.value], 24), english, _word_shares(text, prefix, strongest)))
+        st.caption(f"{'; '.join(map(screen.called, screen.LABELS)).capitalize()}. {MEASURED}")
+    context = to_array(_context_knows(screen.ATTENTIVE, sentence, prefix))
+    chart = cure_chart(sentence.word_labels, screen.vector_shares(text), context, marked=strongest)
     alt = f"Shares of {len(sentence.words)} English words in the one vector and in the context"
     with picture, st.container(key="memory_cure_picture"):
         draw_chart(chart, width="content", key="memory_cure", alt=alt)
 
 
-def _verdict(french: str, english: str, both: dict[str, float]) -> str:
+def _verdict(french: str, english: str, shares: dict[str, float]) -> str:
     return (
-        f"To say {french}, the decoder looks most at {english}: **{percent(both[screen.ATTENTIVE])}** of what "
-        f"attention gives depends on that word, of the one vector **{percent(both[screen.WITHOUT])}**."
+        f"To say {french}, the decoder looks most at {english}: **{percent(shares[screen.ATTENTIVE])}** of what "
+        f"attention gives depends on that word, of the one vector **{percent(shares[screen.WITHOUT])}**."
     )
 
 
@@ -238,7 +240,7 @@ def why_missing() -> str:
     return model_or_none(screen.ATTENTIVE)[1] or model_or_none(screen.WITHOUT)[1]
 
 
-READER, ALONE = "language-recurrent", "language-recurrent-alone"
+READER, STATE_ONLY = "language-recurrent", "language-recurrent-alone"
 LOOKS_BACK, DOES_NOT = "looks back", "its state alone"
 FIRST = (
     "My uncle Gustav keeps a guitar. It was raining all day, so we stayed at home and played cards. "
@@ -249,89 +251,93 @@ _foresee = cached_computation(by_model=True)(own_states.foresee)
 _after_piece = by_model(own_states.after_piece)
 EDITS = EditList(screen.NAME)
 N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared
-LEAST_TOLD, MAX_TOLD = 0.005, 3  # shares of states that are named, and how many
+MIN_SHARE, MAX_STATES = 0.005, 3  # shares of states that are named, and how many
 AT = Field(screen.NAME, "piece", -1, address="piece", parse=whole_number)
 
 
-def own_states_tab() -> None:
+def self_attention_tab() -> None:
     """Draw a text to type, where the network looked back after each piece, and what both foresee there."""
     st.markdown("Two networks of one size guess the next piece; one may look back.")
     TEXT.widget(st.text_area, "A text in English", max_chars=PASSAGE_LETTERS.maximum, height=84)
-    given = own_states.cut(TEXT.value)
-    if len(given.ids) < 2:
+    text = own_states.cut(TEXT.value)
+    if len(text.ids) < 2:
         st.info("Type a few words: there is nothing to foresee yet.")
         return
-    if given.left_out:
-        st.caption(f"The first {len(given.ids) - 1} pieces are read; {given.left_out} more are left out.")
-    told = _foresee(model_or_stop(READER), model_or_stop(ALONE), given)
-    last = len(given.ids) - 1
+    if text.left_out:
+        st.caption(f"The first {len(text.ids) - 1} pieces are read; {text.left_out} more are left out.")
+    reading = _foresee(model_or_stop(READER), model_or_stop(STATE_ONLY), text)
+    last = len(text.ids) - 1
     at = AT.clamp_to_options(range(last + 1), last)
-    edits = EDITS.fitting(told.trace, of=TEXT.value)
-    now = told.trace.replace(edits)
-    _looks(given, now, at)
+    edits = EDITS.fitting(reading.trace, of=TEXT.value)
+    trace = reading.trace.replace(edits)
+    _draw_weights(text, trace, at)
     left, right = st.columns([1, 1.25], gap="large")
     with left:
         section("What comes next?")
-        foreseen = {name: _after_piece(model, given, at) for name, model in ((LOOKS_BACK, READER), (DOES_NOT, ALONE))}
-        likeliest = [(-one).argsort()[:n] for one, n in zip(foreseen.values(), (4, 3), strict=True)]
-        shown = list(dict.fromkeys(np.concatenate(likeliest).tolist()))
-        labels = distinct([_visible(own_states.piece_label(piece)) for piece in shown])
-        chart = probability_bars({name: one[shown].tolist() for name, one in foreseen.items()}, labels, height=230)
+        networks = {LOOKS_BACK: READER, DOES_NOT: STATE_ONLY}
+        foreseen = {name: _after_piece(model, text, at) for name, model in networks.items()}
+        likeliest = [(-shares).argsort()[:n] for shares, n in zip(foreseen.values(), (4, 3), strict=True)]
+        pieces = list(dict.fromkeys(np.concatenate(likeliest).tolist()))
+        labels = distinct([_visible(own_states.piece_label(piece)) for piece in pieces])
+        series = {name: shares[pieces].tolist() for name, shares in foreseen.items()}
+        chart = probability_bars(series, labels, height=230)
         draw_chart(chart, alt="The likeliest next pieces by both networks")
     with right:
         section("How probable was each piece?")
-        labels = distinct([_visible(label) for label in given.labels[1:]])
-        series = {name: one.tolist() for name, one in zip((LOOKS_BACK, DOES_NOT), told.probabilities, strict=True)}
+        labels = distinct([_visible(label) for label in text.labels[1:]])
+        series = {name: shares.tolist() for name, shares in zip(foreseen, reading.probabilities, strict=True)}
         with st.container(key="memory_wide_pieces"):
             chart = probability_bars(series, labels, height=230, angle=-45)
             draw_chart(chart, alt="Probability of each piece by both networks")
     with st.container(key="desk_memory_elsewhere"):
-        _change(given, now, at)
+        _edit_weights(text, trace, at)
 
 
 def _visible(label: str) -> str:
     return label.strip() or "␣"
 
 
-def _change(given: own_states.TextPieces, now: AttentionTrace, at: int) -> None:
+def _edit_weights(text: own_states.TextPieces, trace: AttentionTrace, at: int) -> None:
     section("Let it look elsewhere")
     left, right = st.columns([1, 1.25], gap="large")
     with left:
         if at:
             earlier: dict[tuple[int, ...], str] = {
-                (place,): _visible(label) for place, label in enumerate(given.labels[:at])
+                (position,): _visible(label) for position, label in enumerate(text.labels[:at])
             }
-            matrix_editor(WeightsRow(EDITS, now, [at], of=TEXT.value), AT.take, earlier)
+            matrix_editor(WeightsRow(EDITS, trace, [at], of=TEXT.value), AT.take, earlier)
         else:
-            EDITS.draw(now)
-    if not now.edits:
+            EDITS.draw(trace)
+    if not trace.edits:
         return
     with right:
-        before, after = (_after_piece(READER, given, at, edits) for edits in ((), now.edits))
-        shown = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
-        labels = distinct([_visible(own_states.piece_label(piece)) for piece in shown])
-        show_outcome(screen.NAME, labels, before[shown], after[shown])
-        show_weights_difference(screen.NAME, now.replace(()), now)
+        before, after = (_after_piece(READER, text, at, edits) for edits in ((), trace.edits))
+        pieces = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
+        labels = distinct([_visible(own_states.piece_label(piece)) for piece in pieces])
+        show_outcome(screen.NAME, labels, before[pieces], after[pieces])
+        show_weights_difference(screen.NAME, trace.replace(()), trace)
 
 
-def _looks(given: own_states.TextPieces, trace: AttentionTrace, at: int) -> None:
+def _draw_weights(text: own_states.TextPieces, trace: AttentionTrace, at: int) -> None:
     row = to_array(trace.weights(0, [at])[0])
-    most = float(row.max()) or 1.0
+    maximum = float(row.max()) or 1.0
     ring = {at: "outline:2px solid #0072B2;"}
-    labels = zip(given.labels[1:], row[1:].tolist(), strict=True)
-    spans = [shaded_word(*label, most, f"padding:0;{ring.get(place, '')}") for place, label in enumerate(labels, 1)]
-    style = "font-size:max(1.05rem,var(--least,0px));line-height:1.9;white-space:pre-wrap;margin:0"
-    st.html(f"<p style='{style}'>{''.join(spans).strip()}</p>")
-    names = distinct([_visible(label) for label in given.labels])
-    most_first = [int(place) for place in row.argsort()[::-1] if row[place] >= LEAST_TOLD][:MAX_TOLD]
-    looked = " + ".join(
-        f"{row[place]:.0%} of that after {literal(names[place])} ({format_count(at - place, 'pieces')} ago)"
-        for place in most_first
+    labels = zip(text.labels[1:], row[1:].tolist(), strict=True)
+    styles = (f"padding:0;{ring.get(position, '')}" for position in range(1, len(row)))
+    spans = [shaded_word(*label, maximum, style) for label, style in zip(labels, styles, strict=True)]
+    paragraph_style = "font-size:max(1.05rem,var(--least,0px));line-height:1.9;white-space:pre-wrap;margin:0"
+    st.html(f"<p style='{paragraph_style}'>{''.join(spans).strip()}</p>")
+    names = distinct([_visible(label) for label in text.labels])
+    strongest = [int(position) for position in row.argsort()[::-1] if row[position] >= MIN_SHARE][:MAX_STATES]
+    states = " + ".join(
+        f"{percent(row[position])} of that after {literal(names[position])} "
+        f"({format_count(at - position, 'pieces')} ago)"
+        for position in strongest
     )
     AT.value = at
-    places = range(len(given.ids))
-    AT.widget(st.select_slider, "After which piece", places, format_func=names.__getitem__)
-    st.caption(f"Context = weighted average of the network's own earlier states: {looked or 'none yet'}.")
+    positions = range(len(text.ids))
+    AT.widget(st.select_slider, "After which piece", positions, format_func=names.__getitem__)
+    st.caption(f"Context = weighted average of the network's own earlier states: {states or 'none yet'}.")
 
 
 def memory_doubts(text: str) -> Tab:

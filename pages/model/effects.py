@@ -23,19 +23,19 @@ from attention_core.study import Attribution, Effects, ModelOutput, Study
 from attention_core.study.output import token_id
 from pages.model.ablation import show_likeliest, small
 from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
-from pages.model.why import PLAIN, in_words
+from pages.model.why import PLAIN, format_source
 from ui.chart import draw_chart
 from ui.component import component
 from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
-from ui.model_runs import LatestRun, prepared_of, pretrained_of
+from ui.model_runs import RunRequest, prepared_of, pretrained_of
 from ui.skeleton import Tab
 from ui.state import Field, component_message, whole_number
 
 N_PARTS, N_LIKELIEST = 8, 2
 WORD = Field(NAME, "effect_word", "", address="word")
-RATHER = Field(NAME, "effect_rather", "", address="rather_than")
+RIVAL = Field(NAME, "effect_rather", "", address="rather_than")
 SECOND = Field(NAME, "effect_second", "", address="patch_from")
 AFTER = Field(NAME, "carried_after", 1, address="carried_after", parse=whole_number)
 """The layer, from 1, after which a state is taken and put."""
@@ -44,7 +44,7 @@ CARRIED = Field[list[tuple[int, int, int]]](
     "carried",
     list,
     address="carried",
-    parse=lambda text: [_state(one) for one in unpack(text)[: EDITS.maximum]],
+    parse=lambda text: [_state(state) for state in unpack(text)[: EDITS.maximum]],
     text=pack,
 )
 """States that were carried over, the last one last: layer, place in the second sentence, place in the first."""
@@ -52,40 +52,40 @@ _states = component("carried_states", folder="pages/model")
 
 
 def _state(numbers: Any) -> tuple[int, int, int]:
-    layer, place, to = map(int, numbers)
-    return layer, place, to
+    layer, source, target = map(int, numbers)
+    return layer, source, target
 
 
-def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
+def logit_by_part(run: ModelRun, request: RunRequest) -> None:
     """Draw what each head adds to the logit of a word that may come next, and what is likeliest after each layer."""
-    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
+    pretrained, inputs = pretrained_of(request.key), prepared_of(*request).inputs
     study = Study(pretrained.model, pretrained.tokenizer)
     try:
-        word, rather, position = _choose_words(run, asked)
+        word, rival, position = _choose_words(run, request)
 
         def logit(out: ModelOutput) -> Any:
-            return out.logit(word, position) - (0 if rather is None else out.logit(rather, position))
+            return out.logit(word, position) - (0 if rival is None else out.logit(rival, position))
 
         def compute() -> Attribution:
             with torch.inference_mode(False):  # it takes a gradient
                 return study.attribute(inputs, metric=logit)
 
         with st.spinner("Taking the logit apart"):
-            found = cached_with_run(run, ("attribution", word, rather), compute)
+            attribution = cached_with_run(run, ("attribution", word, rival), compute)
             after = cached_with_run(run, "lens", lambda: study.lens(inputs, position=position, n=N_LIKELIEST))
     except ValueError as error:
         st.info(f"The logit cannot be taken apart: {error_markdown(error)}.")
         return
     left, right = st.columns([1.1, 1], gap="large")
     with left:
-        head_map(run, "model_adds", found.heads.tolist(), chosen_in_text(run), "adds to the logit")
-        what = "The logit" if rather is None else "The difference of the logits"
+        head_map(run, "model_adds", attribution.heads.tolist(), chosen_in_text(run), "adds to the logit")
+        lead = "The logit" if rival is None else "The difference of the logits"
         st.caption(
-            f"{what}, {number(found.value)}, is the sum of what all heads, all feed-forward layers, the word itself "
-            f"and {PLAIN['biases']} add. {found.note}"
+            f"{lead}, {number(attribution.value)}, is the sum of what all heads, all feed-forward layers, the word "
+            f"itself and {PLAIN['biases']} add. {attribution.note}"
         )
     with right:
-        added = {in_words(one.name): float(one.vectors) for one in found.sources}
+        added = {format_source(source.name): float(source.vectors) for source in attribution.sources}
         largest = sorted(added, key=lambda name: abs(added[name]), reverse=True)[:N_PARTS]
         colour, height, title = ROLE_COLOURS[Role.OUTPUT], 28 * len(largest) + 40, "adds to the logit"
         values = [added[name] for name in largest]
@@ -97,63 +97,68 @@ def logit_by_part(run: ModelRun, asked: LatestRun) -> None:
         figures_table(("after", "", ""), *((name, *row) for name, row in zip(names, rows, strict=True)))
 
 
-def patch_heads(run: ModelRun, asked: LatestRun) -> None:
+def patch_heads(run: ModelRun, request: RunRequest) -> None:
     """Draw what the answer becomes when one head, or words' states after a layer, are those of a second sentence."""
     st.markdown("One part is taken over from a run on a second sentence. What becomes of the answer?")
-    pretrained, inputs = pretrained_of(asked.key), prepared_of(*asked).inputs
+    pretrained, inputs = pretrained_of(request.key), prepared_of(*request).inputs
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
     try:
-        word, rather, position = _choose_words(run, asked) if predicts_words(pretrained) else (None, None, -1)
+        word, rival, position = _choose_words(run, request) if predicts_words(pretrained) else (None, None, -1)
         if not second:
             return
-        other = prepared_of(asked.key, TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=asked.given.png)).inputs
+        second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
+        second_inputs = prepared_of(request.key, second_input).inputs
         if not run.tiles:  # a picture has hundreds of tokens
             with st.container(key="desk_model_states_carried"):
-                _carry_states(run, study, other, inputs, position)
-        what = word, rather, position
-        found = cached_with_run(run, ("patched", second, *what), lambda: _patched(run, study, other, inputs, *what))
+                _carry_states(run, study, second_inputs, inputs, position)
+        question = word, rival, position
+        effects = cached_with_run(
+            run, ("patched", second, *question), lambda: _patched(run, study, second_inputs, inputs, *question)
+        )
     except ValueError as error:
         st.info(f"Nothing can be patched: {error_markdown(error)}.")
         return
-    now = chosen_in_text(run)
-    own = now.layer, now.head
-    largest = divmod(int(found.change.abs().nan_to_num(-1).argmax()), found.values.shape[1])
+    selection = chosen_in_text(run)
+    chosen = selection.layer, selection.head
+    largest = divmod(int(effects.change.abs().nan_to_num(-1).argmax()), effects.values.shape[1])
 
-    def effect_of(place: tuple[int, int]) -> str:
-        value = _in_units(float(found.values[place]), word, rather)
-        return f"**layer {place[0] + 1}, head {place[1] + 1}** from there alone: **{value}**"
+    def effect_of(head: tuple[int, int]) -> str:
+        value = _in_units(float(effects.values[head]), word, rival)
+        return f"**layer {head[0] + 1}, head {head[1] + 1}** from there alone: **{value}**"
 
-    before, goal = _in_units(found.before, word, rather), _in_units(found.goal, word, rather)
+    before, goal = _in_units(effects.before, word, rival), _in_units(effects.goal, word, rival)
     if word is None:
         answer = f"The vectors of both sentences, means of their tokens’, have a cosine of {before}."
     else:
-        ids = [word] if rather is None else [word, rather]
-        said = " less that of ".join(literal(token.strip()) for token in readable(pretrained.tokenizer, ids))
-        lead = f"{said} comes {'next ' * (position == -1)}with" if rather is None else f"The probability of {said} is"
-        answer = f"{lead} {before} here, {'with ' * (rather is None)}{goal} after the second sentence."
-    chosen_one = f" With {effect_of(own)}." if own != largest else ""
-    st.markdown(f"{answer} With {effect_of(largest)}.{chosen_one}")
+        ids = [word] if rival is None else [word, rival]
+        words = " less that of ".join(literal(token.strip()) for token in readable(pretrained.tokenizer, ids))
+        lead = f"{words} comes {'next ' * (position == -1)}with" if rival is None else f"The probability of {words} is"
+        answer = f"{lead} {before} here, {'with ' * (rival is None)}{goal} after the second sentence."
+    with_chosen = f" With {effect_of(chosen)}." if chosen != largest else ""
+    st.markdown(f"{answer} With {effect_of(largest)}.{with_chosen}")
     title = "change, percentage points" if word is not None else "change of the cosine, hundredths"
-    head_map(run, "model_patched", (100 * found.change).tolist(), now, title)
+    head_map(run, "model_patched", (100 * effects.change).tolist(), selection, title)
 
 
-def _patched(run: ModelRun, study: Study, other: Any, inputs: Any, word: Any, rather: Any, position: int) -> Effects:
+def _patched(
+    run: ModelRun, study: Study, second_inputs: Any, inputs: Any, word: Any, rival: Any, position: int
+) -> Effects:
     """Patch head by head; a word's probability is measured, perhaps less another's, or how alike two vectors are."""
-    vector = None if word is not None else _mean_state(study.run(other)[1])
+    vector = None if word is not None else _mean_state(study.run(second_inputs)[1])
 
     def metric(out: ModelOutput) -> Any:
         if vector is not None:
             return torch.cosine_similarity(_mean_state(out), vector, 0)
-        return out.probability(word, position) - (0 if rather is None else out.probability(rather, position))
+        return out.probability(word, position) - (0 if rival is None else out.probability(rival, position))
 
     bar = st.progress(0.0, "Patching head by head")
     try:
-        found = study.patch(other, inputs, metric=metric, gradient=False, progress=bar.progress)
+        effects = study.patch(second_inputs, inputs, metric=metric, gradient=False, progress=bar.progress)
     finally:
         bar.empty()
     n_layers = len(next(iter(run.groups.values())))  # where a picture has a tower of its own, that runs before
-    return replace(found, values=found.values[-n_layers:])
+    return replace(effects, values=effects.values[-n_layers:])
 
 
 def _mean_state(out: ModelOutput) -> Tensor:
@@ -162,19 +167,21 @@ def _mean_state(out: ModelOutput) -> Tensor:
     return out.hidden.mean(0)
 
 
-def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: dict[str, Any], position: int) -> None:
+def _carry_states(
+    run: ModelRun, study: Study, second_inputs: dict[str, Any], inputs: dict[str, Any], position: int
+) -> None:
     """Let states be dragged from the second sentence into the first, and draw what becomes of the answer."""
-    tokens, n_layers = study.tokens(other), len(next(iter(run.groups.values())))
+    tokens, n_layers = study.tokens(second_inputs), len(next(iter(run.groups.values())))
     bounds = n_layers, len(tokens), len(run.tokens)
     CARRIED.value = states = [
-        one for one in CARRIED.value if all(0 <= at < most for at, most in zip(one, bounds, strict=True))
+        state for state in CARRIED.value if all(0 <= at < bound for at, bound in zip(state, bounds, strict=True))
     ]
 
-    def take() -> None:
-        moved = component_message("model_states", "carried") or {}
-        if isinstance(moved.get("from"), int) and isinstance(moved.get("to"), int):
-            kept = [one for one in CARRIED.value if (one[0], one[2]) != (AFTER.value - 1, moved["to"])]
-            CARRIED.value = [*kept, (AFTER.value - 1, moved["from"], moved["to"])][-EDITS.maximum :]
+    def carry() -> None:
+        message = component_message("model_states", "carried") or {}
+        if isinstance(message.get("from"), int) and isinstance(message.get("to"), int):
+            remaining = [state for state in CARRIED.value if (state[0], state[2]) != (AFTER.value - 1, message["to"])]
+            CARRIED.value = [*remaining, (AFTER.value - 1, message["from"], message["to"])][-EDITS.maximum :]
 
     left, right = st.columns([1.2, 1], gap="large")
     with left:
@@ -182,8 +189,8 @@ def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: di
         AFTER.widget(st.select_slider, "After layer", range(1, n_layers + 1))
         hint = "Drag a word of the second sentence into a word of yours, or click the one and then the other."
         sentences = [{"name": "Second sentence", "tokens": tokens}, {"name": "Your sentence", "tokens": run.tokens}]
-        data = {"sentences": sentences, "carried": [one[1:] for one in states], "hint": hint}
-        _states(key="model_states", data=data, default={"carried": None}, on_carried_change=take)
+        data = {"sentences": sentences, "carried": [state[1:] for state in states], "hint": hint}
+        _states(key="model_states", data=data, default={"carried": None}, on_carried_change=carry)
         with st.container(horizontal=True):
             undo, none = CARRIED.take, not states
             st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), disabled=none)
@@ -192,12 +199,12 @@ def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: di
         if not states:
             st.info("Nothing is carried over yet.")
             return
-        for layer, place, to in states:
+        for layer, source, to in states:
             st.markdown(
-                f"{literal(tokens[place].strip())} → {literal(run.tokens[to].strip())}, after layer {layer + 1}"
+                f"{literal(tokens[source].strip())} → {literal(run.tokens[to].strip())}, after layer {layer + 1}"
             )
-        key = "carried", tuple(other["input_ids"][0].tolist()), tuple(states)
-        out = cached_with_run(run, key, lambda: study.carry(other, inputs, states))
+        key = "carried", tuple(second_inputs["input_ids"][0].tolist()), tuple(states)
+        out = cached_with_run(run, key, lambda: study.carry(second_inputs, inputs, states))
         if run.logits is not None and out.logits is not None:
             text = partial(token_text, study.tokenizer)
             show_likeliest(run.logits[position], out.logits[position].cpu(), text, "model_carried")
@@ -207,33 +214,33 @@ def _carry_states(run: ModelRun, study: Study, other: dict[str, Any], inputs: di
             )
 
 
-def _in_units(value: float, word: Any, rather: Any = None) -> str:
-    if rather is not None:
+def _in_units(value: float, word: Any, rival: Any = None) -> str:
+    if rival is not None:
         return f"{number(100 * value, 'z.0f')} points"
     return percent(value) if word is not None else f"{value:.3f}"
 
 
-def _position(n_logits: int, asked: LatestRun) -> int:
+def _position(n_logits: int, request: RunRequest) -> int:
     """Return where the word is asked for, from the end: after the text, or at the mask; ValueError = there is none."""
-    pretrained = pretrained_of(asked.key)
+    pretrained = pretrained_of(request.key)
     if pretrained.kind is ModelKind.DECODER:
         return -1
-    ids = prepared_of(*asked).inputs["input_ids"][0].tolist()
+    ids = prepared_of(*request).inputs["input_ids"][0].tolist()
     mask = pretrained.tokenizer.mask_token_id
     if mask not in ids or len(ids) - ids.index(mask) > n_logits:
         raise ValueError(f"write {pretrained.tokenizer.mask_token} in your text, where the word is asked for")
     return ids.index(mask) - len(ids)
 
 
-def _choose_words(run: ModelRun, asked: LatestRun) -> tuple[Any, Any, int]:
+def _choose_words(run: ModelRun, request: RunRequest) -> tuple[Any, Any, int]:
     """Let a person choose a word, and perhaps another one from which it is told apart; and where it is asked for."""
     if run.logits is None:
         raise ValueError("the model hands out no logits")
-    position, tokenizer = _position(len(run.logits), asked), pretrained_of(asked.key).tokenizer
+    position, tokenizer = _position(len(run.logits), request), pretrained_of(request.key).tokenizer
     likeliest, label = int(run.logits[position].argmax()), "Next word" if position == -1 else "Masked word"
     with st.container(horizontal=True, gap="medium"):
         word = _choose_word(tokenizer, likeliest, WORD, label)
-        return word, _choose_word(tokenizer, likeliest, RATHER, "rather than"), position
+        return word, _choose_word(tokenizer, likeliest, RIVAL, "rather than"), position
 
 
 def _choose_word(tokenizer: Any, likeliest: int, field: Field[str], label: str) -> Any:
@@ -255,15 +262,15 @@ ANSWERS = {
 MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
 
 
-def model_doubts(run: ModelRun, asked: LatestRun) -> Tab:
+def model_doubts(run: ModelRun, request: RunRequest) -> Tab:
     """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
-    pretrained, part, over = pretrained_of(asked.key), "tokens", None
+    pretrained, units, over = pretrained_of(request.key), "tokens", None
     if run.patch_grid is not None and run.picture is not None:
-        part, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
+        units, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
 
     def subject() -> Subject:
-        return model_subject(pretrained, prepared_of(*asked))
+        return model_subject(pretrained, prepared_of(*request))
 
-    is_large = sum(one.numel() for one in pretrained.model.parameters()) > MANY_PARAMETERS
+    is_large = sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS
     answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
-    return faithfulness_tab(NAME, asked.key, asked, subject, part, over, answer, is_large)
+    return faithfulness_tab(NAME, request.key, request, subject, units, over, answer, is_large)

@@ -24,7 +24,7 @@ from ui.player import StepLook, Stepper, show_numbers
 from ui.state import Field, following, whole_number
 
 NAME = "model"
-OTHER = "model_other"  # in the place of NAME: what is set of the second run, beside the first
+SECOND_RUN = "model_other"  # in the place of NAME: what is set of the second run, beside the first
 MAX_RESULTS = 48  # of one run; the least looked at go first
 Result = TypeVar("Result")
 _RESULTS: WeakKeyDictionary[ModelRun, BoundedCache] = WeakKeyDictionary()
@@ -64,7 +64,7 @@ def head_name(group: str, layer: int, head: int, *_: int) -> str:
     return f"{group}, layer {layer + 1}, head {head + 1}"
 
 
-def _place(text: str) -> HeadChoice:
+def _parse_choice(text: str) -> HeadChoice:
     trace, _, head = text.rpartition(":")
     with suppress(ValueError):
         return HeadChoice(trace, whole_number(head))
@@ -73,96 +73,98 @@ def _place(text: str) -> HeadChoice:
 
 STEPS = Stepper(NAME)
 HEAD = Field[HeadChoice | None](
-    NAME, "chosen", None, address="head", parse=_place, text=lambda place: f"{place.trace}:{place.head}"
+    NAME, "chosen", None, address="head", parse=_parse_choice, text=lambda choice: f"{choice.trace}:{choice.head}"
 )
 TOKEN = Field[int | None](NAME, "query", None, address="token", parse=whole_number)
 PRONOUNS = {"it", "he", "she", "they", "him", "her", "them"}
-FAR_LOOK_OF = Field(NAME, "far_look_of", "")
+LAST_RUN = Field(NAME, "far_look_of", "")
 """The run that was looked at last; with another one the head on which the page opened is somebody's choice."""
 
 
-def open_on_a_far_look(run: ModelRun, about: str = "") -> None:
+def open_on_distant_weight(run: ModelRun, topic: str = "") -> None:
     """Open on the head in which one word looks hardest at another far away, or on that word of the chosen head.
 
     A text may be about a word: then that asks, else its last pronoun.
     """
-    this, asking = f"{run.model} {hash(tuple(run.tokens))}", {about} if about else PRONOUNS
-    if FAR_LOOK_OF.value not in ("", this):
+    run_key, query_words = f"{run.model} {hash(tuple(run.tokens))}", {topic} if topic else PRONOUNS
+    if LAST_RUN.value not in ("", run_key):
         HEAD.forget_preset()
         TOKEN.forget_preset()
-        found = [place for place, label in enumerate(run.tokens) if label.strip().lower() in asking]
-        if found or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
-            TOKEN.value = found[-1] if found else None
-    FAR_LOOK_OF.value = this
+        matches = [position for position, label in enumerate(run.tokens) if label.strip().lower() in query_words]
+        if matches or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
+            TOKEN.value = matches[-1] if matches else None
+    LAST_RUN.value = run_key
     if run.patch_grid is not None or (HEAD.value is not None and TOKEN.value is not None):
         return
     group, layers = next(iter(run.groups.items()))
-    among = None
+    heads = None
     if HEAD.value is not None:
-        at = chosen_head(run)
-        group, layers, among = at.group, run.groups[at.group], {(at.layer, at.head)}
-    signs = {place for place, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
-    first = next((place for place in range(len(run.tokens)) if place not in run.special), 0)
+        selection = chosen_head(run)
+        group, layers, heads = selection.group, run.groups[selection.group], {(selection.layer, selection.head)}
+    signs = {position for position, label in enumerate(run.tokens) if not any(map(str.isalnum, label))}
+    first = next((position for position in range(len(run.tokens)) if position not in run.special), 0)
     sinks = {first} if run.kind is ModelKind.DECODER else set()  # where heads of decoders look that find nothing
-    look = far_look(layers, run.special | signs | sinks, among)
-    if look is None:
+    distant = far_look(layers, run.special | signs | sinks, heads)
+    if distant is None:
         return
     if HEAD.value is None:
-        HEAD.clamp_to_options([HeadChoice(layers[look.layer].story.name, look.head, group, look.layer)])
+        HEAD.clamp_to_options([HeadChoice(layers[distant.layer].story.name, distant.head, group, distant.layer)])
     if TOKEN.value is None:
-        TOKEN.clamp_to_options([look.query])
+        TOKEN.clamp_to_options([distant.query])
 
 
 def chosen(run: ModelRun) -> Selection:
     """Return what is looked at, brought inside the run: so a choice survives another text or another model."""
-    now = chosen_head(run)
-    TOKEN.clamp_to_options([now.query])
-    return now
+    selection = chosen_head(run)
+    TOKEN.clamp_to_options([selection.query])
+    return selection
 
 
 def chosen_in_text(run: ModelRun) -> Selection:
     """Return what is looked at, see chosen; the first cell of the language model where it is in a picture's tower."""
-    now, own = chosen(run), next(iter(run.groups))
-    return now if now.group == own or not run.tiles else now._replace(group=own, layer=0, head=0, query=0)
+    selection, first_group = chosen(run), next(iter(run.groups))
+    is_in_text = selection.group == first_group or not run.tiles
+    return selection if is_in_text else Selection(first_group, 0, 0, 0)
 
 
 def chosen_head(run: ModelRun) -> Selection:
     """Return what is looked at, see chosen, with the head brought inside the run, but not yet the query."""
-    found, place = run.groups, HEAD.value or HeadChoice()
-    if not place.group:  # as an address names it, or the first one of all
-        named = (
-            place._replace(group=group, layer=layer)
-            for group, layers in found.items()
+    groups, choice = run.groups, HEAD.value or HeadChoice()
+    if not choice.group:  # as an address names it, or the first one of all
+        matches = (
+            choice._replace(group=group, layer=layer)
+            for group, layers in groups.items()
             for layer, trace in enumerate(layers)
-            if trace.story.name == place.trace
+            if trace.story.name == choice.trace
         )
-        place = next(named, HeadChoice())
-        if place.group:
-            HEAD.value = place
-    now = nearest(run, Selection(place.group, place.layer, place.head, TOKEN.value or 0))
-    HEAD.clamp_to_options([HeadChoice(found[now.group][now.layer].story.name, now.head, now.group, now.layer)])
-    return now
+        choice = next(matches, HeadChoice())
+        if choice.group:
+            HEAD.value = choice
+    selection = nearest(run, Selection(choice.group, choice.layer, choice.head, TOKEN.value or 0))
+    name = groups[selection.group][selection.layer].story.name
+    HEAD.clamp_to_options([HeadChoice(name, selection.head, selection.group, selection.layer)])
+    return selection
 
 
-def nearest(run: ModelRun, wanted: Selection) -> Selection:
-    found = run.groups
-    group = wanted.group if wanted.group in found else next(iter(found))
-    layer = min(wanted.layer, len(found[group]) - 1)
-    trace = found[group][layer]
-    return Selection(group, layer, min(wanted.head, trace.n_heads - 1), min(wanted.query, trace.n_queries - 1))
+def nearest(run: ModelRun, selection: Selection) -> Selection:
+    groups = run.groups
+    group = selection.group if selection.group in groups else next(iter(groups))
+    layer = min(selection.layer, len(groups[group]) - 1)
+    trace = groups[group][layer]
+    return Selection(group, layer, min(selection.head, trace.n_heads - 1), min(selection.query, trace.n_queries - 1))
 
 
 def chosen_layers(run: ModelRun) -> tuple[Selection, list[AttentionTrace]]:
-    now = chosen(run)
-    return now, run.groups[now.group]
+    selection = chosen(run)
+    return selection, run.groups[selection.group]
 
 
-def choose(*, query: int | None = None, **place: Any) -> None:
+def choose(*, query: int | None = None, **choice: Any) -> None:
     """Look at something else: a group, layer or head, a query; what is not given stays.
 
     It ends the callback that calls it: the whole page follows, also from a tab.
     """
-    HEAD.value = (HEAD.value or HeadChoice())._replace(**place)
+    HEAD.value = (HEAD.value or HeadChoice())._replace(**choice)
     if query is not None:
         TOKEN.value = query
     run_parts()
@@ -173,14 +175,14 @@ def choose_row(row: int, column: int) -> None:
     choose(query=row)
 
 
-def cached_with_run(run: ModelRun, what: Hashable, compute: Callable[[], Result]) -> Result:
+def cached_with_run(run: ModelRun, key: Hashable, compute: Callable[[], Result]) -> Result:
     """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
 
     A run is too large to be told apart by its content, as ui.computed does, and is to be freed when it leaves the cache
     of runs: so neither the result nor `what` it is may hold the run. To compute it, no run and no input may be asked
     for: these wait for their turn with a lock of their own in hand.
     """
-    return run_once(_RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS)), what, compute)
+    return run_once(_RESULTS.setdefault(run, BoundedCache(max_items=MAX_RESULTS)), key, compute)
 
 
 WIDTH, HEIGHT = 700, 265
@@ -195,47 +197,48 @@ def glance(run: ModelRun) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="model_choice"):
         with st.container(width="stretch"):
             section("Every head of every layer")
-        now = _choice(run)
+        selection = _choice(run)
     with st.container(key="tells_model"), st.container(key="model_glance"):
-        pictures = glance_picture(run, now, takes_click=True)
-    words = "Each picture is a head: queries down, keys across. Click one."
-    if pictures.n_queries > pictures.height or run.groups[now.group][0].n_keys > pictures.width:
-        words += " Each pixel stands for several tokens and shows the largest of them."
+        pictures = glance_picture(run, selection, takes_click=True)
+    caption = "Each picture is a head: queries down, keys across. Click one."
+    if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:
+        caption += " Each pixel stands for several tokens and shows the largest of them."
     if pictures.n_rows < pictures.n_queries:
-        words += f" {pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it."
-    st.caption(words)
+        caption += f" {pictures.n_rows:,} of {pictures.n_queries:,} queries, evenly spaced, were computed for it."
+    st.caption(caption)
 
 
 def _choice(run: ModelRun) -> Selection:
     """Return what a person chose without a mouse: kind of attention, and a head, those that choose hardest first."""
-    now, found = chosen(run), run.groups
-    if len(found) > 1:
+    selection, groups = chosen(run), run.groups
+    if len(groups) > 1:
         st.segmented_control(
             "Attention of",
-            list(found),
+            list(groups),
             format_func=str.capitalize,
             required=True,
             wrap=True,
-            **following("model_group", now.group, lambda group: choose(group=group)),
+            **following("model_group", selection.group, lambda group: choose(group=group)),
         )
 
-    def take(place: tuple[int, int] | str) -> None:
-        if isinstance(place, tuple):  # no label of another run, whose figures are gone
-            choose(layer=place[0], head=place[1])
+    def choose_ranked(head: tuple[int, int] | str) -> None:
+        if isinstance(head, tuple):  # no label of another run, whose figures are gone
+            choose(layer=head[0], head=head[1])
 
-    heads = {(i, j): head for i, layer in enumerate(summaries_of(run, now.group)) for j, head in enumerate(layer)}
+    layers = enumerate(summaries_of(run, selection.group))
+    summary_of = {(i, j): head for i, layer in layers for j, head in enumerate(layer)}
 
-    def does(at: tuple[int, int]) -> str:
-        return OFF if is_off(found[now.group][at[0]], at[1]) else describe_head(heads[at])
+    def label(head: tuple[int, int]) -> str:
+        return OFF if is_off(groups[selection.group][head[0]], head[1]) else describe_head(summary_of[head])
 
     st.selectbox(
         "Layer.head, the most focused first",
-        sorted(heads, key=lambda place: (isnan(spread := heads[place].relative_entropy), spread)),
-        format_func=lambda at: f"{at[0] + 1}.{at[1] + 1}: {does(at)}".replace(" on the", ""),
+        sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
+        format_func=lambda head: f"{head[0] + 1}.{head[1] + 1}: {label(head)}".replace(" on the", ""),
         width=330,
-        **following("model_ranked", (now.layer, now.head), take),
+        **following("model_ranked", (selection.layer, selection.head), choose_ranked),
     )
-    return now
+    return selection
 
 
 def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, takes_click: bool = False) -> Mosaic:
@@ -244,20 +247,20 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
     n_heads = max(trace.n_heads for trace in layers)
     gap = 9 if width / n_heads >= 49 else 3
     size = max(SMALLEST, min(LARGEST, width // n_heads - gap, max(LEGIBLE, HEIGHT // len(layers) - gap)))
-    drawn = "mosaic", framed.group, size
-    pictures = cached_with_run(run, drawn, lambda: mosaic(layers, size=size))
+    key = "mosaic", framed.group, size
+    pictures = cached_with_run(run, key, lambda: mosaic(layers, size=size))
     off = [(layer, head) for layer, trace in enumerate(layers) for head in range(trace.n_heads) if is_off(trace, head)]
     notes = [[describe_head(head) for head in layer] for layer in summaries_of(run, framed.group)]
     for layer, head in off:
         notes[layer][head] = OFF
-    frame, words = (framed.layer, framed.head), f"All heads of {len(layers)} layers, {framed.group}"
+    frame, description = (framed.layer, framed.head), f"All heads of {len(layers)} layers, {framed.group}"
 
-    def take(head: dict[str, Any]) -> None:
+    def choose_clicked(head: dict[str, Any]) -> None:
         choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"]))
 
     chart = heads_chart(pictures, notes, chosen=frame, off=off, select="head" if takes_click else None)
-    clicks = click(f"model_heads_{framed.group}", "head", take) if takes_click else {}
-    draw_chart(chart, width="content", alt=words + "; click one" * takes_click, **clicks)
+    clicks = click(f"model_heads_{framed.group}", "head", choose_clicked) if takes_click else {}
+    draw_chart(chart, width="content", alt=description + "; click one" * takes_click, **clicks)
     return pictures
 
 
@@ -266,20 +269,20 @@ def head_map(
 ) -> None:
     """Draw one number for every layer and head, nan = none; a click chooses the head. High is what none is above."""
     matrix = np.full((len(values), max(map(len, values))), np.nan)
-    for row, known in zip(matrix, values, strict=True):
-        row[: len(known)] = known
+    for row, numbers in zip(matrix, values, strict=True):
+        row[: len(numbers)] = numbers
     rows, columns = (
-        Axis(f"{name}s", [f"{name} {place + 1}" for place in range(n)])
+        Axis(f"{name}s", [f"{name} {index + 1}" for index in range(n)])
         for name, n in zip(("layer", "head"), matrix.shape, strict=True)
     )
-    look = StepLook(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)
+    view = StepLook(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)
     role = Role.OUTPUT if len(matrix) > 1 else Role.CONTEXT  # a single row of an output would be drawn as bars
-    about = {"title": title, "role": role, "row_axis": rows, "col_axis": columns}
+    fields = {"title": title, "role": role, "row_axis": rows, "col_axis": columns}
 
-    def take(layer: int, head: int) -> None:
+    def choose_cell(layer: int, head: int) -> None:
         choose(group=framed.group, layer=layer, head=head)
 
-    show_numbers(run.groups[framed.group][0], matrix, key, look, about, on_choose=take)
+    show_numbers(run.groups[framed.group][0], matrix, key, view, fields, on_choose=choose_cell)
 
 
 def summaries_of(run: ModelRun, group: str) -> list[list[HeadSummary]]:

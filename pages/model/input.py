@@ -13,10 +13,19 @@ from attention_core.bounds.limits import (
 from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts_words
 from attention_core.hub.pictures import png_of, read_picture
 from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
-from pages.model.glance import NAME, OTHER, TOKEN
+from pages.model.glance import NAME, SECOND_RUN, TOKEN
 from ui.canvas import Pad, digit_presets, drawing_pad
 from ui.labels import error_markdown, literal
-from ui.model_runs import PAGE_MODEL, LatestRun, choose_model, opened_run, pretrained_of, remember, run_of, uploaded_run
+from ui.model_runs import (
+    PAGE_MODEL,
+    RunRequest,
+    choose_model,
+    opened_run,
+    pretrained_of,
+    remember,
+    run_of,
+    uploaded_run,
+)
 from ui.navigation import opened_recording
 from ui.parts import changing
 from ui.state import Field, expander, named, single_choice
@@ -28,13 +37,13 @@ ENGLISH = {
     "A long way back": "The keys to the cabinet that stood next to the doors of the old library were on the table.",
 }
 MASKED = {"A gap": "The capital of France is [MASK].", **ENGLISH}
-GO_ON = {
+CONTINUATIONS = {
     "Copy": "Tom bought a green umbrella for his old teacher. Tom bought a green",
     "Who gives?": "When Tom and Mary went to the market, Tom gave a flower to",
     **ENGLISH,
     "Code": "def add(a, b):\n    return a + b\n\ndef multiply(a, b):\n    return",
 }
-ABOUT = {ENGLISH["Two meanings"]: "bank"}
+TOPICS = {ENGLISH["Two meanings"]: "bank"}
 """The word that an example is about, which asks in the place of a pronoun."""
 TRANSLATE = {
     "Who was tired?": ENGLISH["Who was tired?"],
@@ -47,7 +56,7 @@ SECOND = {
     ModelKind.ENCODER_DECODER: "Target (if empty, the model writes it)",
 }
 PAIR_EXAMPLES = {"Question and answer": ("Who crossed the street?", "The animal was too tired to cross it.")}
-DRAW, UPLOAD, TEXT_ALONE = "Draw", "Upload", "Text alone"
+DRAW, UPLOAD, NO_PICTURE = "Draw", "Upload", "Text alone"
 MODEL, RECORDING = "A model", "A recording"
 SOURCE = Field(
     NAME,
@@ -57,14 +66,14 @@ SOURCE = Field(
     **named(model=MODEL, recording=RECORDING),
 )
 FOLDED_OUT = Field[bool](
-    NAME, "source_open", lambda: SOURCE.value == RECORDING or bool(PAGE_MODEL.key.value or PAGE_MODEL.asked.value)
+    NAME, "source_open", lambda: SOURCE.value == RECORDING or bool(PAGE_MODEL.key.value or PAGE_MODEL.requested.value)
 )
-INPUTS = (NAME, OTHER)
+INPUTS = (NAME, SECOND_RUN)
 KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
 TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
 SECOND_TEXT = {(name, kind): Field(name, f"second_{kind}", "", address=f"second_{kind}") for name, kind in KINDS}
-WAYS = named(draw=DRAW, upload=UPLOAD, none=TEXT_ALONE)
-PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **WAYS) for name in INPUTS}
+PICTURE_SOURCES = named(draw=DRAW, upload=UPLOAD, none=NO_PICTURE)
+PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **PICTURE_SOURCES) for name in INPUTS}
 PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
 PICTURE_FILE = {name: Field(name, "picture_file", "") for name in INPUTS}
 PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
@@ -73,14 +82,14 @@ PAD = {name: Pad(f"{name}_pad", digit_presets(), first="7") for name in INPUTS}
 def choose_source() -> str | ModelRun | None:
     """Let a person choose a model or a recording; returns the model's key, or what the recording holds."""
     with expander("Another model, or a recording", FOLDED_OUT):
-        what, source = st.columns([0.32, 1], gap="medium")
-        with what:
-            shows = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
+        left, source = st.columns([0.32, 1], gap="medium")
+        with left:
+            kind = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
         with source:
-            return choose_model(NAME) if shows == MODEL else _recording()
+            return choose_model(NAME) if kind == MODEL else _choose_recording()
 
 
-def _recording() -> ModelRun | None:
+def _choose_recording() -> ModelRun | None:
     run = opened_run()
     if run is None:
         run = uploaded_run(NAME)
@@ -97,7 +106,7 @@ def _recording() -> ModelRun | None:
 def offer_model(run: ModelRun) -> None:
     """Offer to load the model that made a recording, with the text that it read: only a model can run again."""
     name = run.recording.model
-    st.info(f"A recording cannot run again, or be taken apart; the model that made it can: {literal(name)}.")
+    st.info(f"A recording cannot run again; the model that made it can: {literal(name)}.")
 
     def load() -> None:
         SOURCE.value, FOLDED_OUT.value = MODEL, True
@@ -107,24 +116,24 @@ def offer_model(run: ModelRun) -> None:
         PAGE_MODEL.ask(name)
 
     st.button(
-        "Load it, with the same text" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=changing(load)
+        "Load it, with the same words" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=changing(load)
     )
 
 
-def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, LatestRun | None]:
+def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, RunRequest | None]:
     """Let a person give the model its input; returns the run, and the model and input that it came from, if any."""
-    run, asked = None if isinstance(source, str) else source, None
+    run, request = None if isinstance(source, str) else source, None
     if isinstance(source, str):
         try:
-            given = choose_input(NAME, pretrained_of(source))
-            if given is not None:
-                run, asked = run_of(source, given), LatestRun(source, given)
-                remember(source, given)
+            model_input = choose_input(NAME, pretrained_of(source))
+            if model_input is not None:
+                run, request = run_of(source, model_input), RunRequest(source, model_input)
+                remember(source, model_input)
         except ModelError as error:
             st.error(error_markdown(error), icon=":material/error:")
     for note in run.notes if run is not None else ():
         st.info(error_markdown(note))
-    return run, asked
+    return run, request
 
 
 def choose_input(name: str, pretrained: Pretrained, *, first: str = "") -> ModelInput | None:
@@ -152,23 +161,24 @@ def _text(name: str, pretrained: Pretrained, first: str) -> TextInput | None:
     st.button("Apply", f"{name}_apply")  # on a touch screen, which has no Ctrl + Enter
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{name}_text_examples"):
         for label, example in examples.items():
-            st.button(label, key=f"{name}_example_{label}", on_click=_take, args=(name, kind, *example))
-        most = min(TOKENS.maximum, pretrained.max_tokens or TOKENS.maximum)
+            st.button(label, key=f"{name}_example_{label}", on_click=_use_example, args=(name, kind, *example))
+        max_tokens = min(TOKENS.maximum, pretrained.max_tokens or TOKENS.maximum)
         with st.container(key=f"desk_{name}_most", width="content"):
-            st.caption(f"Up to {most:,} tokens.")
+            st.caption(f"Up to {max_tokens:,} tokens{', the picture’s included' * pretrained.reads_pictures}.")
     if not text.value.strip():
         st.info("The text is empty. Write a sentence.")
         return None
-    given, behind = text.value[: MODEL_TEXT_LETTERS.maximum], second.value[: MODEL_TEXT_LETTERS.maximum]
+    first_text, second_text = text.value[: MODEL_TEXT_LETTERS.maximum], second.value[: MODEL_TEXT_LETTERS.maximum]
     if kind is ModelKind.DECODER:
-        beside = _picture(name, TEXT_ALONE) if pretrained.reads_pictures else None
-        return TextInput(given, png=beside.png if beside else None)
-    return TextInput(given, target=behind) if kind is ModelKind.ENCODER_DECODER else TextInput(given, behind)
+        picture = _picture(name, NO_PICTURE) if pretrained.reads_pictures else None
+        return TextInput(first_text, png=picture.png if picture else None)
+    is_pair = kind is ModelKind.ENCODER
+    return TextInput(first_text, pair=second_text * is_pair, target=second_text * (not is_pair))
 
 
 def _examples(pretrained: Pretrained) -> dict[str, str]:
     if pretrained.kind is ModelKind.DECODER:
-        return GO_ON
+        return CONTINUATIONS
     if pretrained.kind is ModelKind.ENCODER_DECODER:
         task = T5_TASK if pretrained.model.config.model_type == "t5" else ""
         return {label: task + text for label, text in TRANSLATE.items()}
@@ -178,25 +188,25 @@ def _examples(pretrained: Pretrained) -> dict[str, str]:
     return ENGLISH
 
 
-def _take(name: str, kind: ModelKind, text: str, second: str) -> None:
+def _use_example(name: str, kind: ModelKind, text: str, second: str) -> None:
     TEXT[name, kind].value, SECOND_TEXT[name, kind].value = text, second
     if name == NAME:
         TOKEN.reset()
 
 
-def _picture(name: str, *further: str) -> PictureInput | None:
-    ways = [DRAW, UPLOAD, *further]
-    PICTURE_FROM[name].clamp_to_options(ways)
-    way = single_choice("Picture beside the text" if further else "Picture", PICTURE_FROM[name], ways)
-    if way in further:
+def _picture(name: str, *further_sources: str) -> PictureInput | None:
+    sources = [DRAW, UPLOAD, *further_sources]
+    PICTURE_FROM[name].clamp_to_options(sources)
+    source = single_choice("Picture beside the text" if further_sources else "Picture", PICTURE_FROM[name], sources)
+    if source in further_sources:
         return None
-    if way == UPLOAD:
+    if source == UPLOAD:
         return _uploaded(name)
     return PictureInput(png_of(Image.fromarray(drawing_pad(PAD[name]).canvas)))
 
 
 def _uploaded(name: str) -> PictureInput | None:
-    picture, brought = PICTURE[name], PICTURE_FILE[name]
+    picture, file_id = PICTURE[name], PICTURE_FILE[name]
     upload = st.file_uploader(
         "A photograph or drawing",
         type=["png", "jpg", "jpeg", "webp"],
@@ -205,9 +215,9 @@ def _uploaded(name: str) -> PictureInput | None:
         help=f"At most {PICTURE_BYTES.millions} MB and {PICTURE_PIXELS.millions} million pixels; "
         f"{JPEG_PIXELS.millions} million in a JPEG that is not progressive, as cameras make it.",
     )
-    if upload is not None and upload.file_id != brought.value:
+    if upload is not None and upload.file_id != file_id.value:
         try:
-            picture.value, brought.value = read_picture(upload.getvalue()), upload.file_id
+            picture.value, file_id.value = read_picture(upload.getvalue()), upload.file_id
         except ValueError as error:
             stays = "" if picture.value is None else " The picture before it stays."
             st.error(f"{error_markdown(error)}{stays}", icon=":material/error:")

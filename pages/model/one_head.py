@@ -40,9 +40,9 @@ def token_view(run: ModelRun, trace: AttentionTrace, head: int) -> None:
     if patches is not None and run.picture is not None:
         row, column = is_on * trace.weights(head, [query])[0], is_on * trace.weights(head, cols=[query])[:, 0]
         patch_view(run, run.picture, patches, query, to_array(row), to_array(column))
-    elif (n := max(trace.n_queries, trace.n_keys)) > MOST_WORDS:
-        most = f"This input has {n:,} tokens; words are drawn for at most {MOST_WORDS:,}."
-        st.info(f"{most} Its matrices can be opened in the atlas.")
+    elif (n := max(trace.n_queries, trace.n_keys)) > MAX_TOKENS:
+        notice = f"This input has {n:,} tokens; words are drawn for at most {MAX_TOKENS:,}."
+        st.info(f"{notice} Its matrices can be opened in the atlas.")
     else:
         weights = glance.cached_with_run(
             run, ("tokens", trace, head), lambda: to_array(is_on * trace.weights(head).nan_to_num())
@@ -55,7 +55,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
     queries, keys = trace.story.query_axis, trace.story.key_axis
     is_alike, special = is_self_attention(trace), special_keys(run, trace)
 
-    def take() -> None:
+    def choose_token() -> None:
         row = (component_message("model_tokens", "chosen") or {}).get("row")
         if isinstance(row, int) and row >= 0:
             glance.choose(query=row)
@@ -66,7 +66,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
         file = address(_roots(weights, high).tobytes(), "bin")
     if file:
         sent = np.concatenate([weights[query], weights[:, query]]) if is_alike else weights[query]
-    tiles, shown = tiles_of(keys.labels) if run.tiles else None, run.picture
+    tiles, picture = tiles_of(keys.labels) if run.tiles else None, run.picture
     data = {
         "queries": _pieces(queries.labels, special if is_alike else frozenset()),
         "keys": None if is_alike else _pieces(keys.labels, special),
@@ -80,15 +80,17 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
         "uniform": 1 / trace.n_keys,
         "percent": True,
         "stamp": f"{hash((weights.tobytes(), *queries.labels, *keys.labels, special))}:{query}",
-        "tiles": None if not tiles or shown is None else {**tiles, "picture": address(png_of(Image.fromarray(shown)))},
+        "tiles": None
+        if not tiles or picture is None
+        else {**tiles, "picture": address(png_of(Image.fromarray(picture)))},
     }
-    _view(key="model_tokens", data=data, default={"chosen": None}, on_chosen_change=take)
+    _view(key="model_tokens", data=data, default={"chosen": None}, on_chosen_change=choose_token)
 
 
 def _note_pictures(trace: AttentionTrace, weights: np.ndarray, query: int) -> None:
     """Note the text, shaded by what one query gives to its keys, and all weights."""
     queries, keys = trace.story.query_axis, trace.story.key_axis
-    asks, colour, row = pieces(queries.labels)[query][0], ROLE_COLOURS[Role.WEIGHTS], weights[query]
+    query_label, colour, row = pieces(queries.labels)[query][0], ROLE_COLOURS[Role.WEIGHTS], weights[query]
 
     def text() -> Chart:
         words, glued = zip(*pieces(keys.labels), strict=True)
@@ -97,7 +99,7 @@ def _note_pictures(trace: AttentionTrace, weights: np.ndarray, query: int) -> No
         shares, chosen = ramp.position(row).tolist(), query if is_self_attention(trace) else None
         return shaded_words(words, shares, [colour] * len(words), bar=(ramp, "weight"), glued=glued, chosen=chosen)
 
-    note_picture(text, f"“{asks}”, where it looks, as text")
+    note_picture(text, f"“{query_label}”, where it looks, as text")
     note_picture(lambda: matrix_chart(weights, queries, keys, Role.WEIGHTS, marked_row=query), "Every weight")
 
 
@@ -114,63 +116,63 @@ def _roots(matrix: np.ndarray, high: float) -> np.ndarray:
 
 
 def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
-    return [[text, glued, place in muted] for place, (text, glued) in enumerate(pieces(labels))]
+    return [[text, glued, position in muted] for position, (text, glued) in enumerate(pieces(labels))]
 
 
 MATRIX_SIZE = 430
-SHOWN_AS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without special tokens, rescaled"}
-SHOWN = Field(glance.NAME, "shown", "weight", address="shown", parse=one_of(SHOWN_AS))
-MAX_DRAWN = 2048  # queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better
-MOST_WORDS = 1200
+VALUE_LABELS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without special tokens, rescaled"}
+DISPLAYED = Field(glance.NAME, "shown", "weight", address="shown", parse=one_of(VALUE_LABELS))
+MAX_MATRIX_SIDE = 2048  # queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better
+MAX_TOKENS = 1200
 """Queries and keys that are sent to the browser: a text as long as a model reads here, beside a picture."""
 PICTURE_SIZE = 220
 FLOOR = 4  # times the weight of looking everywhere alike: the strongest colour of a patch is at least so much
 
 
-def one_head(run: ModelRun) -> None:
+def inspect_head(run: ModelRun) -> None:
     """Draw the chosen head: its tokens beside its matrix, the chosen query in numbers."""
-    now, trace = _head(run)
+    selection, trace = _head(run)
     if trace.story.note:
         st.info(error_markdown(trace.story.note))
-    words, matrix = st.columns([1.15, 1], gap="large")
-    with words:
-        if glance.is_off(trace, now.head):
+    left, matrix = st.columns([1.15, 1], gap="large")
+    with left:
+        if glance.is_off(trace, selection.head):
             st.info("This head is switched off: it hands nothing to any query. The matrix shows what is left of it.")
         elif trace.value.shape[-1]:
-            query_row(trace, now.head, now.query, n=5, key_words="patch" if run.patch_grid else "token")
+            query_row(trace, selection.head, selection.query, n=5, key_words="patch" if run.patch_grid else "token")
     with matrix:
-        large_matrix(run, trace, now.head, now.query)
+        large_matrix(run, trace, selection.head, selection.query)
 
 
 def model_steps(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
-    now, trace = _head(run)
-    if not (step := glance.STEPS.draw(trace, now.query, now.head)):
+    selection, trace = _head(run)
+    if not (step := glance.STEPS.draw(trace, selection.query, selection.head)):
         return
     name = f"model_step_{trace.story.name}"
-    words, matrix = st.columns([0.9, 1], gap="large")
-    with words:
-        asks = trace.story.query_axis.labels[now.query].strip()
-        st.caption(f"The query is {literal(asks)}, position {now.query + 1}.")
-        show_words(trace, step, now.head, now.query, name)
+    left, matrix = st.columns([0.9, 1], gap="large")
+    with left:
+        query_label = trace.story.query_axis.labels[selection.query].strip()
+        st.caption(f"The query is {literal(query_label)}, position {selection.query + 1}.")
+        show_words(trace, step, selection.head, selection.query, name)
     with matrix:
-        if max(step.shape) > MAX_DRAWN:
+        if max(step.shape) > MAX_MATRIX_SIDE:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
-        look = at_query(trace, now.query)
+        view = at_query(trace, selection.query)
         choose = glance.choose_row if step.row_axis is trace.story.query_axis else None
-        show_step_chart(trace, step, now.head, look, name, stepper=glance.STEPS, on_choose=choose)
+        show_step_chart(trace, step, selection.head, view, name, stepper=glance.STEPS, on_choose=choose)
 
 
 def export_head(run: ModelRun) -> None:
     """Offer the chosen head's numbers and the script that computes them."""
-    now, layers = glance.chosen_layers(run)
+    selection, layers = glance.chosen_layers(run)
     export_bar(
-        layers[now.layer],
+        layers[selection.layer],
         glance.NAME,
-        head=now.head,
-        query=now.query,
-        subject=f"{run.recording.model} {now.group} layer {now.layer + 1} head {now.head + 1}",
+        head=selection.head,
+        query=selection.query,
+        subject=f"{run.recording.model} {selection.group} layer {selection.layer + 1} head {selection.head + 1}",
         recording=run.recording,
         picture=run.picture,
         grid=run.patch_grid,
@@ -178,34 +180,41 @@ def export_head(run: ModelRun) -> None:
 
 
 def _head(run: ModelRun) -> tuple[glance.Selection, AttentionTrace]:
-    now, layers = glance.chosen_layers(run)
-    habit = describe_head(glance.summaries_of(run, now.group)[now.layer][now.head])
-    trace = layers[now.layer]
-    habit = glance.OFF if glance.is_off(trace, now.head) else habit
-    section(f"Layer {now.layer + 1}, head {now.head + 1}: {habit}", Role.WEIGHTS)
-    return now, trace
+    selection, layers = glance.chosen_layers(run)
+    habit = describe_head(glance.summaries_of(run, selection.group)[selection.layer][selection.head])
+    trace = layers[selection.layer]
+    habit = glance.OFF if glance.is_off(trace, selection.head) else habit
+    section(f"Layer {selection.layer + 1}, head {selection.head + 1}: {habit}", Role.WEIGHTS)
+    return selection, trace
 
 
 def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) -> None:
     """Draw a head's matrix as a person wants it; a click on a cell makes its row the query."""
-    if max(trace.n_queries, trace.n_keys) > MAX_DRAWN:
+    if max(trace.n_queries, trace.n_keys) > MAX_MATRIX_SIDE:
         st.info(f"{trace.n_queries:,} × {trace.n_keys:,} weights: the atlas shows all of them, like a map.")
         return
     special = special_keys(run, trace)
-    known = {"weight": True, "length": trace.value.shape[-1] > 0, "rest": bool(special)}
-    shown = SHOWN.clamp_to_options([name for name, is_known in known.items() if is_known])
+    available = {"weight": True, "length": trace.value.shape[-1] > 0, "rest": bool(special)}
+    displayed = DISPLAYED.clamp_to_options([name for name, is_available in available.items() if is_available])
     single_choice(
-        "Shown", SHOWN, {name: SHOWN_AS[name] for name in known if known[name]}, label_visibility="collapsed", wrap=True
+        "Shown",
+        DISPLAYED,
+        {name: VALUE_LABELS[name] for name in available if available[name]},
+        label_visibility="collapsed",
+        wrap=True,
     )
     values = trace.weights(head) * (not glance.is_off(trace, head))
-    if shown == "length":
+    if displayed == "length":
         values = norm_based_weights(trace, head) * (not glance.is_off(trace, head))
-    elif shown == "rest":
+    elif displayed == "rest":
         values = without_keys(values, special)
     numbers = masked(values, trace.allowed(head))
-    about = {"title": SHOWN_AS[shown], "role": Role.OUTPUT if shown == "length" and len(values) > 1 else Role.WEIGHTS}
-    look = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
-    show_numbers(trace, numbers, "model_matrix", look, about, on_choose=glance.choose_row)
+    fields = {
+        "title": VALUE_LABELS[displayed],
+        "role": Role.OUTPUT if displayed == "length" and len(values) > 1 else Role.WEIGHTS,
+    }
+    view = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
+    show_numbers(trace, numbers, "model_matrix", view, fields, on_choose=glance.choose_row)
 
 
 def patch_view(
@@ -226,31 +235,31 @@ def patch_view(
     if before:
         options = distinct([*map(error_markdown, run.tokens[:before])])[:8]
         chosen = query if query < len(options) else None
-        follows = following(f"{key}_prefix", chosen, lambda place: glance.choose(query=place))
+        follows = following(f"{key}_prefix", chosen, lambda column: glance.choose(query=column))
         label = "Ask from a token that is no patch, or click a patch"
         st.segmented_control(label, range(len(options)), format_func=options.__getitem__, **follows)
-    marked, asks = None, run.tokens[query]
+    marked, query_label = None, run.tokens[query]
     if query >= before:
         marked = query - before
-        asks = f"patch {marked // patches.grid[1] + 1}, {marked % patches.grid[1] + 1}"
+        query_label = f"patch {marked // patches.grid[1] + 1}, {marked % patches.grid[1] + 1}"
 
-    def take(patch: int) -> None:
+    def choose_patch(patch: int) -> None:
         glance.choose(query=patch + before)
 
-    maps = [("out", f"Where {asks} looks", row)]
+    maps = [("out", f"Where {query_label} looks", row)]
     if column is not None:
-        maps.append(("in", f"Who looks at {asks}", column))
-    for place, (which, title, weights) in zip(st.columns(len(maps), gap="medium"), maps, strict=True):
+        maps.append(("in", f"Who looks at {query_label}", column))
+    for panel, (which, title, weights) in zip(st.columns(len(maps), gap="medium"), maps, strict=True):
         numbers = np.nan_to_num(weights)
         # a map of weights that are all alike stays pale
         high = max(float(numbers[before:].max()), FLOOR / (len(numbers) - before))
-        with place:
+        with panel:
             st.markdown(f"**{title}**")
             grid = numbers[before:].reshape(patches.grid)
-            words = f"{title}: weights over the picture; click a patch"
-            draw = partial(draw_map, grid, picture, f"{key}_{which}", words, size=PICTURE_SIZE, smooth=False)
-            draw(high=high, axis="patches", chosen=marked, take=take)
+            description = f"{title}: weights over the picture; click a patch"
+            draw = partial(draw_map, grid, picture, f"{key}_{which}", description, size=PICTURE_SIZE, smooth=False)
+            draw(high=high, axis="patches", chosen=marked, take=choose_patch)
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
-                shares = ", ".join(f"{token} {percent(one)}" for token, one in named)
+                shares = ", ".join(f"{token} {percent(weight)}" for token, weight in named)
                 st.caption(f"Besides the patches: {shares}.")

@@ -13,67 +13,69 @@ from pages.model.heads import SECOND_TEXT
 from pages.model.input import ENGLISH, TEXT
 from pages.model.one_head import token_view
 from ui.labels import error_markdown
-from ui.model_runs import LatestRun, run_of
+from ui.model_runs import RunRequest, run_of
 from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
-ASKS, CANDIDATES = "it", ("animal", "street")
+QUERY_WORD, CANDIDATES = "it", ("animal", "street")
 EMPTY = "·"  # in the place of a token of spaces alone, which nothing could emphasise
 
 
-def opening(run: ModelRun, asked: LatestRun | None, is_changed: bool) -> None:
+def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None:
     """Say where the chosen token looks most, with arcs over the text; offer to change a word of the first example.
 
     The run is as it is with the page's edits, if any of them changes it; nothing was asked for = it is a recording.
     """
-    now, layers = chosen_layers(run)
-    trace = layers[now.layer]
-    weights = trace.weights(now.head, [now.query])[0].tolist()
-    asks = error_markdown(trace.story.query_axis.labels[now.query].strip() or EMPTY)
-    given = asked.given if asked is not None and asked.key == PACKAGE else None
-    read = given.text if isinstance(given, TextInput) and given == TextInput(given.text) else ""
-    told = _where_it_looks(run, trace, weights, now.query)
-    if read == SECOND_TEXT and asks == ASKS and not is_changed:
-        both = zip(
-            CANDIDATES, *(_shares(one, now) for one in (run_of(PACKAGE, TextInput(FIRST_TEXT)), run)), strict=True
-        )
-        told = ", ".join(f"*{word}*: {percent(before)} → {percent(after)}" for word, before, after in both)
-    if is_off(trace, now.head):
-        st.markdown(f"##### This head is switched off: *{asks}* takes nothing from it")
+    selection, layers = chosen_layers(run)
+    trace = layers[selection.layer]
+    weights = trace.weights(selection.head, [selection.query])[0].tolist()
+    query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
+    model_input = request.model_input if request is not None and request.key == PACKAGE else None
+    text = model_input.text if isinstance(model_input, TextInput) and model_input == TextInput(model_input.text) else ""
+    sentence = describe_strongest_keys(run, trace, weights, selection.query)
+    if text == SECOND_TEXT and query_label == QUERY_WORD and not is_changed:
+        first_run = run_of(PACKAGE, TextInput(FIRST_TEXT))
+        shares = zip(CANDIDATES, _shares(first_run, selection), _shares(run, selection), strict=True)
+        sentence = ", ".join(f"*{word}*: {percent(before)} → {percent(after)}" for word, before, after in shares)
+    if is_off(trace, selection.head):
+        st.markdown(f"##### This head is switched off: *{query_label}* takes nothing from it")
     else:
-        st.markdown(f"##### *{asks}* looks at {told}")
+        st.markdown(f"##### *{query_label}* looks at {sentence}")
     if is_changed:
         st.caption(f"{'This' if trace.edits else 'Another'} layer's attention is changed by hand in *What it does*.")
-    token_view(run, trace, now.head)
-    marks = dict.fromkeys(run.tokens[place] for place in sorted(run.special))
+    token_view(run, trace, selection.head)
+    marks = dict.fromkeys(run.tokens[position] for position in sorted(run.special))
     if marks:
         with st.container(key="desk_model_marks"):
             names = ", ".join(map(error_markdown, marks))
-            st.caption(f"{names}: {_what_they_are(run)}. A large weight is not yet understanding.")
+            st.caption(f"{names}: {_describe_special_tokens(run)}. A large weight is not yet understanding.")
     tried = TRIED[NAME]
-    if read == FIRST_TEXT and tried.value not in (NOT_TRIED, GUESSING):
+    if text == FIRST_TEXT and tried.value not in (NOT_TRIED, GUESSING):
         tried.reset()  # its answer is about the other text
-    if read == FIRST_TEXT or (read == SECOND_TEXT and tried.value != NOT_TRIED):
-        try_this(NAME, _surprise(run, trace, now))
+    if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):
+        try_this(NAME, _surprise(run, trace, selection))
 
 
-def _where_it_looks(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:
+def describe_strongest_keys(run: ModelRun, trace: AttentionTrace, weights: list[float], query: int) -> str:
     """Return the word with most of a query's weights, and whether itself or a mark has more, Markdown."""
-    rest = special_keys(run, trace) | ({query} if is_self_attention(trace) else set())
+    excluded = special_keys(run, trace) | ({query} if is_self_attention(trace) else set())
     if is_self_attention(trace) and query in run.special:
-        rest = frozenset()
-    words = [place for place, weight in enumerate(weights) if weight and place not in rest]
-    key = max(words or range(len(weights)), key=weights.__getitem__)
-    names = {place: error_markdown(trace.story.key_axis.labels[place].strip() or EMPTY) for place in (key, *rest)}
-    told = f"*{names[key]}*: {percent(weights[key])}" if any(weights) else "nothing"
-    for place in sorted(rest):
-        if weights[place] > weights[key]:
-            name = "itself" if place == query and is_self_attention(trace) else names[place]
-            told += f", more at {name}: {percent(weights[place])}"
-    return told
+        excluded = frozenset()
+    candidates = [position for position, weight in enumerate(weights) if weight and position not in excluded]
+    strongest = max(candidates or range(len(weights)), key=weights.__getitem__)
+    names = {
+        position: error_markdown(trace.story.key_axis.labels[position].strip() or EMPTY)
+        for position in (strongest, *excluded)
+    }
+    sentence = f"*{names[strongest]}*: {percent(weights[strongest])}" if any(weights) else "nothing"
+    for position in sorted(excluded):
+        if weights[position] > weights[strongest]:
+            name = "itself" if position == query and is_self_attention(trace) else names[position]
+            sentence += f", more at {name}: {percent(weights[position])}"
+    return sentence
 
 
-def _what_they_are(run: ModelRun) -> str:
+def _describe_special_tokens(run: ModelRun) -> str:
     """Say what the tokens of a run are that are called special."""
     if run.patch_grid is not None:
         return "no part of the picture, but put beside its patches by the model"
@@ -82,23 +84,23 @@ def _what_they_are(run: ModelRun) -> str:
     return "marks that the model adds to the text"
 
 
-def _shares(run: ModelRun, now: Selection) -> list[float]:
-    weights = run.groups[now.group][now.layer].weights(now.head, [run.tokens.index(ASKS)])[0]
+def _shares(run: ModelRun, selection: Selection) -> list[float]:
+    weights = run.groups[selection.group][selection.layer].weights(selection.head, [run.tokens.index(QUERY_WORD)])[0]
     return [float(weights[run.tokens.index(word)]) for word in CANDIDATES]
 
 
-def _surprise(run: ModelRun, trace: AttentionTrace, now: Selection) -> TryThis:
+def _surprise(run: ModelRun, trace: AttentionTrace, selection: Selection) -> TryThis:
 
     def act() -> None:
         TEXT[NAME, ModelKind.ENCODER].value = SECOND_TEXT
 
     def outcome() -> tuple[int, str]:
-        animal, street = _shares(run, now)
-        weights = trace.weights(now.head, [run.tokens.index(ASKS)])[0]
+        animal, street = _shares(run, selection)
+        weights = trace.weights(selection.head, [run.tokens.index(QUERY_WORD)])[0]
         marks = float(weights[sorted(special_keys(run, trace))].sum())
         shares = [street, animal, marks]
-        words = f"*street* gets {percent(street)}, *animal* {percent(animal)}, [CLS] and [SEP] "
-        return shares.index(max(shares)), f"{words}{percent(marks)}."
+        sentence = f"*street* gets {percent(street)}, *animal* {percent(animal)}, [CLS] and [SEP] "
+        return shares.index(max(shares)), f"{sentence}{percent(marks)}."
 
     return TryThis(
         "Say *wide* instead of *tired*",

@@ -25,14 +25,14 @@ from pages.model.heads import heads_of
 from pages.model.input import TEXT
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
-from ui.model_runs import PAGE_MODEL, LatestRun, prepared_of, pretrained_of, run_of
+from ui.model_runs import PAGE_MODEL, RunRequest, prepared_of, pretrained_of, run_of
 from ui.parts import run_parts
 from ui.state import Field, whole_number
 from ui.words import number_bars
 
 Cell = tuple[int, int, int, int]
 """A score, by the number of its trace, head, query and key."""
-STORY, ASKS = "Mary has a red car. Mary has a red", 10
+STORY, QUERY = "Mary has a red car. Mary has a red", 10
 COPIES, FINDS = (3, 5), (2, 0)
 """The head of the bundled language model that copies, and the one by which it finds the place."""
 HOLDS = (
@@ -57,17 +57,17 @@ CALLED = {
 PLAIN = {"embedding": "the word itself", "biases": "constants"}
 
 
-def why_there(run: ModelRun, asked: LatestRun) -> None:
+def explain_weight(run: ModelRun, request: RunRequest) -> None:
     """Draw the chosen head's score of the chosen query and a key, taken apart."""
-    now = chosen(run)
-    if (asked.key, asked.given, now[1:]) != (LLAMA, TextInput(STORY), (*COPIES, ASKS)):
+    selection = chosen(run)
+    if (request.key, request.model_input, selection[1:]) != (LLAMA, TextInput(STORY), (*COPIES, QUERY)):
         button = "An example: why does a model say *car*?"
-        st.button(button, key="model_why_story", icon=":material/bolt:", on_click=_tell_the_story)
+        st.button(button, key="model_why_story", icon=":material/bolt:", on_click=_open_example)
     try:
         with st.spinner("Taking the score apart"):
-            model, given = pretrained_of(asked.key).model, prepared_of(*asked).inputs
-            stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(given), run.tokens))
-            cell = _choose_cell(run, now)
+            model, inputs = pretrained_of(request.key).model, prepared_of(*request).inputs
+            stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(inputs), run.tokens))
+            cell = _choose_cell(run, selection)
             rather = AGAINST.value
             against: Against = "mean" if rather == MEAN else None if rather == NOTHING else rather
             score = "why", cell, against
@@ -76,116 +76,121 @@ def why_there(run: ModelRun, asked: LatestRun) -> None:
     except ValueError as error:
         st.info(f"This score cannot be taken apart: {error_markdown(error)}.")
         return
-    _say(run, asked, stream, cell, table)
+    _explain_in_a_sentence(run, request, stream, cell, table)
     query, key = st.columns(2, gap="large")
     with query:
-        _side(Role.QUERY, _place(stream, cell[2]), opened.by_query())
+        _side(Role.QUERY, _token_name(stream, cell[2]), opened.by_query())
     with key:
-        _side(Role.KEY, _place(stream, cell[3]), opened.by_key())
-    sources = [("query", one) for one in opened.query_sources] + [("key", one) for one in opened.key_sources]
-    options = [*OPENED.value, *(f"{side}:{one.name}" for side, one in sources if one.terms)]
-    OPENED.widget(
-        st.multiselect, "Take apart, too", options, format_func=in_words, placeholder="What a head took, from where"
-    )
+        _side(Role.KEY, _token_name(stream, cell[3]), opened.by_key())
+    sides = {"query": opened.query_sources, "key": opened.key_sources}
+    closed = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
+    labels = {"format_func": format_source, "placeholder": "What a head took, from where"}
+    OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *closed], **labels)
     with st.expander(f"The {min(N_LARGEST, opened.cells.numel())} largest products"):
-        largest = [(in_words(query), in_words(key), number(value)) for query, key, value in opened.largest()]
+        largest = [(format_source(query), format_source(key), number(value)) for query, key, value in opened.largest()]
         figures_table(("of the query", "of the key", "adds"), *largest)
     st.caption(
-        f"{_score_in_words(run, now)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of each "
-        "source of the query with each of the key. Feed-forward is what a layer makes of each word by itself. "
+        f"{_name_score(run, selection)} {number(opened.score)}, is the sum of {opened.cells.numel():,} products, of "
+        "each source of the query with each of the key. Feed-forward is what a layer makes of each word by itself. "
         f"{opened.note}"
     )
 
 
-def _tell_the_story() -> None:
+def _open_example() -> None:
     PAGE_MODEL.ask(LLAMA)
     TEXT[NAME, ModelKind.DECODER].value = STORY
-    HEAD.value, TOKEN.value = HeadChoice(f"decoder.{COPIES[0]}.self", COPIES[1]), ASKS
+    HEAD.value, TOKEN.value = HeadChoice(f"decoder.{COPIES[0]}.self", COPIES[1]), QUERY
     for field in (KEY, AGAINST, WITHOUT, OPENED):
         field.reset()
     run_parts()
 
 
-def _choose_cell(run: ModelRun, now: Selection) -> Cell:
+def _choose_cell(run: ModelRun, selection: Selection) -> Cell:
     """Return the chosen cell; a person chooses its key, and what that is compared with."""
-    trace = run.groups[now.group][now.layer]
-    weights, allowed = trace.weights(now.head, [now.query])[0], trace.allowed(now.head, [now.query])
+    trace = run.groups[selection.group][selection.layer]
+    head, rows = selection.head, [selection.query]
+    weights, allowed = trace.weights(head, rows)[0], trace.allowed(head, rows)
     order = weights.argsort(descending=True).tolist()
     visible = [key for key in order if allowed is None or allowed[0, key]]
     labels = {key: f"{run.tokens[key].strip()} ({key + 1})" for key in visible}
     if not KEY.encode() or KEY.value not in visible:
         KEY.preset(visible[0])
     shares = {key: f"{label}: {percent(float(weights[key]))}" for key, label in labels.items()}
-    others = {key: f"rather than at {label}" for key, label in labels.items() if key != KEY.value}
-    kinds = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | others
+    rivals = {key: f"rather than at {label}" for key, label in labels.items() if key != KEY.value}
+    kinds = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | rivals
     AGAINST.clamp_to_options(list(kinds))
     with st.container(horizontal=True, gap="medium"):
         KEY.widget(st.selectbox, "Why does it look at", visible, format_func=shares.get, width=260)
         AGAINST.widget(st.selectbox, "Compared", list(kinds), format_func=kinds.get, width=260)
-    trace_number = next(place for place, one in enumerate(run.recording.traces) if one is trace)
-    return trace_number, now.head, now.query, KEY.value
+    trace_number = next(number for number, recorded in enumerate(run.recording.traces) if recorded is trace)
+    return trace_number, selection.head, selection.query, KEY.value
 
 
-def _score_in_words(run: ModelRun, now: Selection) -> str:
+def _name_score(run: ModelRun, selection: Selection) -> str:
     """Return what the number is that is taken apart: a score, less what it is compared with."""
-    others = [key for key in run.groups[now.group][now.layer].visible_keys(now.head, now.query) if key != KEY.value]
-    if AGAINST.value == NOTHING or not others:
+    trace = run.groups[selection.group][selection.layer]
+    visible_keys = [key for key in trace.visible_keys(selection.head, selection.query) if key != KEY.value]
+    if AGAINST.value == NOTHING or not visible_keys:
         return "The score,"
     if AGAINST.value == MEAN:
-        return "The score, less the mean of the others," if len(others) > 1 else "The score, less the other,"
+        return "The score, less the mean of the others," if len(visible_keys) > 1 else "The score, less the other,"
     return f"The score, less that of {literal(run.tokens[AGAINST.value].strip())},"
 
 
 def _opened(run: ModelRun, score: tuple[Any, ...], table: Why) -> Why:
     """Return the table with the chosen sources in their parts; names of what it lacks are forgotten."""
-    known: list[str] = []
-    for one in OPENED.value:
+    opened: list[str] = []
+    for path in OPENED.value:
         with suppress(ValueError):
-            side, name = one.split(":", 1)
+            side, name = path.split(":", 1)
             table = cached_with_run(
-                run, (*score, *known, one), partial(table.open, "query" if side == "query" else "key", name)
+                run, (*score, *opened, path), partial(table.open, "query" if side == "query" else "key", name)
             )
-            known.append(one)
-    OPENED.value = known
+            opened.append(path)
+    OPENED.value = opened
     return table
 
 
-def _side(role: Role, place: str, margin: dict[str, float]) -> None:
+def _side(role: Role, token: str, margin: dict[str, float]) -> None:
     largest = sorted(margin, key=lambda name: abs(margin[name]), reverse=True)[:N_BARS]
-    names = {in_words(name): name for name in margin if name in largest}
+    names = {format_source(name): name for name in margin if name in largest}
     values = [margin[name] for name in names.values()]
-    n_rest = len(margin) - len(names)
-    rest = [f"{format_count(n_rest, 'others')}{' together' * (n_rest > 1)}"] * (n_rest > 0)
-    values += [sum(margin.values()) - sum(values)] * len(rest)
+    n_remaining = len(margin) - len(names)
+    remainder = [f"{format_count(n_remaining, 'others')}{' together' * (n_remaining > 1)}"] * (n_remaining > 0)
+    values += [sum(margin.values()) - sum(values)] * len(remainder)
 
-    def take(place: int) -> None:
-        if place < len(names):
-            OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][place]}"]
+    def open_source(bar: int) -> None:
+        if bar < len(names):
+            OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][bar]}"]
 
-    st.markdown(f"**On the {role}’s side**: what wrote at {place}; click one to take it apart")
+    st.markdown(f"**On the {role}’s side**: what wrote at {token}; click one to take it apart")
     title = f"What each source of the {role} adds to the score"
-    number_bars(f"model_why_{role}", [*names, *rest], values, ROLE_COLOURS[role], title, "take it apart", take)
+    number_bars(
+        f"model_why_{role}", [*names, *remainder], values, ROLE_COLOURS[role], title, "take it apart", open_source
+    )
 
 
-def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why) -> None:
+def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, cell: Cell, table: Why) -> None:
     """Say in a sentence why the head looks there; offer to switch off what it owes that to."""
     trace, head, query, key = cell
-    source, name = next(iter(table.by_key())), _head_names(asked)
+    source, name = next(iter(table.by_key())), _head_names(request)
     share = percent(float(stream.traces[trace].weights(head, [query], [key])))
-    words = (
-        f"**{_head(trace, head).capitalize()} looks from {_place(stream, query)} at {_place(stream, key)}: {share}.** "
-        f"{CALLED.get(name(trace, head), '')} The {'largest' if table.score >= 0 else 'lowest'} part on the "
-        "key’s side comes from "
+    query_token, key_token = _token_name(stream, query), _token_name(stream, key)
+    sentence = (
+        f"**{_head(trace, head).capitalize()} looks from {query_token} at {key_token}: {share}.** "
+        f"{CALLED.get(name(trace, head), '')} The {'largest' if table.score >= 0 else 'lowest'} part on the key’s side "
+        "comes from "
     )
     if not re.fullmatch(r"\d+\.\d+", source):
-        st.markdown(f"{words}{in_words(source)}.")
+        st.markdown(f"{sentence}{format_source(source)}.")
         return
     layer, head = map(int, source.split("."))
     off = layer, head
-    place = int(stream.traces[layer].weights(head, [key])[0].argmax())
-    far, way = abs(key - place), "back" if place < key else "ahead"
-    looked = f"{'one token' if far == 1 else f'{far} tokens'} {way}, at {_place(stream, place)}" if far else "at itself"
-    st.markdown(f"{words}**{_head(*off)}**, which looked {looked}. {CALLED.get(name(*off), '')}")
+    position = int(stream.traces[layer].weights(head, [key])[0].argmax())
+    distance, direction = abs(key - position), "back" if position < key else "ahead"
+    steps = "one token" if distance == 1 else f"{distance} tokens"
+    target = f"{steps} {direction}, at {_token_name(stream, position)}" if distance else "at itself"
+    st.markdown(f"{sentence}**{_head(*off)}**, which looked {target}. {CALLED.get(name(*off), '')}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         st.button(
             f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}",
@@ -196,36 +201,37 @@ def _say(run: ModelRun, asked: LatestRun, stream: Stream, cell: Cell, table: Why
             icon=":material/power_settings_new:",
         )
         if WITHOUT.value:
-            _without(run, asked, cell, off)
-    if WITHOUT.value and (asked.key, cell[:2], off) == (LLAMA, COPIES, FINDS):
+            _show_without(run, request, cell, off)
+    if WITHOUT.value and (request.key, cell[:2], off) == (LLAMA, COPIES, FINDS):
         st.caption(HOLDS)
 
 
-def _without(run: ModelRun, asked: LatestRun, cell: Cell, off: tuple[int, int]) -> None:
+def _show_without(run: ModelRun, request: RunRequest, cell: Cell, off: tuple[int, int]) -> None:
     trace, head, query, key = cell
     try:
-        both = run, run_of(*asked, drop_heads([off]))
+        runs = run, run_of(*request, drop_heads([off]))
     except ModelError as error:
         st.warning(error_markdown(error))
         return
-    weights = (float(one.recording.traces[trace].weights(head, [query], [key])) for one in both)
+    weights = (float(result.recording.traces[trace].weights(head, [query], [key])) for result in runs)
     shares = {f"its look at {literal(run.tokens[key].strip())}": [*weights]}
-    pretrained, row = pretrained_of(asked.key), query - len(run.tokens)
-    logits = [one.logits for one in both if one.logits is not None]
+    pretrained, row = pretrained_of(request.key), query - len(run.tokens)
+    logits = [result.logits for result in runs if result.logits is not None]
     if pretrained.kind is ModelKind.DECODER and logits and -row <= len(logits[0]):
-        word = int(logits[0][row].argmax())
-        said = literal(readable(pretrained.tokenizer, [word])[0].strip())
-        shares[f"then {said} as the next word"] = [float(one[row].float().softmax(-1)[word]) for one in logits]
+        token = int(logits[0][row].argmax())
+        word_label = literal(readable(pretrained.tokenizer, [token])[0].strip())
+        probabilities = [float(rows[row].float().softmax(-1)[token]) for rows in logits]
+        shares[f"then {word_label} as the next word"] = probabilities
     for name, (before, after) in shares.items():
         st.markdown(f"{name}\n## {percent(before)} → {percent(after)}", width="content")
 
 
-def _head_names(asked: LatestRun) -> Callable[[int, int], str]:
+def _head_names(request: RunRequest) -> Callable[[int, int], str]:
     """Return what tells the name of a head of a language model; of others, "" for each."""
     try:
-        return heads_of(asked).name if pretrained_of(asked.key).kind is ModelKind.DECODER else lambda *head: ""
+        return heads_of(request).name if pretrained_of(request.key).kind is ModelKind.DECODER else lambda *head: ""
     except ValueError:  # the score is taken apart all the same
-        log.exception("the heads of %s have no names", asked.key)
+        log.exception("the heads of %s have no names", request.key)
         return lambda *head: ""
 
 
@@ -233,15 +239,15 @@ def _head(layer: int, head: int) -> str:
     return f"head {head + 1} of layer {layer + 1}"
 
 
-def _place(stream: Stream, place: int) -> str:
+def _token_name(stream: Stream, position: int) -> str:
     """Return a token in words; of several alike, which it is."""
     tokens = [token.strip() for token in stream.tokens]
-    before, n_alike = tokens[:place].count(tokens[place]), tokens.count(tokens[place])
-    which = ("the first", "the second", "the third")[before] if before < 3 else f"number {before + 1}"
-    return literal(tokens[place]) + f" ({which})" * (n_alike > 1)
+    n_before, n_alike = tokens[:position].count(tokens[position]), tokens.count(tokens[position])
+    which = ("the first", "the second", "the third")[n_before] if n_before < 3 else f"number {n_before + 1}"
+    return literal(tokens[position]) + f" ({which})" * (n_alike > 1)
 
 
-def in_words(source: str) -> str:
+def format_source(source: str) -> str:
     """Return a source, see attention_core.study.sources.Source, as people call it, who count from 1."""
     start = r"(^|: |^(?:query|key):)"
     source = re.sub(rf"{start}(\d+)\.(\d+)", lambda m: f"{m[1]}layer {int(m[2]) + 1}, head {int(m[3]) + 1}", source)

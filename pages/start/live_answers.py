@@ -16,7 +16,7 @@ from attention_core.inference.scenes import is_clear, read_digits, scene_input
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from ui.computed import by_model
 from ui.layout import role_word
-from ui.translators import FIRST, shown_translation
+from ui.translators import FIRST, traced_translation
 from ui.words import word_data
 
 SIDE = 320  # of the drawing, in its own pixels
@@ -39,7 +39,7 @@ def roles_line() -> str:
 
 def sentence_answer(text: str) -> dict[str, Any]:
     """Return a sentence's translations without and with attention, and the words that only the latter has."""
-    translations = {name: shown_translation(name, text, ()) for name in NAMES}
+    translations = {name: traced_translation(name, text, ()) for name in NAMES}
     without, attentive = (word_data(translation.view, NAMES[name]) for name, translation in translations.items())
     single = f"one vector: {translations['none'].trace.value.shape[-1]} numbers"
     for name, translated in zip(translations, (without, attentive), strict=True):

@@ -12,7 +12,7 @@ from pages.transformer.heads import take_along as export_head
 from ui.computed import model_or_none
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.translators import shown_translation, translation_doubts
+from ui.translators import traced_translation, translation_doubts
 from ui.try_this import try_this
 from ui.words import reading_remarks, sentence_box
 
@@ -43,7 +43,7 @@ def orders() -> None:
             Tab("heads", "All heads", lambda: all_heads(experiment)),
         ]
         take_along(lambda: export_head(experiment))
-        traced = shown_translation(TRANSLATOR, text, ())
+        traced = traced_translation(TRANSLATOR, text, ())
         doubts = [translation_doubts(NAME, text, traced)]
     page_tabs(
         NAME,

@@ -3,9 +3,13 @@
 import pytest
 
 from attention_core.attention.edits import Uniform
+from attention_core.attention.wording import percent
 from attention_core.faithfulness import subjects
-from attention_core.faithfulness.assessment import assess
+from attention_core.faithfulness.assessment import RANDOM, assess
 from attention_core.faithfulness.attribution import ATTENTION
+from attention_core.faithfulness.model_subject import model_subject
+from attention_core.hub.run import TextInput
+from attention_core.inference.pretrained import load_model, prepare
 from attention_core.inference.sentiment import read_sentence
 from attention_core.links import pack
 from attention_core.models import load
@@ -88,7 +92,7 @@ def test_ones_own_model_has_the_section_below_what_it_does(visit):
 def test_over_many_inputs_numbers_and_words_agree(visit):
     said_of = said(visit("groups", tab="doubts"))
     assert "the map does not clearly point at what the answers need" in said_of
-    assert "Mean area: 0.567, at random 0.679; the map beats chance on 47.6% of inputs." in said_of
+    assert "Mean area: 0.567, at random 0.679; the map beats chance on 48% of inputs." in said_of
 
 
 OFF = {"model": "tatoeba-llama", "off": pack([["decoder self", 1, 2]])}
@@ -109,3 +113,43 @@ def test_matter_says_that_its_figures_are_of_sentences_for_development(visit):
     told = said(visit("matter", tab="doubts"))
     assert "Over 500 sentences for development the map" in told
     assert "held-out" not in told
+
+
+SENTENCE = "A dull film with a wonderful end."
+
+
+def subject_of_matter(visit):
+    page = visit("matter", text=SENTENCE, tab="doubts")
+    return page, subjects.sentence_subject(load("sentence-attention", "cpu"), read_sentence(SENTENCE).words)
+
+
+def subject_of_model(visit):
+    page = visit("model", model="tatoeba-llama", text_decoder=SENTENCE, tab="doubts")
+    pretrained = load_model("tatoeba-llama")
+    return page, model_subject(pretrained, prepare(pretrained, TextInput(SENTENCE)))
+
+
+@pytest.mark.parametrize("subject_of", [subject_of_matter, subject_of_model])
+def test_every_share_in_the_captions_is_the_librarys(visit, subject_of):
+    page, subject = subject_of(visit)
+    *_, (_, result) = assess(subject)
+    words = said(page)
+    areas = [percent(result.deletion[order].area) for order in (ATTENTION, RANDOM)]
+    assert "order leave the answer {} on average, in random order {}.".format(*areas) in words
+    moved, equal, rival = map(percent, (float(result.shuffled.median()), result.uniform, result.adversarial.moved))
+    assert f"Shuffled, these weights move the answer by {moved}; all equal, by {equal}: it" in words
+    assert (
+        f"The most different ones found (distance {result.adversarial.divergence:.2f} of 1) move it by {rival}."
+        in words
+    )
+    if result.by_layer:
+        least, most = (choose(result.by_layer.items(), key=lambda layer: layer[1]) for choose in (min, max))
+        span = f"moves it by {percent(least[1])} ({least[0]}) to {percent(most[1])} ({most[0]})."
+        assert f"One layer alone, shuffled, {span}" in words
+    if result.otherwise:
+        areas = [percent(result.otherwise[order].area) for order in (ATTENTION, RANDOM)]
+        assert "instead: {} and {}.".format(*areas) in words
+    if len(result.heads) > 1:
+        (layer, head), moved = next(iter(result.heads.items()))
+        name = f"{layer}, head {head + 1}" if result.by_layer else f"head {head + 1}"
+        assert f"**Without {name}** the answer moves by {percent(moved)}, more than without any other" in words

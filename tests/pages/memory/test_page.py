@@ -22,7 +22,7 @@ from attention_core.inference.encoder_states import cut
 from attention_core.inference.translation import read_source, translate
 from attention_core.models import build
 from attention_core.weights import FOLDER, read_card, write_weights
-from pages.memory.tabs import ALONE, FIRST, NARROW, READER
+from pages.memory.tabs import FIRST, NARROW, READER, STATE_ONLY
 from tests.support.app import (
     bodies,
     changes_of_weights,
@@ -320,7 +320,7 @@ def test_what_comes_next_is_as_probable_as_the_networks_find_it(page):
     open_tab(page, "own")
     page.text_area(key="memory_passage").set_value(OWN).run()
     ids, chart = cut(OWN).ids, next(frame for frame in frames(page) if "class" in frame)
-    for name, model in (("looks back", READER), ("its state alone", ALONE)):
+    for name, model in (("looks back", READER), ("its state alone", STATE_ONLY)):
         found = load(model, "cpu")(torch.tensor([ids])).logits[0, -1].softmax(-1)
         drawn = chart[chart["model"] == name]["probability"]
         assert len(drawn) > 4
@@ -343,7 +343,7 @@ def test_apple_is_asked_about_only_where_it_stands(page):
     page.text_input(key="memory_second").set_value("the bank is steep.").run()
     assert "Is Apple a fruit" not in said(page)
     first = next(one.proto.body for one in page.get("html") if "<b>Read forwards only" in one.proto.body)
-    assert {*re.findall(r'class="share">([\d.]+)<', first)} == {"0.0"}
+    assert {*re.findall(r'class="share">([\d.]+)<', first)} == {"0"}
 
 
 def test_passes_of_training_stand_beside_networks_that_had_not_as_many(trained):
@@ -357,7 +357,9 @@ def test_passes_of_training_stand_beside_networks_that_had_not_as_many(trained):
     assert "Both after five passes of training." in said(page), "the chart is of as many"
     assert cards["translator-none"]["epochs"] == 5
     assert passes["translator-additive"] in said(cure(page))
-    assert len({read_card(name)["epochs"] for name in (READER, ALONE)}) == 1, "nothing to say of the two that look back"
+    assert len({read_card(name)["epochs"] for name in (READER, STATE_ONLY)}) == 1, (
+        "nothing to say of the two that look back"
+    )
 
 
 def test_shares_say_where_they_stand_that_they_tell_no_more_than_chance(trained):

@@ -104,7 +104,7 @@ def script() -> None:
 
     from pages.model.glance import chosen_layers, glance
     from pages.model.heads import heads_in_numbers, rolled_out
-    from pages.model.one_head import one_head, token_view
+    from pages.model.one_head import inspect_head, token_view
     from ui.state import read_address, write_address
 
     runs = next(module.RUNS for name, module in sys.modules.items() if name.endswith("pages.model.test_heads"))
@@ -114,7 +114,7 @@ def script() -> None:
     now, layers = chosen_layers(run)
     st.text(f"now {tuple(now)}")
     token_view(run, layers[now.layer], now.head)
-    for part in (one_head, heads_in_numbers, rolled_out):
+    for part in (inspect_head, heads_in_numbers, rolled_out):
         part(run)
     write_address()
 
@@ -136,14 +136,14 @@ def now(at: AppTest) -> str:
 @pytest.mark.parametrize("name", ["encoder", "both", "vision", "weights only", "one", "blind"])
 def test_where_a_token_looks_is_its_heaviest_word_and_each_mark_or_itself_that_has_more(name):
     opened(name)
-    from pages.model.opening import _where_it_looks  # not before there is an app
+    from pages.model.opening import describe_strongest_keys  # not before there is an app
 
     run, said = RUNS[name], set()
     for trace in run.recording.traces:
         special, of_itself = special_keys(run, trace), is_self_attention(trace)
         for head, query in itertools.product(range(trace.n_heads), range(trace.n_queries)):
             weights, labels = trace.weights(head, [query])[0].tolist(), trace.story.key_axis.labels
-            told = _where_it_looks(run, trace, weights, query)
+            told = describe_strongest_keys(run, trace, weights, query)
             aside = set() if of_itself and query in run.special else special | ({query} if of_itself else set())
             words = {place: weight for place, weight in enumerate(weights) if weight and place not in aside}
             most = max(words or dict(enumerate(weights)), key=weights.__getitem__)

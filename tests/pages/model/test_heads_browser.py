@@ -156,6 +156,6 @@ def test_the_model_that_made_a_recording_takes_its_place(visit, app_url, tmp_pat
     trace_model(pretrained.model, tokens=pretrained.tokenizer, **inputs).save(tmp_path / "run.npz")
     page = visit(f"{app_url}/model?what=recording&tab=why")
     page.locator(".st-key-model_recording input[type=file]").set_input_files(tmp_path / "run.npz")
-    page.get_by_role("button", name="Load it, with the same text").click(timeout=60_000)
+    page.get_by_role("button", name="Load it, with the same words").click(timeout=60_000)
     expect(page.locator(".st-key-model_text_decoder textarea")).to_have_value("Mary has a red car.")
     expect(page.get_by_text("On the key’s side", exact=True)).to_be_visible(timeout=60_000)

@@ -52,13 +52,13 @@ def test_two_clicks_find_the_head_that_looks_one_word_back_and_a_third_breaks_th
 
 
 def test_the_bars_are_the_margins_and_add_up_to_the_score(story, table):
-    from pages.model.why import in_words
+    from pages.model.why import format_source
 
     query, key = bars_of(story)
     for bars, margin in ((query, table.by_query()), (key, table.by_key())):
         assert sum(bars.values()) == pytest.approx(table.score, abs=1e-3)
         rest = next(name for name in bars if "others together" in name)
-        named = {in_words(name): value for name, value in margin.items()}
+        named = {format_source(name): value for name, value in margin.items()}
         assert all(value == pytest.approx(named[name], abs=1e-4) for name, value in bars.items() if name != rest)
     assert max(key, key=key.get) == "layer 3, head 1"
 

@@ -23,18 +23,18 @@ import streamlit as st
 from pages.model.input import choose_input
 from pages.model.ablation import change_heads, changed_run
 from pages.model.effects import logit_by_part, patch_heads
-from pages.model.glance import open_on_a_far_look
-from pages.model.heads import named_heads
-from pages.model.words import next_tokens, what_it_keeps
-from ui.model_runs import LatestRun, pretrained_of, run_of
+from pages.model.glance import open_on_distant_weight
+from pages.model.heads import heads_by_name
+from pages.model.words import next_tokens, growing_cache
+from ui.model_runs import RunRequest, pretrained_of, run_of
 
 key = st.query_params["model"]
 given = choose_input("model", pretrained_of(key))
 if given is not None:
-    run, asked = run_of(key, given), LatestRun(key, given)
-    open_on_a_far_look(run)
+    run, asked = run_of(key, given), RunRequest(key, given)
+    open_on_distant_weight(run)
     out = lambda *given: change_heads(run, changed_run(run, asked), asked)
-    parts = {"named": named_heads, "out": out, "keeps": what_it_keeps, "patch": patch_heads, "logit": logit_by_part}
+    parts = {"named": heads_by_name, "out": out, "keeps": growing_cache, "patch": patch_heads, "logit": logit_by_part}
     parts["words"] = lambda *given: next_tokens(asked)
     parts[st.query_params["part"]](run, asked)
 """
@@ -138,9 +138,9 @@ def test_how_many_tokens_were_written_is_counted_where_the_page_ends_them(opened
     ],
 )
 def test_how_sure_it_is_follows_from_the_entropy(entropy, rest, n_rest, says):
-    from pages.model.words import _rest
+    from pages.model.words import _describe_uncertainty
 
-    assert _rest(NextTokens((), rest, n_rest, entropy)) == says
+    assert _describe_uncertainty(NextTokens((), rest, n_rest, entropy)) == says
 
 
 def test_next_tokens_and_what_is_said_of_them_are_those_of_the_model(opened):
@@ -173,10 +173,10 @@ def test_heads_that_share_keys_are_counted(heads, of, share, monkeypatch):
 
     monkeypatch.setattr(words, "cache_of", lambda made: KeyValueCache(1000, *heads, has_windows=False))
     monkeypatch.setattr(words, "max_positions", lambda pretrained: 64)
-    made = SimpleNamespace(ids=range(5), pretrained=None)
+    made = SimpleNamespace(ids=range(5), pretrained=None, recording=SimpleNamespace(traces=[]))
     most = "At the 64 tokens that the model knows: **12.8 kB**."
     assert (
-        words.kept_in_words(made) == f"The KV cache: **1 kB** of keys and values for 5 tokens, in {of}. {most}{share}"
+        words.describe_cache(made) == f"The KV cache: **1 kB** of keys and values for 5 tokens, in {of}. {most}{share}"
     )
 
 

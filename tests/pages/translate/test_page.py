@@ -84,7 +84,7 @@ def test_the_classic_figure_brings_its_french_and_the_models_own_translation(pag
     assert "All six fail here" in text
     itself = {models.translation(name, CLASSIC).text for name in models.TRANSLATORS}
     assert REFERENCES[CLASSIC] not in itself
-    view = models.shown_translation("dot", CLASSIC, (*french_prefix(REFERENCES[CLASSIC]), END)).view
+    view = models.traced_translation("dot", CLASSIC, (*french_prefix(REFERENCES[CLASSIC]), END)).view
     for french, english in CLASSIC_PAIRS:
         weights = view.weights[view.target.index(french)]
         heaviest, expected = int(weights.argmax()), view.source.index(english)
@@ -103,7 +103,7 @@ def test_multiplied_vectors_stand_beside_the_context_with_the_weights_of_the_row
     assert "Multiplied vectors" in bodies(page)
     assert len(charts(page)) == 1
     text, row = page.text_input(key="translate_text").value, page.session_state["translate_at"]
-    traced = models.shown_translation("dot", text, ())
+    traced = models.traced_translation("dot", text, ())
     weights = traced.trace.weights(0, [traced.view.first_piece[row]])[0].tolist()
     hover_texts = re.findall(r'<i style="[^"]*" title="([^"]*)"', body_with(page, 'class="collapse"'))
     assert hover_texts == [percent(weight) for weight in weights], "of every English piece"
@@ -491,7 +491,7 @@ def test_why_no_article_is_tried_is_true(page, name):
     given(open_tab(page, "alignment"), models={"upper": "none", "lower": name})
     for text in (CLASSIC, "Hello.", "I am tired.", "The red car is here.", "My sister is here."):
         write(page, text)
-        traced = models.shown_translation(name, text, tuple(page.session_state["translate_forced"]))
+        traced = models.traced_translation(name, text, tuple(page.session_state["translate_forced"]))
         has_article = any(word.lower() in OPPOSITE for word in traced.view.target)
         is_tried = next(gendered_words(traced.view), None) is not None
         sentences = said(page)
@@ -504,7 +504,7 @@ def test_neighbours_that_turn_round_are_those_of_the_weights(page):
     open_tab(page, "alignment")
     for text in (*TRANSLATE.values(), "I am tired."):
         write(page, text)
-        view = models.shown_translation("dot", text, tuple(page.session_state["translate_forced"])).view
+        view = models.traced_translation("dot", text, tuple(page.session_state["translate_forced"])).view
         heaviest = view.weights.argmax(1).tolist()
         is_word = [any(map(str.isalnum, word)) for word in view.target[:-1]]
         turned = any(
