@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from attention_core.attention.view.assets import HERE, modules_of, one_script
+from attention_core.attention.view.assets import VIEW_FOLDER, bundle, modules_of
 from attention_core.attention.view.colours import ABOVE_ZERO, BELOW_ZERO, BLUE_ORANGE, PINKS, STRONGEST
 from attention_core.charts.ramps import Ramp
 
@@ -24,7 +24,7 @@ def test_blue_and_orange_meet_in_a_clear_middle():
 
 @pytest.mark.skipif(not shutil.which("node"), reason="no node")
 def test_the_browser_paints_ramps_as_python_does():
-    script = one_script(modules_of(f"{HERE}/matrix_view.js"))
+    script = bundle(modules_of(f"{VIEW_FOLDER}/matrix_view.js"))
     script += "\nconst { RAMPS } = modules.at(-1); console.log(JSON.stringify(RAMPS));"
     answer = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
     ramps = json.loads(answer.stdout)
