@@ -115,7 +115,7 @@ def test_rooms_phones_and_questions_are_bounded(rooms, room, monkeypatch):
 
 
 class _Few:
-    most = 0
+    maximum = 0
 
 
 def test_two_processes_share_a_file(rooms, room):
