@@ -40,12 +40,15 @@ def test_a_row_of_a_large_chart_that_is_clicked_asks_and_the_zoom_stays(visit, a
     page.get_by_text("Chart", exact=True).click()
     chart = page.locator(CHART)
     chart.wait_for()
-    settle(page)
+    settle(page, 1500)
+    chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     x, y = box["x"] + 0.6 * box["width"], box["y"] + 0.4 * box["height"]
     page.mouse.move(x, y)
+    page.locator("#vg-tooltip-element.visible").wait_for()
     for _ in range(5):
         page.mouse.wheel(0, -200)
+        page.wait_for_timeout(60)
     ticks = chart.locator(".role-axis-label text")
     expect(ticks.filter(has_text="600")).to_have_count(0)
     settle(page)
