@@ -1,0 +1,47 @@
+"""Both ways of the tour are walked, and every file that it names on them is entered."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+WALK = """
+import json, sys, threading
+
+sys.path.insert(0, {root!r})
+entered = set()
+
+def note(frame, event, _):
+    if event == "call":
+        entered.add(frame.f_code.co_filename)
+
+threading.setprofile(note)
+sys.setprofile(note)
+from attention_core.data.presets import preset_paths
+from tests.support.app import App, inject, open_tab, opened, path_object, settled
+
+app = App("app.py", default_timeout=120).run()
+page = open_tab(opened(app, "pages/pixels/page.py"), "steps")
+inject(page, [path_object(path) for path in preset_paths(5, 256)])
+settled(page, pixels_step="weights")
+settled(page, pixels_is_chart=True)
+page = open_tab(opened(app, "pages/translate/page.py"), "steps")
+page.text_input(key="translate_text").set_value("The dog sees a green garden.").run()
+for tab in ("align", "try"):
+    open_tab(page, tab)
+sys.setprofile(None)
+print(json.dumps(sorted(entered)))
+"""
+
+
+def test_every_file_on_both_ways_is_entered() -> None:
+    text = (ROOT / "docs/tour.md").read_text()
+    ways = text[text.index("## The way of a drawing") : text.index("## What these two ways pass by")]
+    named = set(re.findall(r"`((?:attention_core|ui|pages)/[\w./]+\.py)`", ways))
+    assert len(named) > 30
+    done = subprocess.run([sys.executable, "-c", WALK.format(root=str(ROOT))], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    entered = {Path(name) for name in json.loads(done.stdout.splitlines()[-1])}
+    assert not {name for name in named if ROOT / name not in entered}
