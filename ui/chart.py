@@ -165,7 +165,7 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
 
 def _for_a_hall(spec: Spec) -> Spec:
     """Return a chart in larger letters, and higher where they would take its height from the plot."""
-    from attention_core.charts.chart import THEME
+    from attention_core.charts.figure import THEME
 
     defaults = {
         part: {name: size for name, size in THEME[part].items() if name.endswith(("FontSize", "Limit"))}

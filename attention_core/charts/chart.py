@@ -7,7 +7,7 @@ def dots(colour: str) -> alt.Chart:
     return alt.Chart(alt.NamedData("dots")).mark_point(color=colour).encode(alt.X("x:Q"), alt.Y("y:Q"))
 
 chart = Chart(dots("#ff0000"), {"dots": {"x": [1, 2], "y": [3, 4]}})
-chart.to_altair()  # alt.Chart
+chart.to_altair()  # alt.Chart, which is what `attention_core.charts` gives to notebooks
 
 Altair takes 15 to 40 ms to build and compile a chart of several layers, so `compiled` keeps its spec for whoever asks
 with equal arguments. What changes with every click, such as the numbers at a colour bar, belongs into the data. A chart
@@ -28,34 +28,7 @@ import altair as alt
 import numpy as np
 
 from attention_core.charts.columns import Columns
-from attention_core.charts.ramps import DARK_COLOUR, FAINT, FONT_SIZE, LABEL_COLOUR
 from attention_core.files import atomic_write
-
-FONT_STYLE = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "titleFontWeight": "normal"}
-THEME: dict[str, Any] = {
-    "background": "#ffffff",
-    "font": "Liberation Sans, Arial, Helvetica, sans-serif",  # of one width; files embed the first
-    "axis": {
-        **FONT_STYLE,
-        "labelColor": LABEL_COLOUR,
-        "titleColor": LABEL_COLOUR,
-        "gridColor": FAINT,
-        "domain": False,
-        "ticks": False,
-    },
-    "header": {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE},
-    "legend": {
-        **FONT_STYLE,
-        "labelFontSize": 14,
-        "titleFontSize": 14,
-        "labelColor": LABEL_COLOUR,
-        "titleColor": LABEL_COLOUR,
-        "labelLimit": 160,  # a longer name is cut
-    },
-    "title": {"color": DARK_COLOUR, "anchor": "start", "fontSize": 16},
-    "view": {"stroke": "transparent"},
-}
-"""Of charts in files."""
 
 Spec = dict[str, Any]
 Arguments = ParamSpec("Arguments")
@@ -74,8 +47,24 @@ def compiled(build: Callable[Arguments, alt.Chart | alt.LayerChart]) -> Callable
     return spec  # type: ignore[return-value]
 
 
+class Figure:
+    """What charts of this library can do beside what Altair's can."""
+
+    def save(self, path: str | Path, *, title: str = "", width: float | None = None) -> None:
+        """Write the chart into a file, whose ending says whether it is an SVG, a PDF or a PNG; see figure.figure()."""
+        from attention_core.charts.figure import figure
+
+        content = figure(self, Path(path).suffix.removeprefix(".").lower(), title=title, width=width)
+        with atomic_write(Path(path)) as file:
+            file.write_bytes(content)
+
+    def to_altair(self) -> Any:
+        """Return the chart, which is Altair's."""
+        return self
+
+
 @dataclass(frozen=True, eq=False)
-class Chart:
+class Chart(Figure):
     """A chart: its Vega-Lite spec, which others share and nobody changes, and its data by the names that it uses."""
 
     spec: Spec
@@ -94,25 +83,33 @@ class Chart:
         """Return the spec with the data."""
         return deepcopy(self.spec) | {"datasets": {name: records(columns) for name, columns in self.data.items()}}
 
-    def to_altair(self) -> alt.Chart | alt.LayerChart:
-        """Return it as a chart of Altair's."""
-        return (alt.LayerChart if "layer" in self.spec else alt.Chart).from_dict(self.to_dict())
-
-    def file_spec(self) -> Spec:
-        """Return the spec with the data, in the colours and letters of files."""
-        return self.to_dict() | {"config": self.spec.get("config", {}) | THEME}
-
-    def save(self, path: str | Path, *, title: str = "", width: float | None = None) -> None:
-        """Write the chart into a file, whose ending says whether it is an SVG, a PDF or a PNG; see figure.figure()."""
-        from attention_core.charts.figure import figure
-
-        content = figure(self, Path(path).suffix.removeprefix(".").lower(), title=title, width=width)
-        with atomic_write(Path(path)) as file:
-            file.write_bytes(content)
+    def to_altair(self) -> AltairChart | AltairLayerChart:
+        """Return it as a chart of Altair's, which can be saved as a figure too."""
+        kind = AltairLayerChart if "layer" in self.spec else AltairChart
+        added = {"$schema", "config"}  # by Altair when a chart is drawn; with them it could not stand beside another
+        return kind.from_dict({name: part for name, part in self.to_dict().items() if name not in added})
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:
         """Show it in a notebook."""
         return self.to_altair()._repr_mimebundle_(*args, **kwargs)
+
+
+class AltairChart(Figure, alt.Chart):  # type: ignore[misc]
+    """A chart of Altair's with one kind of mark."""
+
+
+class AltairLayerChart(Figure, alt.LayerChart):  # type: ignore[misc]
+    """A chart of Altair's with layers in one plot."""
+
+
+def in_altair(draw: Callable[Arguments, Chart]) -> Callable[Arguments, AltairChart | AltairLayerChart]:
+    """Let a function return a chart of Altair's, for notebooks; pages need the spec and the data alone."""
+
+    @wraps(draw)
+    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AltairChart | AltairLayerChart:
+        return draw(*args, **kwargs).to_altair()
+
+    return drawn
 
 
 def data_url(content: bytes) -> str:

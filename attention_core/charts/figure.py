@@ -4,11 +4,38 @@ import re
 from textwrap import wrap
 from typing import Any
 
+from attention_core.charts.ramps import DARK_COLOUR, FAINT, FONT_SIZE, LABEL_COLOUR
+
 COLUMN = 85.0
 """Millimetres of a printed column; two of them with the gap between are 176."""
 PER_MILLIMETRE = 96 / 25.4  # screen pixels, as CSS counts them
 SHARPNESS = 2  # pixels of a PNG along one on the screen
 FORMATS = ("svg", "pdf", "png")
+FONT_STYLE = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "titleFontWeight": "normal"}
+THEME: dict[str, Any] = {
+    "background": "#ffffff",
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",  # of one width; files embed the first
+    "axis": {
+        **FONT_STYLE,
+        "labelColor": LABEL_COLOUR,
+        "titleColor": LABEL_COLOUR,
+        "gridColor": FAINT,
+        "domain": False,
+        "ticks": False,
+    },
+    "header": {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE},
+    "legend": {
+        **FONT_STYLE,
+        "labelFontSize": 14,
+        "titleFontSize": 14,
+        "labelColor": LABEL_COLOUR,
+        "titleColor": LABEL_COLOUR,
+        "labelLimit": 160,  # a longer name is cut
+    },
+    "title": {"color": DARK_COLOUR, "anchor": "start", "fontSize": 16},
+    "view": {"stroke": "transparent"},
+}
+"""Of charts in files."""
 SIZE = re.compile(r'(<svg[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -22,7 +49,7 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
         raise ValueError(f"a figure is one of {', '.join(FORMATS)}, not {form!r}")
     import vl_convert
 
-    spec = chart.file_spec()
+    spec = themed(chart.to_dict())
     if title:
         across = spec.get("width")
         lines = wrap(title, max(24, int(across / 6)) if isinstance(across, int | float) else 48)
@@ -37,3 +64,8 @@ def figure(chart: Any, form: str, *, title: str = "", width: float | None = None
     sides = f'width="{float(across) * of_a_pixel:.2f}{unit}" height="{float(down) * of_a_pixel:.2f}{unit}"'
     svg = SIZE.sub(rf"\1 {sides}", svg, count=1)
     return svg.encode() if form == "svg" else vl_convert.svg_to_pdf(svg)
+
+
+def themed(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a spec in the colours and letters of files."""
+    return spec | {"config": spec.get("config", {}) | THEME}

@@ -10,8 +10,7 @@ import streamlit as st
 
 from attention_core import AttentionTrace, Role, Step
 from attention_core.attention.wording import format_count, percent
-from attention_core.charts import overlay_strip
-from attention_core.charts.overlay import glow_ramp, image_png, map_png, strongest_weight
+from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay_strip, strongest_weight
 from attention_core.data.presets import MAX_DIGITS
 from attention_core.data.questions import (
     ANSWERS,

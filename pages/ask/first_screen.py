@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention_core import AttentionTrace, Uniform
 from attention_core.attention.wording import percent
-from attention_core.charts import overlay
+from attention_core.charts.overlay import overlay
 from attention_core.data import questions
 from attention_core.data.canvases import MAX_INK, CanvasRemark, InkedDigit, group_strokes, overlapping
 from attention_core.data.colours import PEN, hex_to_rgb, nearest_names

@@ -15,8 +15,8 @@ from attention_core.atlas import TILE, Atlas
 from attention_core.attention.types import Axis, Role
 from attention_core.attention.view.colours import PINK
 from attention_core.attention.wording import percent
-from attention_core.charts import matrix_chart
 from attention_core.charts.chart import Chart
+from attention_core.charts.matrix import matrix_chart
 from pages.atlas.shared_atlas import NAME, SharedAtlas, TileIndex, axis_of
 from ui.chart import note_picture
 from ui.component import component

@@ -9,8 +9,9 @@ import streamlit as st
 from attention_core import AttentionTrace, Axis, Step
 from attention_core.attention.key_pairs import pair_scores, pair_weights
 from attention_core.attention.wording import format_count, percent
-from attention_core.charts import contact_sheet, weights_ramp
+from attention_core.charts import weights_ramp
 from attention_core.charts.matrix import pair_axes
+from attention_core.charts.pictures import contact_sheet
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
 from attention_core.faithfulness import subjects

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention_core import AttentionTrace, Axis, Role
 from attention_core.attention.wording import percent
-from attention_core.charts import matrix_chart
+from attention_core.charts.matrix import matrix_chart
 from attention_core.data.drawing import Stroke
 from attention_core.device import device_of, to_array
 from attention_core.hub.model import readable

@@ -8,7 +8,8 @@ import torch
 
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.wording import format_count, percent
-from attention_core.charts import probability_bars, signed_ramp
+from attention_core.charts import signed_ramp
+from attention_core.charts.bars import probability_bars
 from attention_core.device import device_of, to_array
 from attention_core.evaluate.variants import variants_of
 from attention_core.faithfulness import subjects

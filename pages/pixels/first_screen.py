@@ -12,8 +12,10 @@ from torch import Tensor
 from attention_core import UNIFORM, AttentionTrace
 from attention_core.attention.view.colours import CLEARNESS, DOWN, PINK, UP
 from attention_core.attention.wording import percent
-from attention_core.charts import overlay, picture, signed_ramp
+from attention_core.charts import signed_ramp
 from attention_core.charts.chart import Chart
+from attention_core.charts.overlay import overlay
+from attention_core.charts.pictures import picture
 from attention_core.charts.ramps import CHOSEN, GREY
 from attention_core.data.drawing import CanvasRemark, Drawing
 from attention_core.device import to_array

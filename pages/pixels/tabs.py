@@ -11,8 +11,9 @@ from torch import Tensor
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.attention.wording import percent
-from attention_core.charts import VIRIDIS, Ramp, overlay, overlay_strip, picture
-from attention_core.charts.overlay import image_png
+from attention_core.charts import VIRIDIS, Ramp
+from attention_core.charts.overlay import image_png, overlay, overlay_strip
+from attention_core.charts.pictures import picture
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array
 from attention_core.explain.guess import KeyPicture

@@ -144,7 +144,7 @@ def _clear_examples() -> list[str]:
 
 
 def _look_chart(weights: list[float]) -> Chart:
-    from attention_core.charts import overlay
+    from attention_core.charts.overlay import overlay
     from pages.start.live_answers import canvas_of
 
     side = round(len(weights) ** 0.5)

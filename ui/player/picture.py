@@ -12,11 +12,12 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.attention.view.pack import share_parts, step_data
-from attention_core.charts import MAX_RECT_SIDE, STEP_SIZE, step_chart
 from attention_core.charts.bars import SERIES
 from attention_core.charts.chart import Chart
+from attention_core.charts.matrix import MAX_RECT_SIDE
 from attention_core.charts.overlay import glow_ramp, image_png, overlay, strongest_weight
 from attention_core.charts.ramps import Ramp
+from attention_core.charts.step import STEP_SIZE, step_chart
 from attention_core.device import to_array
 from ui.chart import address, draw_chart, note_picture, picture_address
 from ui.component import component

@@ -6,11 +6,16 @@ import altair
 import numpy as np
 import pytest
 
+from attention_core import charts
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import matrix_chart, overlay, picture, probability_bars, weights_ramp
-from attention_core.charts.bars import bar_table, curves_chart
+from attention_core.charts import weights_ramp
+from attention_core.charts.bars import bar_table, curves_chart, probability_bars
 from attention_core.charts.chart import Chart, compiled
+from attention_core.charts.figure import themed
 from attention_core.charts.layers import fixed_size, named
+from attention_core.charts.matrix import matrix_chart
+from attention_core.charts.overlay import overlay
+from attention_core.charts.pictures import picture
 from attention_core.faithfulness.attribution import Curve
 from tests.support.charts import valid
 
@@ -85,9 +90,18 @@ def test_it_becomes_a_chart_of_altairs_that_says_the_same(name):
     assert json.loads(json.dumps(made.to_dict())) == json.loads(json.dumps(drawn.to_dict()))
 
 
+def test_what_people_call_is_a_chart_of_altairs_that_can_be_put_beside_others(tmp_path):
+    made = charts.bars([1.0, 2.0], ["a", "b"], title="n", colour="#000000")
+    assert isinstance(made, altair.Chart)
+    assert isinstance((made | made).properties(title="twice"), altair.HConcatChart)
+    made.properties(height=50).save(tmp_path / "bars.svg", width=85)
+    assert "85.00mm" in (tmp_path / "bars.svg").read_text()
+    assert made.to_altair() is made
+
+
 def test_it_shows_itself_in_a_notebook():
     drawn = chart(x=[0.5, np.nan], height=300)
-    assert '"x": 0.5' in str(drawn._repr_mimebundle_())
+    assert '"x": 0.5' in str(drawn.to_altair()._repr_mimebundle_())
     spec = drawn.to_dict()
     assert spec["$schema"] == altair.SCHEMA_URL
     assert [row["x"] for row in spec["datasets"]["dots"]] == [0.5, None]
@@ -101,7 +115,7 @@ def test_same_numbers_give_the_same_spec_and_others_another(name):
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_file_has_a_theme_and_is_valid(name):
-    file = CHARTS[name](1).file_spec()
+    file = themed(CHARTS[name](1).to_dict())
     assert file["config"]["background"] == "#ffffff"
     assert CHARTS[name](1).to_dict()["config"].get("background") is None
     (altair.LayerChart if "layer" in file else altair.Chart).from_dict(file, validate=True)

@@ -11,8 +11,11 @@ from PIL import Image
 
 from attention_core import Axis
 from attention_core.attention.types import Role
-from attention_core.charts import COLUMN, figure, matrix_chart, overlay, probability_bars
+from attention_core.charts import COLUMN, figure
+from attention_core.charts.bars import probability_bars
 from attention_core.charts.chart import data_url
+from attention_core.charts.matrix import matrix_chart
+from attention_core.charts.overlay import overlay
 
 ROWS, COLS = Axis("source words", ["the", "red", "überlang"]), Axis("target words", ["la", "voiture", "rouge", "."])
 MATRIX = np.random.default_rng(0).random((3, 4))

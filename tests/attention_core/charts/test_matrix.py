@@ -14,26 +14,15 @@ from PIL import Image
 from attention_core import load
 from attention_core.attention.steps import steps_of
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import (
-    INK_RAMP,
-    MAX_RECT_SIDE,
-    VIRIDIS,
-    Ramp,
-    bars,
-    contact_sheet,
-    matrix_chart,
-    picture,
-    probability_bars,
-    ramp_for,
-    signed_ramp,
-    step_chart,
-    weights_ramp,
-)
+from attention_core.charts import INK_RAMP, VIRIDIS, Ramp, ramp_for, signed_ramp, weights_ramp
+from attention_core.charts.bars import bars, probability_bars
 from attention_core.charts.chart import data_url
 from attention_core.charts.layers import Bar, bar_data, bar_layer
-from attention_core.charts.pictures import layered_picture
+from attention_core.charts.matrix import MAX_RECT_SIDE, matrix_chart
+from attention_core.charts.pictures import contact_sheet, layered_picture, picture
 from attention_core.charts.png import matrix_png, reduce_by_max
 from attention_core.charts.ramps import DARK_COLOUR, DARK_INK_RAMP
+from attention_core.charts.step import step_chart
 from tests.support.charts import rows_of, rows_with, valid
 from ui import player
 

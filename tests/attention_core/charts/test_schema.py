@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import (
-    INK_RAMP,
-    contact_sheet,
-    matrix_chart,
-    overlay,
-    overlay_strip,
-    picture,
-    probability_bars,
-    weights_ramp,
-)
+from attention_core.charts import INK_RAMP, weights_ramp
+from attention_core.charts.bars import probability_bars
+from attention_core.charts.matrix import matrix_chart
+from attention_core.charts.overlay import overlay, overlay_strip
+from attention_core.charts.pictures import contact_sheet, picture
 from tests.support.charts import valid
 
 GENERATOR = np.random.default_rng(0)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from attention_core.charts import contact_sheet, signed_ramp
+from attention_core.charts import signed_ramp
 from attention_core.charts.overlay import glow_ramp
+from attention_core.charts.pictures import contact_sheet
 from pages.ask.charts import nothing_weights
 from tests.support.charts import rows_of, valid
 

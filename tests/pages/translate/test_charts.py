@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_core.attention.types import Axis, Role
-from attention_core.charts import matrix_chart
+from attention_core.charts.matrix import matrix_chart
 from attention_core.charts.ramps import signed_ramp
 from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
