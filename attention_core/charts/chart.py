@@ -87,7 +87,7 @@ class Chart(Figure):
         """Return it as a chart of Altair's, which can be saved as a figure too."""
         kind = AltairLayerChart if "layer" in self.spec else AltairChart
         added = {"$schema", "config"}  # by Altair when a chart is drawn; with them it could not stand beside another
-        return kind.from_dict({name: part for name, part in self.to_dict().items() if name not in added})
+        return kind.from_dict({name: value for name, value in self.to_dict().items() if name not in added})
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:
         """Show it in a notebook."""

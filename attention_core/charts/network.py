@@ -47,16 +47,18 @@ def neuron_chart(weights: np.ndarray, inputs: np.ndarray, labels: Sequence[str],
 
     A neuron that bends its sum has `bent`, what comes out; the sum then stands below it.
     """
-    parts = (weights * inputs).sum(1)
-    total, heights, numbers = short(float(parts.sum())), _heights(len(labels)), range(1, len(labels) + 1)
+    products = (weights * inputs).sum(1)
+    total, heights, numbers = short(float(products.sum())), _heights(len(labels)), range(1, len(labels) + 1)
     of_input = [f"w{i} = ({_listed(row)})" for i, row in zip(numbers, weights, strict=True)]
-    of_part = [f"w{i} · {label} = {short(part)}" for i, label, part in zip(numbers, labels, parts, strict=True)]
+    labels_of_products = [
+        f"w{i} · {label} = {short(product)}" for i, label, product in zip(numbers, labels, products, strict=True)
+    ]
     lines = [line for y in heights for line in ((LEFT, y, 0.56, y), (0.56, y, RIGHT, 0.5))]
     data = {
         "first": _edges([(*line, np.nan, "") for line in lines]),
         "inputs": _circles(LEFT, [Node(label) for label in labels]),
         "above": rectangles(0.16, heights, text=of_input),
-        "below": rectangles(0.16, heights, text=of_part),
+        "below": rectangles(0.16, heights, text=labels_of_products),
         "answer": _circles(RIGHT, [Node(bent or total, f"y = tanh({total})" if bent else "y")]),
     }
     return Chart(_neuron_chart(), data)

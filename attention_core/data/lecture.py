@@ -104,15 +104,15 @@ def _item(lines: list[tuple[int, str]], pages: Collection[str]) -> LectureItem:
 def _linked(number: int, link: str, pages: Collection[str]) -> tuple[str, dict[str, str]]:
     """Return page and state of a link, whole as Share copies it or from the page's name on."""
     try:
-        parts = urlsplit(link)
-        state = dict(parse_qsl(parts.query, max_num_fields=100))
+        url = urlsplit(link)
+        state = dict(parse_qsl(url.query, max_num_fields=100))
     except ValueError:
         raise LectureError(number, "this is no link, such as *Share* copies.") from None
-    name = parts.path.rpartition("/")[2] or "start"
+    name = url.path.rpartition("/")[2] or "start"
     if not link or name not in pages:
         raise LectureError(number, f"there is no such page; the pages are {', '.join(pages)}.")
-    for part in ("lecture", "guided", "item"):  # what is told of a lecture by the lecture itself
-        state.pop(part, None)
+    for field in ("lecture", "guided", "item"):  # what is told of a lecture by the lecture itself
+        state.pop(field, None)
     return name, state
 
 

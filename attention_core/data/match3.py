@@ -73,11 +73,11 @@ def read_numbers(text: str) -> ParsedSequence:
         return ParsedSequence(
             [], f"“{shortened}” is not a whole number. Type numbers from 0 to {MODULUS - 1}, with spaces between."
         )
-    texts = [part[:9] for part in re.findall(r"-?\d+", text[:1000])]
+    texts = [digits[:9] for digits in re.findall(r"-?\d+", text[:1000])]
     if len(texts) < MIN_NUMBERS:
         are = "is" if len(texts) == 1 else "are"
         return ParsedSequence([], f"A triple needs at least {MIN_NUMBERS} numbers; there {are} {len(texts) or 'none'}.")
-    integers = [int(part) for part in texts[:MAX_NUMBERS]]
+    integers = [int(digits) for digits in texts[:MAX_NUMBERS]]
     numbers = [number % MODULUS for number in integers]
     remarks = []
     if len(texts) > MAX_NUMBERS:

@@ -93,31 +93,31 @@ def read_idx(path: str | Path) -> np.ndarray:
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)
 
 
-def read_digits(folder: str | Path, part: str) -> Digits:
+def read_digits(folder: str | Path, split: str) -> Digits:
     """Read MNIST's "train" or "t10k" part from IDX files, gzipped or not, in a folder or its subfolder `mnist`.
 
     DataError where a file is missing, damaged, or images and labels do not match.
     """
-    images = read_idx(_find(Path(folder), f"{part}-images-idx3-ubyte"))
-    labels = read_idx(_find(Path(folder), f"{part}-labels-idx1-ubyte"))
+    images = read_idx(_find(Path(folder), f"{split}-images-idx3-ubyte"))
+    labels = read_idx(_find(Path(folder), f"{split}-labels-idx1-ubyte"))
     if images.ndim != 3 or images.shape[1:] != (28, 28) or labels.ndim != 1 or len(images) != len(labels):
         raise DataError(f"{folder}: images {images.shape} and labels {labels.shape} do not belong together.")
     return Digits(images, labels)
 
 
-def load_mnist(part: str, data: str | Path | None = None) -> Digits:
+def load_mnist(split: str, data: str | Path | None = None) -> Digits:
     """Return MNIST's "train" or "t10k" part, downloading it into the cache folder when it is nowhere.
 
     DataError where a named folder has no files, or there is no network to fetch them.
     """
     folder = data_folder(data)
     try:
-        return read_digits(folder, part)
+        return read_digits(folder, split)
     except DataError:
-        if data is not None or os.environ.get("ATTENTION_DATA") or any(folder.glob(f"**/{part}-*")):
+        if data is not None or os.environ.get("ATTENTION_DATA") or any(folder.glob(f"**/{split}-*")):
             raise
-    _download(folder / "mnist", part)
-    return read_digits(folder, part)
+    _download(folder / "mnist", split)
+    return read_digits(folder, split)
 
 
 def _find(folder: Path, stem: str) -> Path:
@@ -131,10 +131,10 @@ def _find(folder: Path, stem: str) -> Path:
     )
 
 
-def _download(folder: Path, part: str) -> None:
+def _download(folder: Path, split: str) -> None:
     import pooch
 
-    for name in (n for n in MD5_OF_DOWNLOADS if n.startswith(part)):
+    for name in (n for n in MD5_OF_DOWNLOADS if n.startswith(split)):
         try:
             pooch.retrieve(MIRROR + name, f"md5:{MD5_OF_DOWNLOADS[name]}", fname=name, path=folder, progressbar=True)
         except Exception as error:

@@ -204,4 +204,9 @@ def pair_words(pairs: list[Pair]) -> list[tuple[list[str], list[str]]]:
 
 def english_sentences(data: str | Path | None = None) -> PairSplit[str]:
     """Return the English sides of the pairs, as typed, in the order of the file; for `data` see read_text."""
-    return PairSplit(*(list(dict.fromkeys(english for english, _ in part)) for part in split_pairs(read_pairs(data))))
+    return PairSplit(
+        *(
+            list(dict.fromkeys(english for english, _ in pairs_of_split))
+            for pairs_of_split in split_pairs(read_pairs(data))
+        )
+    )

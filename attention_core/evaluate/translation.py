@@ -158,9 +158,9 @@ def translate_all(model: CanTranslate, sentences: Sequence[str]) -> list[str]:
     translations = [""] * len(sentences)
     for group in by_length.values():
         for start in range(0, len(group), SENTENCES_AT_ONCE):
-            part = group[start : start + SENTENCES_AT_ONCE]
-            hypotheses_of_batch = beam_search(model, torch.stack([ids for _, ids in part]).to(device), BEAM_WIDTH)
-            for (index, _), hypotheses in zip(part, hypotheses_of_batch, strict=True):
+            batch = group[start : start + SENTENCES_AT_ONCE]
+            hypotheses_of_batch = beam_search(model, torch.stack([ids for _, ids in batch]).to(device), BEAM_WIDTH)
+            for (index, _), hypotheses in zip(batch, hypotheses_of_batch, strict=True):
                 translations[index] = translation_of(hypotheses[0].ids).text
     return translations
 

@@ -105,7 +105,7 @@ def find_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, dev
 
     def scenes_of(glyphs: draw.Glyphs, seed: int, n: int, **options: Any) -> dict[str, Any]:
         scenes = draw.find_scenes(glyphs, n, torch.Generator().manual_seed(seed), **options)
-        pictures, labels, boxes = (part.to(device) for part in scenes)
+        pictures, labels, boxes = (tensor.to(device) for tensor in scenes)
         return judge_finding(model, pictures, labels[:, 0], boxes[:, 0])
 
     cluttered = scenes_of(mnist, 11, 10_000, sizes=MNIST_SIZE, n_pieces=(8, 8))
@@ -161,7 +161,7 @@ def read_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, dev
 
     def numbers_of(glyphs: draw.Glyphs, seed: int, n: int) -> dict[str, Any]:
         scenes = draw.number_scenes(glyphs, n, torch.Generator().manual_seed(seed))
-        return judge_reading(model, *(part.to(device) for part in scenes))
+        return judge_reading(model, *(tensor.to(device) for tensor in scenes))
 
     return {"test_numbers": numbers_of(mnist, 21, 6000), "held_out_strokes": numbers_of(strokes, 22, 3000)}
 
@@ -180,8 +180,8 @@ def judge_answering(
     Pictures are (n, 4, 64, 64), on the model's device; of_picture tells each question's; boxes are in their pixels. Of
     questions of two steps every map is judged, by what its look is for.
     """
-    parts = [model.encode_pictures(pictures[batch]) for batch in spans(0, len(pictures), BATCH)]  # type: ignore[operator]
-    keys, values = (torch.cat(part) for part in zip(*parts, strict=True))
+    encoded = [model.encode_pictures(pictures[batch]) for batch in spans(0, len(pictures), BATCH)]  # type: ignore[operator]
+    keys, values = (torch.cat(tensors) for tensors in zip(*encoded, strict=True))
     right, points, by_look = (defaultdict[str, list[bool]](list) for _ in range(3))
     for batch in spans(0, len(examples), BATCH):
         indices, examples_of_batch = list(of_picture[batch]), examples[batch]
@@ -286,7 +286,7 @@ def caption_figures(model: nn.Module, mnist: draw.Glyphs, strokes: draw.Glyphs, 
     def drawings_of(glyphs: draw.Glyphs, seed: int, n: int, max_digits: int = 3) -> draw.Drawings:
         return draw.drawing_scenes(glyphs, n, torch.Generator().manual_seed(seed), n_digits=(1, max_digits))
 
-    small_digits = draw.Glyphs(*(part[mnist.labels < 2] for part in mnist))
+    small_digits = draw.Glyphs(*(tensor[mnist.labels < 2] for tensor in mnist))
     sees_beforehand = model.config.sees_beforehand  # type: ignore[union-attr]
     encoder = "is that of scene-question, frozen" if sees_beforehand else "learns along, from nothing"
     return {
@@ -313,8 +313,8 @@ def _shares_of(truths: dict[str, list[bool]]) -> dict[str, float]:
     return {group: _share(truths[group]) for group in sorted(truths)}
 
 
-def _mean(parts: list[Tensor]) -> float:
-    return round(float(torch.cat(parts).float().mean()), 5)
+def _mean(tensors: list[Tensor]) -> float:
+    return round(float(torch.cat(tensors).float().mean()), 5)
 
 
 SEPARATORS = re.compile("|".join(f" {link} " for link in (*captions.RELATIONS, captions.AND)))
@@ -446,8 +446,8 @@ def _pictures(canvases: np.ndarray, size: tuple[int, int], path: str | Path) -> 
 
 def _coloured(canvases: np.ndarray, path: str | Path) -> Tensor:
     pictures = [_checked(colour_picture, canvas, draw.ASK_SIDE, path) for canvas in canvases]
-    parts = ([picture.coverage for picture in pictures], [picture.colours for picture in pictures])
-    return coloured_input(*(torch.from_numpy(np.stack(part)) for part in parts))
+    columns = ([picture.coverage for picture in pictures], [picture.colours for picture in pictures])
+    return coloured_input(*(torch.from_numpy(np.stack(column)) for column in columns))
 
 
 def _boxes(arrays: dict[str, np.ndarray], size: tuple[int, int], path: str | Path) -> Tensor | None:

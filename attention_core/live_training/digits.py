@@ -36,8 +36,8 @@ class DigitLesson(lesson.Lesson):
         super().__init__(settings, OFFER.rate[settings.rate])
         device = choose_device()
         self._learned, self._held_out = (
-            (torch.from_numpy(part.images).to(device), torch.from_numpy(part.labels).to(device).long())
-            for part in small_digits()
+            (torch.from_numpy(split.images).to(device), torch.from_numpy(split.labels).to(device).long())
+            for split in small_digits()
         )
         n, order = self.part(len(self._learned[1]))
         self._learned = self._learned[0][:n], self._learned[1][order]

@@ -47,8 +47,8 @@ class LookupHead(nn.Module):
 
         The mask, bool (batch, 1, n, n_keys), says who may ask whom; None = everybody.
         """
-        parts = (self.query(queries), self.key(keys), self.value(values))
-        query, key, value = (part[:, None] for part in parts)
+        projected = (self.query(queries), self.key(keys), self.value(values))
+        query, key, value = (tensor[:, None] for tensor in projected)
         return attend(query, key, value, score=ScaledDot(self.scale or 0.0), mask=mask, with_weights=True)
 
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:

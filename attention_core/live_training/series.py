@@ -33,8 +33,8 @@ class Hiding:
     def mask(self) -> Tensor:
         """Return bool (N,), True = visible."""
         visible = torch.zeros(N, dtype=torch.bool)
-        for part in self.visible:
-            visible[list(part)] = True
+        for steps in self.visible:
+            visible[list(steps)] = True
         return visible
 
 

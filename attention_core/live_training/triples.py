@@ -38,7 +38,9 @@ class TripleLesson(lesson.Lesson):
 
     def __init__(self, settings: LiveSettings) -> None:
         super().__init__(settings, OFFER.rate[settings.rate])
-        self._held_out = tuple(part.to(choose_device()) for part in match3.fresh_sequences(N_HELD_OUT, HELD_OUT_SEED))
+        self._held_out = tuple(
+            tensor.to(choose_device()) for tensor in match3.fresh_sequences(N_HELD_OUT, HELD_OUT_SEED)
+        )
 
     def models(self) -> dict[str, nn.Module]:
         is_broken, size = self.settings.broken == lesson.SCALE, OFFER.size[self.settings.size]

@@ -139,7 +139,7 @@ class DigitReader(RegionEncoder):
         for number in range(n_looks):
             logits, state, _, weights = self.glimpse(regions, state, restrict_queries(edits, number, 1), mask)
             looks.append((logits, weights))
-        logits, weights = (torch.stack(part, 1) for part in zip(*looks, strict=True))
+        logits, weights = (torch.stack(tensors, 1) for tensors in zip(*looks, strict=True))
         return VisionOutput(logits, weights)
 
     def forward(self, pictures: Tensor, n_looks: int | None = None, edits: Edits = ()) -> VisionOutput:

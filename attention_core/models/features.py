@@ -31,15 +31,15 @@ class FeatureMap(nn.Sequential):
     """
 
     def __init__(self, channels: int, layers: tuple[Layer, ...]) -> None:
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for layer in layers:
-            parts += [
+            modules += [
                 nn.Conv2d(channels, layer.channels, 3, layer.stride, layer.dilation, layer.dilation, bias=False),
                 nn.BatchNorm2d(layer.channels),
                 nn.ReLU(inplace=True),
             ]
             channels = layer.channels
-        super().__init__(*parts)
+        super().__init__(*modules)
         self.n_channels = channels
         # convolutions then work in this layout: a quarter faster on a CPU, and regions come without a copy
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

@@ -132,7 +132,7 @@ class RecurrentLanguage(nn.Module):
         if not self.config.attends:
             refuse_edits(edits)
             return ()
-        query, key, value = (part[:, None] for part in (self.query(states), self.key(states), states))
+        query, key, value = (tensor[:, None] for tensor in (self.query(states), self.key(states), states))
         return (attend(query, key, value, mask=earlier(states), edits=edits).context[:, 0],)
 
     @torch.inference_mode()
@@ -168,7 +168,7 @@ class RecurrentLanguage(nn.Module):
                 ),
             ),
         )
-        query, key, value, context = (part[None, None] for part in (query, key, states, context))
+        query, key, value, context = (tensor[None, None] for tensor in (query, key, states, context))
         return first_trace(query, key, value, AttentionOutput(context), story, mask=earlier(states), edits=edits)
 
 

@@ -132,13 +132,13 @@ class Match3Head(TracedModel):
         guests = everyone[:, :n]
         query = self.query(guests)[:, None]
         single = self.key(everyone)[:, None], self.value(everyone)[:, None]
-        key, value = (pair_products(part, part) for part in single) if self.config.pairs else single
+        key, value = (pair_products(tensor, tensor) for tensor in single) if self.config.pairs else single
         mask = self.allowed(n).to(numbers.device).flatten(1)[None]
         attended = attend(query, key, value, mask=mask, edits=edits)
         logits = self.read_out(torch.cat((guests, attended.context[:, 0]), -1))
         if not trace:
             return Prediction(logits)
-        vectors = tuple(part[0, 0] for part in (query, *single))
+        vectors = tuple(tensor[0, 0] for tensor in (query, *single))
         story = self._story(numbers[0].tolist(), everyone[0], vectors, logits[0])
         return Prediction(logits, (first_trace(query, key, value, attended, story, mask=mask, edits=edits),))
 
@@ -149,7 +149,7 @@ class Match3Head(TracedModel):
     def _story(self, numbers: list[int], everyone: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         words = [str(number) for number in numbers]
         queries, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
-        circles = [f"{part} {wave}" for part in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
+        circles = [f"{function} {wave}" for function in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
         named = affine(Q=self.query, K=self.key, V=self.value)
         before = (
             VECTORS.step(

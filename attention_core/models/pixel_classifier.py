@@ -254,8 +254,8 @@ class PixelClassifier(TracedModel):
         collected = self.attention.turn_back(context, positions)
         read = F.gelu(self.features[0](collected) + self._position_bias(side))  # in the light of its place
         hidden = F.gelu(self.features[1](read))
-        parts = F.avg_pool2d(hidden.transpose(1, 2).unflatten(2, (side, side)), side // self.config.cells)
-        return collected, hidden, self.classify(parts.flatten(1))
+        cells = F.avg_pool2d(hidden.transpose(1, 2).unflatten(2, (side, side)), side // self.config.cells)
+        return collected, hidden, self.classify(cells.flatten(1))
 
     def _story(
         self, image: Tensor, positions: Tensor, tokens: Tensor, vectors: tuple[Tensor, ...], after: tuple[Tensor, ...]

@@ -56,8 +56,8 @@ def load(name: str, device: str = "auto", folder: Path | None = None) -> Any:
         model = fill(build(name), name, read_weights(name, folder))
         model.to(choose_device(device)).eval().requires_grad_(False)
     if folder is None:
-        for path, part in (*model.named_modules(), *model.named_parameters(), *model.named_buffers()):
-            part.origin = name, path  # attention_core.serve sends it instead of the numbers
+        for path, member in (*model.named_modules(), *model.named_parameters(), *model.named_buffers()):
+            member.origin = name, path  # attention_core.serve sends it instead of the numbers
     return model
 
 

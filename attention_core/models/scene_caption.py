@@ -125,7 +125,7 @@ class SceneCaption(SceneEncoder):
         `previous`, int64 (batch, n_looks), are the words before each look; None feeds back its own. No look
         sees keys where the mask, (batch, 1, 1, n_regions + 1), is False.
         """
-        keys, values = (part[:, None] for part in encoded)
+        keys, values = (tensor[:, None] for tensor in encoded)
         state = self.start(encoded[1].mean(1)).tanh()
         word = torch.full((len(state),), START, device=state.device)
         for number in range(self.config.n_glances + self.config.max_words):
@@ -168,7 +168,7 @@ class SceneCaption(SceneEncoder):
                 break
         names = [f"glance {number + 1}" for number in range(n_glances - 1)]
         names += [LABELS[number] for number in utterance[n_glances:]]
-        query, context, _, states, logits = (torch.cat(part) for part in zip(*looks, strict=True))
+        query, context, _, states, logits = (torch.cat(tensor) for tensor in zip(*looks, strict=True))
         started = torch.cat((self.start(encoded[1].mean(1)).tanh(), states))
         words, regions = Axis("words", names), self.region_axis
         named = {"states": started, "said": self.embedding.weight[utterance[:-1]], "mlp": self.query}
@@ -182,7 +182,7 @@ class SceneCaption(SceneEncoder):
                 OUTPUT.step(logits.softmax(-1), words, Axis("words", LABELS), say=self.say),
             ),
         )
-        key, value = (part[:, None] for part in encoded)
+        key, value = (tensor[:, None] for tensor in encoded)
         trace = first_trace(query[None, None], key, value, AttentionOutput(context[None, None]), story, edits=edits)
         return Caption(decode_caption(utterance), utterance[-1] == END, logits.softmax(-1), trace)
 

@@ -117,8 +117,8 @@ def glimpse_trace(
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
     """Return the step from what all looks have found, the last look's context among it, to the answer."""
     numbers = range(1, len(steps) + 1)
-    parts = [f"{part}_{number}" for number in numbers for part in "wc"]
-    text = ANSWER.filled(read="; ".join(parts), parts=", ".join([*parts[:-1], "context"]))
+    names = [f"{letter}_{number}" for number in numbers for letter in "wc"]
+    text = ANSWER.filled(read="; ".join(names), parts=", ".join([*names[:-1], "context"]))
     words = {f"w_{number}": step.word_output.context[0, 0] for number, step in zip(numbers, steps, strict=True)}
     contexts = {f"c_{number}": step.output.context[0, 0] for number, step in zip(numbers, steps[:-1], strict=False)}
     answers = Axis("questions", ["this question"]), Axis("answers", list(ANSWERS))
@@ -321,7 +321,7 @@ class SceneQuestion(SceneEncoder):
         mask: Tensor | None = None,
         fixed_weights: Tensor | None = None,
     ) -> Iterator[ReasoningStep]:
-        keys, values = (part[:, None] for part in encoded)
+        keys, values = (tensor[:, None] for tensor in encoded)
         states, is_word = question[0][:, None], question[1][:, None, None]
         together = len(keys), 1, len(states) // len(keys), -1
         score = self.score(scoring)

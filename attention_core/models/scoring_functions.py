@@ -53,7 +53,7 @@ class ScoringFunctions(nn.Module):
 
 def _plain(names: tuple[str, ...], d: int, config: ScoringConfig) -> dict[str, Tensor]:
     sets = {name: SCORES[name].plain_parameters(d, d, config.n_positions, config.d_a) for name in names}
-    return {f"{name}.{part}": parameter for name, parts in sets.items() for part, parameter in parts.items()}
+    return {f"{name}.{key}": parameter for name, parameters in sets.items() for key, parameter in parameters.items()}
 
 
 register("scoring-functions", "classification:evaluate_nearest", ScoringFunctions, ScoringConfig())

@@ -37,7 +37,7 @@ class LanguageTask:
         return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        figures: dict[str, Any] = {part: bits_of(model, sentences) for part, sentences in self.held_out.items()}
+        figures: dict[str, Any] = {split: bits_of(model, sentences) for split, sentences in self.held_out.items()}
         if self._looks_back:
             sentences = [
                 encoding.ids for encoding in pieces().encode_batch_fast(self.held_out["test"], add_special_tokens=False)

@@ -177,9 +177,9 @@ def train(recipe: Recipe, options: Options) -> Path:
 
 def _freeze(model: nn.Module, prefixes: tuple[str, ...]) -> None:
     """Keep the parameters whose names begin so as they are, and the running means of their modules."""
-    for name, part in model.named_modules():
+    for name, module in model.named_modules():
         if f"{name}.".startswith(prefixes):
-            part.eval()
+            module.eval()
     for name, parameter in model.named_parameters():
         if name.startswith(prefixes):
             parameter.requires_grad_(False)

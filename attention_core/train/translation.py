@@ -77,8 +77,8 @@ class TranslationTask:
     def figures(self, model: nn.Module) -> dict[str, Any]:
         from attention_core.evaluate.translation import bleu_of
 
-        parts = {"development": self.development, "test": self.test}
-        return {part: bleu_of(cast(CanTranslate, model), pairs) for part, pairs in parts.items()}
+        splits = {"development": self.development, "test": self.test}
+        return {split: bleu_of(cast(CanTranslate, model), pairs) for split, pairs in splits.items()}
 
 
 def training_pairs(pairs: list[Pair], seed: int) -> list[tuple[list[int], list[int]]]:

@@ -72,8 +72,8 @@ class DigitTask:
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
         n_strokes = round(BATCH_SIZE * STROKE_SHARE)
-        parts = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
-        images, labels = (torch.cat(part) for part in zip(*parts, strict=True))
+        draws = [_draw(self.mnist, BATCH_SIZE - n_strokes, generator), _draw(self.strokes, n_strokes, generator)]
+        images, labels = (torch.cat(tensors) for tensors in zip(*draws, strict=True))
         images = images.float() / 255
         if progress.share < self.changed:
             images = augment(images, generator)
@@ -88,8 +88,8 @@ class DigitTask:
         return (answer_loss + F.cross_entropy(logits[::TAUGHT], answers)) / 2
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
-        parts = {"test_accuracy": self.test, "held_out_stroke_accuracy": self.held_out}
-        figures = {name: accuracy(model, *digits) for name, digits in parts.items()}
+        splits = {"test_accuracy": self.test, "held_out_stroke_accuracy": self.held_out}
+        figures = {name: accuracy(model, *digits) for name, digits in splits.items()}
         if hasattr(model, "trace"):
             figures["test_accuracy_with_uniform_attention"] = accuracy(model, *self.test, UNIFORM)
         return figures
@@ -207,8 +207,8 @@ def read(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Train
     return _entropy(model(vary_ink(scenes.pictures, cpu).to(device), n_looks=targets.shape[1]).logits, targets)
 
 
-def _joined(*parts: Drawings) -> Drawings:
-    return Drawings(*(torch.cat(part) for part in zip(*parts, strict=True)))
+def _joined(*drawings: Drawings) -> Drawings:
+    return Drawings(*(torch.cat(tensors) for tensors in zip(*drawings, strict=True)))
 
 
 def _inked(drawings: Drawings, cpu: torch.Generator, device: str) -> Tensor:
@@ -273,7 +273,7 @@ def start_encoder(model: nn.Module) -> None:
 
 def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
     chosen = torch.isin(glyphs.labels, torch.randperm(10, generator=generator)[:2])
-    return Glyphs(*(part[chosen] for part in glyphs)) if chosen.any() else glyphs
+    return Glyphs(*(tensor[chosen] for tensor in glyphs)) if chosen.any() else glyphs
 
 
 def caption_inputs_and_targets(descriptions: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:

@@ -198,7 +198,7 @@ def _factors_of_products(trace: AttentionTrace, head: int) -> Factors | None:
     factor = trace.score.dot_factor(trace.key.shape[-1])
     if not trace.has_softmax or factor is None or trace.bias is not None or trace.edits:
         return None
-    query, key = (part.detach().cpu().double().nan_to_num() for part in (trace.query[head], trace.key_of(head)))
+    query, key = (tensor.detach().cpu().double().nan_to_num() for tensor in (trace.query[head], trace.key_of(head)))
     (left, turned), (right, back) = map(_orthonormal, (query * factor, key - key.mean(0)))
     inner, strengths, outer = torch.linalg.svd(turned @ back.mT)
     rank = min(len(query), len(key), len(strengths))
@@ -297,12 +297,12 @@ def step_data(
 
 def share_parts(steps: Iterable[dict[str, Any]]) -> list[Any]:
     """Return numbers and labels of steps' data, equal ones once, and leave their places in it."""
-    parts: dict[Any, int] = {}
+    indices: dict[Any, int] = {}
     for step in steps:
         for matrix in filter(None, [step, step["before"], *step["factors"]]):
             shared = {"data", "rows", "columns"} & matrix.keys()
-            matrix |= {name: parts.setdefault(matrix[name], len(parts)) for name in shared}
-    return [*parts]
+            matrix |= {name: indices.setdefault(matrix[name], len(indices)) for name in shared}
+    return [*indices]
 
 
 def _array(numbers: Tensor) -> np.ndarray:
