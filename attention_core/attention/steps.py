@@ -328,7 +328,7 @@ def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
     edits = [edit for edit in trace.ordered_edits if edit.applies_to(head)]
     order = torch.arange(trace.n_keys, device=trace.query.device)
     for moved in (edit.key_order(trace, head) for edit in edits):
-        order = order if moved is None else order[moved]
+        order = order if moved is None else moved[order]
     named: dict[str, Any] = {"order": order, "factor": trace.score_multiplier(head)}
     by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _targets(trace)}
     if "scores" in by_target:
