@@ -11,15 +11,11 @@ from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import escape_hidden
 from attention_core.charts.ramps import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, Ramp
 from ui.inside_streamlit import StopException
+from ui.style import page_style
 
 WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
 LATE = "animation: late 2.5s step-end; "
 """What comes last is shown late, so that nobody sees it pushed down by what is drawn above it."""
-
-
-def page_style(rules: str) -> None:
-    """Write CSS that the server alone can write: in every run of the part that calls it, since the last rules stay."""
-    st.html(f"<style>{rules}</style>")
 
 
 def last_on_phone(screen: str, *keys: str) -> None:

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from ui.component import component
-from ui.layout import page_style
 from ui.lecture.hall.corner import HAS_ITEM_QUESTION
 from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES
 from ui.parts import run_parts
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
+from ui.style import page_style
 
 NOT_TRIED, GUESSING, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
 TRIED = {

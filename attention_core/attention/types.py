@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import lru_cache, partial
 from string import Template
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from torch import Tensor
 
+from attention_core.attention.role import Role as Role
 from attention_core.deprecated import renamed_arguments, renamed_attribute
 
 Rows = slice | Sequence[int] | Tensor
@@ -66,19 +66,6 @@ class Axis:
         """Return an axis over the cells of a picture in reading order, labelled "row 3, column 17", both from 1."""
         labels = [f"row {row}, column {column}" for row in range(1, height + 1) for column in range(1, width + 1)]
         return Axis(name, labels, (height, width))
-
-
-class Role(StrEnum):
-    """What a matrix is in the story of attention; each role has one colour on every page."""
-
-    INPUT = "input"
-    QUERY = "query"
-    KEY = "key"
-    VALUE = "value"
-    SCORES = "scores"
-    WEIGHTS = "weights"
-    CONTEXT = "context"
-    OUTPUT = "output"
 
 
 Compute = Callable[[int, Rows, Rows], Tensor]  # (head, rows, cols) -> a tile of a matrix

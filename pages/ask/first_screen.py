@@ -30,8 +30,9 @@ from ui.computed import by_model, cached_computation
 from ui.edits import EditList, ListedEdit
 from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown, literal, note
-from ui.layout import grey_out, page_style, shaded_word
+from ui.layout import grey_out, shaded_word
 from ui.state import Field, plain_text, set_widget
+from ui.style import page_style
 from ui.try_this import TRIED, TryThis, try_this
 
 NAME, SIDE = "ask", 320

@@ -78,7 +78,7 @@ def test_one_that_is_away_is_told_within_two_seconds(app, there, fault):
     else:
         there.shutdown()
         there.server_close()
-    shown.cluster()._seen, began = 0.0, time.monotonic()
+    shown.cluster()._answered_at, began = 0.0, time.monotonic()
     assert caption(settled(app)).startswith("The cluster does not answer. Computing on CPU")
     assert time.monotonic() - began < 2
 

@@ -5,7 +5,7 @@ Scripts import them from colours.js, which is written from here and is no file.
 
 import json
 
-from attention_core.attention.types import Role
+from attention_core.attention.role import Role
 
 ROLE_COLOURS = {
     Role.INPUT: "#6B7785",

@@ -218,7 +218,6 @@ def edits_for(trace: AttentionTrace) -> dict[str, Sequence]:
         "uniform": [Uniform()],
         "uniform in a head": [Uniform(head=head)],
         "permuted": [PermuteKeys(5)],
-        "permuted twice": [PermuteKeys(5), PermuteKeys(6)],
         "temperature": [Temperature(0.5)],
         "temperature of a head": [Temperature(2.0, head=head)],
         "no scale": [NoScale()],

@@ -258,6 +258,13 @@ def test_a_permutation_is_one_for_all_queries_of_a_head_and_stays_among_the_keys
         assert_close(trace.replace((PermuteKeys(1),)).weights(head), trace.weights(head)[:, order])
 
 
+def test_two_permutations_of_a_head_are_shown_in_the_order_in_which_they_were_applied():
+    trace = make_trace()
+    twice = trace.replace((PermuteKeys(1), PermuteKeys(2)))
+    order = step_of(twice, "scaled").names(0)["order"]
+    assert_close(twice.scores(0), trace.scores(0)[:, order])
+
+
 REFUSED = {
     "query must be from 0 to 10, got 11": SetScore(11, 0, 1.0),
     "key must be from 0 to 12, got 13": BlockEdge(0, 13),
