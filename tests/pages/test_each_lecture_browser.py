@@ -48,8 +48,7 @@ OVERLAPS = """() => {
 }"""
 """Lines of words, bars, and buttons of the lecture that lie over others; of charts and formulas the browser tells no
 letters' ends."""
-SMALL = (1280, 720)
-LARGER = ((1366, 768), (1920, 1080), (3840, 2160))
+PROJECTORS = ((3840, 2160), (1920, 1080), (1366, 768), (1280, 720))
 
 
 @pytest.fixture
@@ -65,9 +64,12 @@ def lecture(visit, app_url):
     return open_lecture
 
 
-def test_each_screen_fits_a_small_projector_in_large_letters_and_covers_no_words(lecture, entry):
+def test_a_first_screen_fits_projectors_in_large_letters_and_each_other_the_smallest_and_covers_no_words(
+    lecture, entry
+):
     page = lecture(entry.url_path)
-    assert_readable(page, *SMALL)
+    for size in PROJECTORS:
+        assert_readable(page, *size)
     if entry.name not in ("start", "train"):  # which are tried without being told
         for part in ("_try_guess", "_try_scroll"):  # the question of Try this, and its answer
             page.keyboard.press("PageDown")
@@ -81,13 +83,6 @@ def test_each_screen_fits_a_small_projector_in_large_letters_and_covers_no_words
         settle(page, 100)
         page.wait_for_function(FITTED)
         assert_whole(page)
-
-
-@pytest.mark.parametrize("name", ["vectors", "pixels"])
-def test_a_first_screen_fits_larger_projectors(lecture, name):
-    page = lecture(name)
-    for size in LARGER:
-        assert_readable(page, *size)
 
 
 def assert_readable(page, width: int, height: int) -> None:
