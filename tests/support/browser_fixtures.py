@@ -70,6 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_in_browser(item.path):
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.flaky(reruns=1))  # a busy machine can lose a click; told in the summary
 
 
 def _chromium() -> str:
