@@ -62,11 +62,12 @@ def show_step_chart(
     if isinstance(on_choose, Field):
         query = on_choose
         on_choose = (lambda row, _: query.take(row)) if step.row_axis is trace.story.query_axis else None
+    current = framed(step) or StepLook()
     if stepper and stepper.is_chart.value:
-        show_step_heatmap(step, head, framed(step) or StepLook(), name, on_choose)
+        show_step_heatmap(step, head, current, name, on_choose)
         return
     beside = {near: style for near in _preloaded(trace, step, stepper) if (style := framed(near))} if stepper else None
-    show_step_picture(trace, step, head, framed(step) or StepLook(), name, on_choose=on_choose, beside=beside)
+    show_step_picture(trace, step, head, current, name, on_choose=on_choose, beside=beside)
 
 
 def _preloaded(trace: AttentionTrace, step: Step, stepper: Stepper) -> list[Step]:
