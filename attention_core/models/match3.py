@@ -84,7 +84,7 @@ class Match3Head(TracedModel):
     """
 
     vectors: Tensor
-    takes = torch.int64
+    input_dtype = torch.int64
 
     def __init__(self, config: Match3Config) -> None:
         super().__init__()
