@@ -127,9 +127,9 @@ def _is_for_kernels(edit: Edit) -> bool:
 
 
 def _recompute_rows(output: AttentionOutput, index: int, attention: AttentionScores, value: Tensor) -> None:
-    """Recompute the rows of the item at this index that edits change which no kernel can compute.
+    """Recompute the rows that are changed by edits which kernels cannot do, in the item of the batch at this index.
 
-    The value is the item's, (n_heads, n_keys, d_v).
+    Its value is (n_heads, n_keys, d_v).
     """
     edits = [edit for edit in attention.ordered_edits if not _is_for_kernels(edit)]
     for head in range(attention.n_heads):

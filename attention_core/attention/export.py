@@ -71,9 +71,8 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
     )
 
 
-MAX_NUMBERS = (
-    1_000_000  # of the inputs of a step's code; a step that needs more is not computed: its result is an input
-)
+MAX_NUMBERS = 1_000_000
+"""Numbers in the inputs of a step's code; of a step that needs more the result is an input."""
 NOT_COMPUTED = "computed by the app: what it takes is not in here"
 HEADER = """import base64
 import io
@@ -152,9 +151,7 @@ def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]
     of_head = f", head {head + 1} of {trace.n_heads}" if trace.n_heads > 1 else ""
     title = f"{subject}{of_head}. Needs numpy and torch; all else is in here."
     header = HEADER.format(inputs=inputs.packed(), head=head)
-    line = (
-        f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"  # to read only: the steps' code has the edits
-    )
+    line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"  # to read: the code of the steps does it
     edits_cell = Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")
     footer = FOOTER.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [
@@ -201,10 +198,8 @@ class _ScriptInputs:
 
     def packed(self) -> str:
         """Return the tensors as the text of a compressed .npz file."""
-        compressed = zlib.compress(
-            _npz_bytes(self.tensors, np.savez), 1
-        )  # 10 times as fast as savez_compressed, 6 % larger
-        return base64.encodebytes(compressed).decode().strip()
+        # ten times as fast as savez_compressed, 6 % larger
+        return base64.encodebytes(zlib.compress(_npz_bytes(self.tensors, np.savez), 1)).decode().strip()
 
 
 def _as_code(name: str, value: Any) -> str | None:

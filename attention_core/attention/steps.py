@@ -16,7 +16,7 @@ from attention_core.attention.scores import Pair, ScaledDot, Score, Stage, numbe
 from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, finite_normaliser, upcast_half
 from attention_core.attention.types import (
     ALL,
-    UNKNOWN_ORIGIN,
+    NO_ORIGIN,
     Axis,
     Compute,
     Inputs,
@@ -152,7 +152,7 @@ def projections(
     code: str = "$name = x @ W_$letter + b_$letter",
     explanation: str,
     inputs: Inputs,
-    origins: Sequence[Origins] = (UNKNOWN_ORIGIN, UNKNOWN_ORIGIN, UNKNOWN_ORIGIN),
+    origins: Sequence[Origins] = (NO_ORIGIN, NO_ORIGIN, NO_ORIGIN),
     **blanks: tuple[str, str, str],
 ) -> tuple[Step, ...]:
     """Return queries, keys and values as steps.
@@ -251,12 +251,7 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     if "context" in _edit_targets(trace):
         code = f"{context.code}\ncontext = context.index_put((context_rows, context_columns), taken)"
         context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT}")
-    mixed = context.step(
-        lambda head, rows, cols: trace.context(head)[rows][:, cols],
-        story.query_axis,
-        columns,
-        inputs,
-    )
+    mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
     return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
 
 

@@ -118,10 +118,10 @@ def always(same: T, head: int) -> T:
     return same
 
 
-UNKNOWN_ORIGIN: Origins = partial(always, Origin())
+NO_ORIGIN: Origins = partial(always, Origin())
 
 
-def change_of(numbers: Tensor, role: Role) -> Origins:
+def change(numbers: Tensor, role: Role) -> Origins:
     """Return the origin of numbers that are a change of this matrix, in every head."""
     return partial(always, Origin("change", (Matrix(numbers, role),)))
 
@@ -196,7 +196,7 @@ class Step(Text):
     col_axis: Axis
     compute: Compute = field(repr=False)
     inputs: Inputs = field(repr=False)
-    origin: Origins = field(default=UNKNOWN_ORIGIN, repr=False)
+    origin: Origins = field(default=NO_ORIGIN, repr=False)
 
     def value(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the step's matrix, or a tile of it, (n_rows, n_cols)."""

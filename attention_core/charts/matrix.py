@@ -14,15 +14,7 @@ from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, cell_columns, rectangles
 from attention_core.charts.layers import BAR_EXPONENT, BAR_HIGH, BAR_LOW, CORNERS, QUIET, Bar, Space, named
 from attention_core.charts.png import matrix_png, reduce_blocks
-from attention_core.charts.ramps import (
-    DARK_COLOUR,
-    FAINT,
-    INK_COLOURS,
-    ROLE_COLOURS,
-    Ramp,
-    is_dark,
-    ramp_for,
-)
+from attention_core.charts.ramps import DARK_COLOUR, FAINT, INK_COLOURS, ROLE_COLOURS, Ramp, is_dark, ramp_for
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
@@ -32,9 +24,8 @@ MIN_CELL = 26  # screen pixels of the short side of cells in a long thin matrix
 MAX_BAR_LENGTH = 260  # screen pixels of a colour bar
 CELL: Space = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
 TOOLTIP_BLOCKS = 40  # an image has at most this many blocks a side, each with a tooltip
-MAX_ROW_BLOCKS = (
-    1200  # of an image whose rows can be selected: its blocks are parts of rows; pages draw more on a canvas
-)
+MAX_ROW_BLOCKS = 1200  # the same in all of an image whose rows can be selected: each block is a piece of one row
+LABEL_DISTANCE, LETTER_WIDTH = 14, 7  # screen pixels from one label to the next, and of a letter
 VIEW = alt.ViewBackground(stroke=FAINT)
 
 
@@ -174,9 +165,6 @@ def _contrast(bar: Bar) -> alt.ColorValue:
     index = f"floor({len(colours) - 1} * pow(clamp({fraction}, 0, 1), {BAR_EXPONENT}))"
     are_dark = json.dumps(is_dark(colours[:, :3]).astype(int).tolist())
     return alt.ColorValue(condition={"test": f"{are_dark}[{index}]", "value": "#ffffff"}, value=DARK_COLOUR)
-
-
-LABEL_DISTANCE, LETTER_WIDTH = 14, 7  # screen pixels from one label to the next, and of a letter
 
 
 def _label_axis(

@@ -17,7 +17,7 @@ from attention_core.attention.positions import cell_positions
 from attention_core.attention.rotations import plane_waves, rotate
 from attention_core.attention.steps import affine, projection_origins, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import UNKNOWN_ORIGIN, Axis, Role, Step, Story, Text, always, change_of
+from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change
 from attention_core.models.registry import register
 
 PIXELS = Text(
@@ -287,7 +287,7 @@ class PixelClassifier(TracedModel):
                     "dimension."
                 ),
                 inputs=partial(always, named),
-                origins=[*projection_origins([tokens] * 3, named)[:2], UNKNOWN_ORIGIN],  # values are turned besides
+                origins=[*projection_origins([tokens] * 3, named)[:2], NO_ORIGIN],  # values are turned besides
                 before=("", "", r"R\,("),
                 after=("", "", ")"),
                 rotate=("", "", "\nvalue = rotate(value, positions @ waves.T)"),
@@ -295,7 +295,7 @@ class PixelClassifier(TracedModel):
             ),
         )
         steps_after = (
-            RELATIVE.step(collected, pixels, **rotation).with_origin(change_of(context, Role.CONTEXT)),
+            RELATIVE.step(collected, pixels, **rotation).with_origin(change(context, Role.CONTEXT)),
             FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
         )
         answered["size"] = side // self.config.cells

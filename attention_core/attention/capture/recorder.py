@@ -248,8 +248,7 @@ class Recorder:
 
     def _join_items(self, calls: Sequence[Recorded]) -> list[Recorded]:
         """Name calls with one item each as the slices of one batch; return those that the recording has to have."""
-        batch_slices = self.builder.slices(usual_order((len(calls), 1)))
-        slices = {batch_slice.number: batch_slice for batch_slice in batch_slices}
+        slices = {batch_slice.number: batch_slice for batch_slice in self.builder.slices(usual_order((len(calls), 1)))}
         for number, recorded in enumerate(calls):
             change = partial(_as_slice, slices.get(number))
             recorded.name = calls[0].name
