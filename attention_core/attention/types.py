@@ -214,6 +214,8 @@ class Step(Text):
         """Return the origin of the next step's numbers, where they are computed from the numbers of this one."""
         return Origin(kind, (Matrix(self.value(head), self.role),))
 
+    changed = renamed_attribute("origin_of_next")
+
     @property
     def assigns(self) -> str:
         """The name to which the code assigns the step's matrix."""

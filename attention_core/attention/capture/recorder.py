@@ -42,9 +42,7 @@ def name_of(model: nn.Module) -> str:
 @dataclass(eq=False)
 class _ModuleCall:
     module: nn.Module
-    n_items: (
-        int  # the first dimension of the first tensor of 2 dimensions or more that it, or a module inside, got; or 0
-    )
+    n_items: int  # the length of the first tensor of 2 dimensions or more that it, or a module inside, got; or 0
     n_before: int  # attentions that were counted before this call
     has_attention: bool = False  # whether it ran an attention that belongs to no attention module inside it
 
@@ -113,9 +111,7 @@ class ModuleStack:
     def enter(self, module: nn.Module, arguments: Iterable[Any] = ()) -> None:
         n_items = next((len(argument) for argument in arguments if is_plain(argument) and argument.ndim > 1), 0)
         self._stack.append(_ModuleCall(module, n_items, self._n_attentions))
-        for (
-            call
-        ) in self._stack:  # torch's hooks get no keyword arguments: a module inside may be the first with a tensor
+        for call in self._stack:  # hooks get no keyword arguments: this module's tensor may be the first seen
             call.n_items = call.n_items or n_items
 
     def leave(self, module: nn.Module) -> None:
