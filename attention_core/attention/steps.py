@@ -222,6 +222,24 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         text = RECORDED_WEIGHTS if trace.has_softmax else RECORDED_SIGNED_WEIGHTS
         return (text.step(trace.weights, *pairs, partial(_recorded_values, trace)),)
     steps = _score_steps(trace, inputs)
+    weights, context = _texts_after_scores(trace, steps)
+    operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
+    steps.append(weights.step(trace.weights, *pairs, inputs).with_origin(partial(steps[-1].origin_of_next, operation)))
+    if story.shows_masked:
+        steps.append(
+            MASKED.step(
+                lambda head, rows, cols: trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols],
+                story.key_axis,
+                columns,
+                inputs,
+            ).with_origin(lambda head: Origin("change", (Matrix(trace.value_of(head), Role.VALUE),)))
+        )
+    mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
+    return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
+
+
+def _texts_after_scores(trace: AttentionTrace, steps: Sequence[Step]) -> tuple[Text, Text]:
+    """Return the texts of weights and context for this trace, whose steps up to the mask are these."""
     weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
     if not trace.has_softmax:
         is_masked = steps[-1].name == MASK.name
@@ -237,22 +255,10 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     if "weights" in _edit_targets(trace):
         code = f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)"
         weights = replace(weights, code=code, explanation=f"{weights.explanation} {SET_WEIGHTS}")
-    operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
-    steps.append(weights.step(trace.weights, *pairs, inputs).with_origin(partial(steps[-1].origin_of_next, operation)))
-    if story.shows_masked:
-        steps.append(
-            MASKED.step(
-                lambda head, rows, cols: trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols],
-                story.key_axis,
-                columns,
-                inputs,
-            ).with_origin(lambda head: Origin("change", (Matrix(trace.value_of(head), Role.VALUE),)))
-        )
     if "context" in _edit_targets(trace):
         code = f"{context.code}\ncontext = context.index_put((context_rows, context_columns), taken)"
         context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT}")
-    mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
-    return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
+    return weights, context
 
 
 def _score_steps(trace: AttentionTrace, inputs: Inputs) -> list[Step]:

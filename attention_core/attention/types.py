@@ -203,7 +203,7 @@ class Step(Text):
         return self.compute(head, rows, cols)
 
     def names(self, head: int = 0) -> dict[str, Any]:
-        """Return the names in the code with their values, for a head; what earlier steps assign to them goes first."""
+        """Return the names in the code with their values in a head; a value that earlier code assigned goes first."""
         values = {"head": head, **self.inputs(head)}
         return {name: value for name, value in values.items() if re.search(rf"\b{name}\b", self.code)}
 

@@ -482,8 +482,7 @@ def restrict_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_c
     if is_causal and any(isinstance(edit, PermuteKeys) for edit in edits):
         raise EditError(CAUSAL_REASON)
     if is_causal:  # the run has no keys of later queries
-        with_past_keys = (edit.with_keys(lambda key: key if key < first + n else None) for edit in edits)
-        edits = list(chain.from_iterable(with_past_keys))
+        edits = [moved for edit in edits for moved in edit.with_keys(lambda key: key if key < first + n else None)]
     return tuple(chain.from_iterable(edit.restrict_queries(first, n, n_times) for edit in edits))
 
 
