@@ -48,25 +48,25 @@ def attend(
 
     Source: Vaswani et al. 2017, eq. 1; fused kernels: Dao 2023, "FlashAttention-2".
     """
-    _check(query, key, value)
+    _check_shapes(query, key, value)
     if batch_weights := next((edit for edit in edits if isinstance(edit, BatchWeights)), None):
         return AttentionOutput(batch_weights.weights @ value, weights=batch_weights.weights if with_weights else None)
     if not edits and has_softmax:
         return _attend_unedited(query, key, value, score or ScaledDot(), mask, with_normaliser, with_weights)
-    edits_rows = not has_softmax or any(not _is_for_kernels(edit) and edit.target != "context" for edit in edits)
-    n_items = len(query) if edits_rows else 1  # the first item checks the edits, which AttentionScores does
+    recomputes_rows = not has_softmax or any(not _is_for_kernels(edit) and edit.target != "context" for edit in edits)
+    n_items = len(query) if recomputes_rows else 1  # one at least: AttentionScores checks the edits
     items = [
         AttentionScores(query=q, key=k, score=score or ScaledDot(), mask=m, has_softmax=has_softmax, edits=edits)
-        for q, k, m in zip(query[:n_items], key, _masks(mask, len(query)), strict=False)
+        for q, k, m in zip(query[:n_items], key, _masks_of_items(mask, len(query)), strict=False)
     ]
     if not has_softmax:
-        contexts = [context_in_blocks(item, its_value) for item, its_value in zip(items, value, strict=True)]
+        contexts = [context_in_blocks(item, item_value) for item, item_value in zip(items, value, strict=True)]
         output = AttentionOutput(torch.stack(contexts))
     else:
         output = _attend_by_kernel(query, key, value, items[0], mask, with_normaliser, with_weights)
         output = output if with_weights else output._replace(weights=None)
-        for number, (item, its_value) in enumerate(zip(items if edits_rows else [], value, strict=False)):
-            _recompute_rows(output, number, item, its_value)
+        for index, item in enumerate(items if recomputes_rows else []):
+            _recompute_rows(output, index, item, value[index])
     if any(edit.target == "context" for edit in edits):
         for context in output.context:
             for head in range(len(context)):
@@ -82,15 +82,16 @@ def _attend_unedited(
     mask: Tensor | None,
     with_normaliser: bool,
     with_weights: bool,
-    factors: Tensor | None = None,  # (n_heads, 1, 1), by which the scores of each head are multiplied
+    multipliers: Tensor | None = None,  # of the scores of each head, (n_heads, 1, 1)
 ) -> AttentionOutput:
-    factor = score.dot_factor(key.shape[-1])
-    if factor is not None and not with_weights:
+    scale = score.dot_factor(key.shape[-1])
+    if scale is not None and not with_weights:
         same_width(query, key)
-        return _fused(query if factors is None else query * factors, key, value, mask, factor, with_normaliser)
-    if with_weights or factors is not None or len(query) > 1:
-        return _attend_in_memory(query, key, value, score, mask, factors)
-    attention = AttentionScores(query=query[0], key=key[0], score=score, mask=_masks(mask, 1)[0])
+        query = query if multipliers is None else query * multipliers
+        return _attend_fused(query, key, value, mask, scale, with_normaliser)
+    if with_weights or multipliers is not None or len(query) > 1:
+        return _attend_in_memory(query, key, value, score, mask, multipliers)
+    attention = AttentionScores(query=query[0], key=key[0], score=score, mask=_masks_of_items(mask, 1)[0])
     return AttentionOutput(context_in_blocks(attention, value[0])[None])
 
 
@@ -103,64 +104,67 @@ def _attend_by_kernel(
     with_normaliser: bool,
     with_weights: bool,
 ) -> AttentionOutput:
-    """Attend with those edits that kernels can compute: a factor for the scores of a head, keys hidden from all."""
+    """Attend with those edits that kernels can compute: a multiplier of a head's scores, keys hidden from all heads."""
     by_head = [attention.score_multiplier(head) for head in range(query.shape[1])]
-    factors = query.new_tensor(by_head)[:, None, None] if any(factor != 1 for factor in by_head) else None
-    blocked = {key for edit in attention.edits if _is_for_kernels(edit) for key in edit.blocked()}
-    if blocked:
+    multipliers = query.new_tensor(by_head)[:, None, None] if any(multiplier != 1 for multiplier in by_head) else None
+    blocked_keys = {position for edit in attention.edits if _is_for_kernels(edit) for position in edit.blocked()}
+    if blocked_keys:
         visible = torch.ones(key.shape[2], dtype=torch.bool, device=key.device)
-        visible[list(blocked)] = False
-        if not with_weights and len(blocked) < len(visible):  # without weights nobody sees that keys are missing
+        visible[list(blocked_keys)] = False
+        if not with_weights and len(blocked_keys) < len(visible):  # only weights would show that keys are left out
             key, value = key[:, :, visible], value[:, :, visible]
             mask = mask[..., visible.to(mask.device)] if mask is not None and mask.shape[-1] > 1 else mask
         else:
             mask = visible if mask is None else mask & visible.to(mask.device)
             mask = mask.expand(*(1,) * (4 - mask.ndim), *mask.shape)
-    return _attend_unedited(query, key, value, attention.edited_score, mask, with_normaliser, with_weights, factors)
+    return _attend_unedited(query, key, value, attention.edited_score, mask, with_normaliser, with_weights, multipliers)
 
 
 def _is_for_kernels(edit: Edit) -> bool:
     """Return whether fused kernels can do it: they can multiply the scores of one head, but not hide keys from one."""
-    is_head_bound = isinstance(edit, HeadEdit) and edit.head is not None
-    return edit.is_fusable and not (edit.blocked() and is_head_bound)
+    is_of_single_head = isinstance(edit, HeadEdit) and edit.head is not None
+    return edit.is_fusable and not (edit.blocked() and is_of_single_head)
 
 
-def _recompute_rows(output: AttentionOutput, number: int, attention: AttentionScores, value: Tensor) -> None:
-    """Recompute the rows of an item that the other edits change; its values are (n_heads, n_keys, d_v)."""
+def _recompute_rows(output: AttentionOutput, index: int, attention: AttentionScores, value: Tensor) -> None:
+    """Recompute the rows that are changed by edits which kernels cannot do, in the item of the batch at this index.
+
+    Its value is (n_heads, n_keys, d_v).
+    """
     edits = [edit for edit in attention.ordered_edits if not _is_for_kernels(edit)]
     for head in range(attention.n_heads):
         for rows, weights, normaliser in attention.row_blocks(head, attention.changed_rows(head, edits)):
-            output.context[number, head, rows] = (weights @ upcast_half(value[head])).to(value.dtype)
+            output.context[index, head, rows] = (weights @ upcast_half(value[head])).to(value.dtype)
             if output.log_normaliser is not None:
-                output.log_normaliser[number, head, rows] = normaliser.to(output.log_normaliser)
+                output.log_normaliser[index, head, rows] = normaliser.to(output.log_normaliser)
             if output.weights is not None:
-                output.weights[number, head, rows] = weights.to(output.weights)
+                output.weights[index, head, rows] = weights.to(output.weights)
 
 
 def _attend_in_memory(
-    query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, factors: Tensor | None
+    query: Tensor, key: Tensor, value: Tensor, score: Score, mask: Tensor | None, multipliers: Tensor | None
 ) -> AttentionOutput:
-    """Attend in a batch of short sequences with all scores in memory, as models are trained."""
+    """Attend with all scores of a batch in memory: for short sequences, as in training."""
     scores = score(query, key)
-    weights = masked(scores if factors is None else scores * factors, mask).softmax(-1)
+    weights = masked(scores if multipliers is None else scores * multipliers, mask).softmax(-1)
     if mask is not None:
         weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)
     return AttentionOutput(weights @ value, weights=weights)
 
 
-def _fused(
+def _attend_fused(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, with_normaliser: bool
 ) -> AttentionOutput:
-    applies = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
-    if with_normaliser and applies:
+    has_cpu_kernel = query.device.type == "cpu" and mask is None and query.shape[-1] == value.shape[-1]
+    if with_normaliser and has_cpu_kernel:
         return AttentionOutput(*FUSED_ON_CPU(query, key, value, 0.0, False, scale=scale))
     return AttentionOutput(F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale))
 
 
 def context_in_blocks(attention: AttentionScores, value: Tensor) -> Tensor:
-    """Return the weighted sums of the values (n_heads, n_keys, d_v) for any scoring function and any edit of weights.
+    """Return the context of one item, (n_heads, n_queries, d_v), for any scoring function and any edit before it.
 
-    A query that sees no key gets zeros.
+    The value is (n_heads, n_keys, d_v). A query that sees no key gets zeros.
     """
     context = attention.query.new_empty(*attention.query.shape[:2], value.shape[-1])
     for head in range(attention.n_heads):
@@ -182,13 +186,14 @@ def merge_heads(split: Tensor) -> Tensor:
     return split.transpose(1, 2).flatten(2)
 
 
-def _masks(mask: Tensor | None, batch: int) -> list[Tensor | None]:
-    if mask is None:
-        return [None] * batch
-    return list(mask.expand(batch, *mask.shape[1:])) if mask.ndim == 4 else [mask] * batch
+def _masks_of_items(mask: Tensor | None, n_items: int) -> list[Tensor | None]:
+    """Return the mask of each item of the batch, without the batch's axis."""
+    if mask is None or mask.ndim != 4:
+        return [mask] * n_items
+    return list(mask.expand(n_items, *mask.shape[1:]))
 
 
-def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
+def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         if tensor.ndim != 4:
             raise ValueError(f"{name} must be (batch, n_heads, n, d), got {tuple(tensor.shape)}")

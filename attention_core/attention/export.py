@@ -8,6 +8,7 @@ import inspect
 import io
 import json
 import zlib
+from collections.abc import Callable
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,13 +37,16 @@ def trace_to_npz(trace: AttentionTrace) -> bytes:
     of_heads = {"key": trace.key_of, "value": trace.value_of, "context": trace.context}
     of_heads |= {} if is_plain else {"scores": trace.scores}
     of_heads |= {"weights": trace.weights} if trace.edits else {}
-    arrays = {"query": trace.query, "log_normaliser": trace.log_normaliser, "scores": torch.zeros(0)}
-    arrays |= {name: torch.stack([*map(of_head, heads)]) for name, of_head in of_heads.items()}
+    tensors = {"query": trace.query, "log_normaliser": trace.log_normaliser, "scores": torch.zeros(0)}
+    tensors |= {name: torch.stack([*map(of_head, heads)]) for name, of_head in of_heads.items()}
     if masks := [mask for mask in map(trace.full_mask, trace.heads_of_mask) if mask is not None]:
-        arrays["mask"] = torch.stack(masks)
+        tensors["mask"] = torch.stack(masks)
+    return _npz_bytes(tensors, np.savez_compressed)
+
+
+def _npz_bytes(tensors: dict[str, Tensor], save: Callable[..., None]) -> bytes:
     buffer = io.BytesIO()
-    plain: dict[str, Any] = {name: to_array(tensor) for name, tensor in arrays.items()}
-    np.savez_compressed(buffer, **plain)
+    save(buffer, **{name: to_array(tensor) for name, tensor in tensors.items()})
     return buffer.getvalue()
 
 
@@ -67,7 +71,8 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
     )
 
 
-MAX_NUMBERS = 1_000_000  # a step whose line names more numbers than this is not computed: its result is in the file
+MAX_NUMBERS = 1_000_000
+"""Numbers in the inputs of a step's code; of a step that needs more the result is an input."""
 NOT_COMPUTED = "computed by the app: what it takes is not in here"
 HEADER = """import base64
 import io
@@ -130,79 +135,77 @@ def trace_to_notebook(trace: AttentionTrace, step: str = "context", head: int = 
 def cells(trace: AttentionTrace, step: str, head: int, query: int) -> list[Cell]:
     """Return what a script says and runs: its inputs, every step up to the chosen one, the numbers on screen.
 
-    Networks made of PyTorch's own modules are built and get their parameters; of others the result is an input. The
-    row of the query is printed; of a step that has no row for each query, the first. A KeyError where there is no such
-    step.
+    Networks of PyTorch's own modules are built and get their parameters; of other networks the output is an input. The
+    printed row is that of the query, or the first one of a step whose rows are not queries. A KeyError where there is
+    no such step.
     """
-    chosen, inputs, of_steps = step_of(trace, step), _Inputs(), []
+    chosen, inputs, step_cells = step_of(trace, step), _ScriptInputs(), []
     for each_step in steps_of(trace):
         text = f"## {each_step.title}\n$${each_step.formula}$$\n\n{each_step.explanation}"
-        of_steps.append(Cell(text, f"{each_step.title}: {each_step.explanation}", inputs.lines(each_step, head)))
+        step_cells.append(Cell(text, f"{each_step.title}: {each_step.explanation}", inputs.code_for(each_step, head)))
         if each_step.name == step:
             break
     row = query if chosen.row_axis is trace.story.query_axis else 0
-    inputs.arrays["shown"] = chosen.value(head, [row])[0]
+    inputs.tensors["shown"] = chosen.value(head, [row])[0]
     subject = f"{trace.story.mechanism[:1].upper()}{trace.story.mechanism[1:]}: {chosen.title.lower()}"
     of_head = f", head {head + 1} of {trace.n_heads}" if trace.n_heads > 1 else ""
     title = f"{subject}{of_head}. Needs numpy and torch; all else is in here."
     header = HEADER.format(inputs=inputs.packed(), head=head)
-    line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"  # what is in the lines of the steps
-    changed = Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")
+    line = f"trace = trace.replace([{', '.join(map(repr, trace.edits))}])"  # to read: the code of the steps does it
+    edits_cell = Cell(f"## What was changed\n\n`{line}`", f"What was changed, as a line of attention_core: {line}")
     footer = FOOTER.format(name=chosen.assigns, row=row, title=chosen.title, label=chosen.row_axis.labels[row])
     return [
         Cell(f"# {as_markdown(title)}", title.replace('"', "'").replace("\\", "/")),
         Cell("## The inputs", "The inputs: learned parameters, and what the layer was given.", header),
-        *([changed] if trace.edits else []),
-        *of_steps,
+        *([edits_cell] if trace.edits else []),
+        *step_cells,
         Cell("## The numbers on screen", "The numbers on screen.", footer),
     ]
 
 
-class _Inputs:
-    """Gathers what lines of code name: tensors for the file, everything else as code."""
+class _ScriptInputs:
+    """Gathers the values that the code of steps names: tensors for the script's file, everything else as code."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, Tensor] = {}
-        self._code_of: dict[str, str] = {}
-        self._assigned = {"head"}
-        self._lost: set[str] = set()
+        self.tensors: dict[str, Tensor] = {}
+        self._code_of: dict[str, str] = {}  # of the value that a name has so far
+        self._assigned = {"head"}  # by the code of the steps so far
+        self._unassigned: set[str] = set()  # by that code, too, but its lines are comments
 
-    def lines(self, step: Step, head: int) -> str:
+    def code_for(self, step: Step, head: int) -> str:
+        """Return the step's code behind its inputs, or its result as an input where that code cannot be run."""
         named = {name: value for name, value in step.names(head).items() if name not in self._assigned}
         texts = {name: _as_code(name, value) for name, value in named.items()}
         n_numbers = sum(value.numel() for value in named.values() if isinstance(value, Tensor))
-        used, stored = _names(step.code, ast.Load), _names(step.code, ast.Store)
-        if None in texts.values() or n_numbers > MAX_NUMBERS or used & self._lost - {*named}:
+        used, stored = _names_in(step.code, ast.Load), _names_in(step.code, ast.Store)
+        if None in texts.values() or n_numbers > MAX_NUMBERS or used & self._unassigned - {*named}:
             lines = step.code.splitlines()
-            targets = _names(lines[-1], ast.Store) or {step.assigns}
-            self.arrays[step.assigns] = step.value(head)
+            targets = _names_in(lines[-1], ast.Store) or {step.assigns}
+            self.tensors[step.assigns] = step.value(head)
             self._assigned |= targets
-            self._lost |= stored - targets
+            self._unassigned |= stored - targets
             last = f'{" = ".join(sorted(targets))} = given["{step.assigns}"]  # {NOT_COMPUTED}'
             return "\n".join([*(f"# {line}" for line in lines), last])
         fresh = {name: str(text) for name, text in texts.items() if self._code_of.get(name) != text}
         lines = []
         for name, text in fresh.items():
-            self.arrays |= {f"{name}{suffix}": tensor for suffix, tensor in _tensors(named[name]).items()}
+            self.tensors |= {f"{name}{suffix}": tensor for suffix, tensor in _tensors(named[name]).items()}
             lines.append(f"\n{text}\n\n" if inspect.isfunction(named[name]) else f"{name} = {text}")
         self._code_of |= fresh
         self._assigned |= stored
-        self._lost -= stored
+        self._unassigned -= stored
         return "\n".join([*lines, step.code])
 
     def packed(self) -> str:
         """Return the tensors as the text of a compressed .npz file."""
-        buffer = io.BytesIO()
-        plain: dict[str, Any] = {name: to_array(tensor) for name, tensor in self.arrays.items()}
-        np.savez(buffer, **plain)
-        small = zlib.compress(buffer.getvalue(), 1)  # ten times as fast as savez_compressed, 6 % larger
-        return base64.encodebytes(small).decode().strip()
+        # ten times as fast as savez_compressed, 6 % larger
+        return base64.encodebytes(zlib.compress(_npz_bytes(self.tensors, np.savez), 1)).decode().strip()
 
 
 def _as_code(name: str, value: Any) -> str | None:
+    """Return the code of a value; None where it cannot be written as code."""
     if isinstance(value, Tensor):
-        short = "" if value.dtype != torch.bfloat16 else ".bfloat16()"
-        return f'given["{name}"]{short}'
+        return f'given["{name}"]{".bfloat16()" if value.dtype == torch.bfloat16 else ""}'
     if isinstance(value, list) and any(isinstance(item, Tensor) for item in value):
         return f"[{', '.join(str(_as_code(f'{name}.{index}', item)) for index, item in enumerate(value))}]"
     if inspect.isfunction(value):
@@ -215,6 +218,7 @@ def _as_code(name: str, value: Any) -> str | None:
 
 
 def _tensors(value: Any) -> dict[str, Tensor]:
+    """Return the tensors of a value, by the ends of their names in the script's file."""
     if isinstance(value, nn.Module):
         return {f".{name}": tensor for name, tensor in value.state_dict().items()}
     if isinstance(value, list):
@@ -222,7 +226,7 @@ def _tensors(value: Any) -> dict[str, Tensor]:
     return {"": value} if isinstance(value, Tensor) else {}
 
 
-def _names(code: str, use: type[ast.expr_context]) -> set[str]:
+def _names_in(code: str, use: type[ast.expr_context]) -> set[str]:
     nodes = ast.walk(ast.parse(code))
     return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, use)}
 

@@ -36,8 +36,8 @@ from attention_core.files import atomic_write, read_json
 if TYPE_CHECKING:
     import pandas as pd
 
-LATEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}  # signs that a backslash alone does not make plain
-CROSS = ("cross", "encoder_attn", "encdec", "enc_dec", "src_attn", "context_att")
+LATEX_ESCAPES = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}  # of signs that a backslash does not escape
+CROSS_NAMES = ("cross", "encoder_attn", "encdec", "enc_dec", "src_attn", "context_att")
 """What models call the attention of a decoder to its encoder, for recordings that do not know where keys come from."""
 
 
@@ -46,25 +46,26 @@ def name_traces(
 ) -> list[AttentionTrace]:
     """Return the traces with names, each as short as it can be while all differ.
 
-    Calls are (dotted path in the model, module, trace), in the order of execution. Calls whose numbers are in `again`
-    belong to the layer of the call before, and get its name with a number.
+    Calls are (dotted path in the model, module, trace), in the order of execution. A call whose index is in `again`
+    belongs to the layer of the call before it, and gets that name with a number, such as "encoder.0.self (2)".
     """
-    layer_names = iter(_names([call for number, call in enumerate(calls) if number not in again]))
-    result: list[str] = []
-    for number in range(len(calls)):
-        result.append(result[-1] if number in again else next(layer_names))
-    counts = [result[: number + 1].count(name) for number, name in enumerate(result)]
-    names = [name if count == 1 else f"{name} ({count})" for name, count in zip(result, counts, strict=True)]
+    layer_names = iter(_layer_names([call for index, call in enumerate(calls) if index not in again]))
+    name_of_call: list[str] = []
+    for index in range(len(calls)):
+        name_of_call.append(name_of_call[-1] if index in again else next(layer_names))
+    counts = [name_of_call[: index + 1].count(name) for index, name in enumerate(name_of_call)]
+    names = [name if count == 1 else f"{name} ({count})" for name, count in zip(name_of_call, counts, strict=True)]
     return [trace.with_story(name=name) for (_, _, trace), name in zip(calls, names, strict=True)]
 
 
-def _names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
+def _layer_names(calls: Sequence[tuple[str, nn.Module, AttentionTrace]]) -> list[str]:
+    """Return names such as "encoder.0.self", longer ones where two would be equal; paths where that does not help."""
     paths = [path for path, _, _ in calls]
     kinds = [_self_or_cross(path, module) for path, module, _ in calls]
     stacks = [_stack(path, module, trace, kind) for (path, module, trace), kind in zip(calls, kinds, strict=True)]
     if len(set(paths)) < len(paths):  # layers that share one module: they are numbered as they run
         layers = list(zip(stacks, kinds, strict=True))
-        numbers = [[str(layers[:path].count(layer))] for path, layer in enumerate(layers)]
+        numbers = [[str(layers[:index].count(layer))] for index, layer in enumerate(layers)]
     else:
         numbers = [[segment for segment in path.split(".") if segment.isdigit()] or ["0"] for path in paths]
     rows = list(zip(stacks, numbers, kinds, strict=True))
@@ -83,11 +84,11 @@ def _self_or_cross(path: str, module: nn.Module) -> str:
     if isinstance(is_cross, bool):
         return "cross" if is_cross else "self"
     text = f"{path} {type(module).__name__}".lower()
-    return "cross" if any(sign in text for sign in CROSS) else "self"
+    return "cross" if any(name in text for name in CROSS_NAMES) else "self"
 
 
 def _stack(path: str, module: nn.Module, trace: AttentionTrace, kind: str) -> str:
-    """Return "encoder" or "decoder": what crosses or is set up as a decoder, else as the path says, else if causal."""
+    """Return "decoder" where it crosses or is configured as one, else what its path says, else "decoder" if causal."""
     if kind == "cross" or getattr(getattr(module, "config", None), "is_decoder", False) is True:
         return "decoder"
     for segment in path.lower().split("."):
@@ -99,7 +100,7 @@ def _stack(path: str, module: nn.Module, trace: AttentionTrace, kind: str) -> st
 
 
 def _is_causal(trace: AttentionTrace) -> bool:
-    """Return whether no query may attend to a later key; queries that see no key, or all keys, are ignored."""
+    """Return whether no query may attend to a later key; queries that may attend to every key are ignored."""
     if trace.is_causal or trace.mask is None:
         return trace.is_causal
     mask = trace.mask[0].expand(trace.n_queries, trace.n_keys)
@@ -107,14 +108,14 @@ def _is_causal(trace: AttentionTrace) -> bool:
 
 
 def is_causal_mask(allowed: Tensor) -> bool:
-    """Return whether no query of (n_queries, n_keys) attends to a later key, and some attend to one at all."""
+    """Return whether a mask (n_queries, n_keys) lets no query attend to a later key, but some attend to any."""
     return allowed.shape[0] == allowed.shape[1] > 1 and not bool(allowed.triu(1).any()) and bool(allowed.any())
 
 
 def _towers(paths: Sequence[str], stops_at_stack: bool) -> list[str]:
-    """Return what stands before the layers in dotted paths, such as "vision_model.", as far as they differ in it.
+    """Return what stands before the layers in dotted paths, such as "vision_model.", without what all have in common.
 
-    A segment such as "text_encoder" is no tower where the name has its stack anyway, and so stops_at_stack.
+    With stops_at_stack, a segment such as "text_encoder" ends the tower: the name has its stack anyway.
     """
     towers = [_tower(path, stops_at_stack) for path in paths]
     while all(towers) and len({tower[0] for tower in towers}) == 1:
@@ -137,8 +138,8 @@ class HeadRecord(NamedTuple):
     """One head of one attention."""
 
     name: str  # such as "L3H1": head 1 of trace 3, both from 0
-    trace: AttentionTrace  # of the attention
-    head: int  # which of its heads
+    trace: AttentionTrace
+    head: int  # of the trace, from 0
 
     def weights(self, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         return self.trace.weights(self.head, rows, cols)
@@ -147,7 +148,7 @@ class HeadRecord(NamedTuple):
         return self.trace.scores(self.head, rows, cols)
 
     def __repr__(self) -> str:
-        return f"<{self.name} of {self.trace.story.name}: {_size(self.trace)}>"
+        return f"<{self.name} of {self.trace.story.name}: {_size_text(self.trace)}>"
 
 
 @dataclass(repr=False)
@@ -193,27 +194,27 @@ class Recording:
         names, first = self.names, self.traces[0]
         several = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
         alike = {(trace.n_heads, trace.n_queries, trace.n_keys) for trace in self.traces}
-        size = f"{format_count(first.n_heads, 'heads')}, {_size(first)}"
+        size = f"{format_count(first.n_heads, 'heads')}, {_size_text(first)}"
         noted = "; see note" if self.note else ""
         return f"<Recording of {len(names)}: {several}; {size}{' and others' if len(alike) > 1 else ''}{noted}>"
 
     @overload
-    def __getitem__(self, which: int | str) -> AttentionTrace: ...
+    def __getitem__(self, index: int | str) -> AttentionTrace: ...
     @overload
-    def __getitem__(self, which: slice) -> list[AttentionTrace]: ...
+    def __getitem__(self, index: slice) -> list[AttentionTrace]: ...
 
-    def __getitem__(self, which: int | slice | str) -> AttentionTrace | list[AttentionTrace]:
+    def __getitem__(self, index: int | slice | str) -> AttentionTrace | list[AttentionTrace]:
         """Return the trace of that number or name, or some traces.
 
         Raises:
             IndexError: there is no such number.
             KeyError: there is no such name; the message lists those that there are.
         """
-        if not isinstance(which, str):
-            return self.traces[which]
-        if which not in self.names:
-            raise KeyError(f"no trace {which!r}, there are {self.names}")
-        return self.traces[self.names.index(which)]
+        if not isinstance(index, str):
+            return self.traces[index]
+        if index not in self.names:
+            raise KeyError(f"no trace {index!r}, there are {self.names}")
+        return self.traces[self.names.index(index)]
 
     def head(self, name: str) -> HeadRecord:
         """Return the head of that name, such as "L3H1"; a KeyError says which there are."""
@@ -223,16 +224,17 @@ class Recording:
         return record
 
     def label(self, tokens: Sequence[str] | Axis, target_tokens: Sequence[str] | Axis = ()) -> None:
-        """Write tokens of the only or the encoder's input, and of a decoder beside it, on all axes of their lengths.
+        """Make tokens the labels of all axes of their length: `tokens` of the model's input, or of the encoder's.
 
-        Where both have one length, the keys of cross-attention get the encoder's tokens.
+        `target_tokens` are those of the decoder beside that encoder. Where both are equally many, the keys of
+        cross-attention get the encoder's tokens.
         """
         source = tokens if isinstance(tokens, Axis) else Axis("source tokens" if target_tokens else "tokens", tokens)
         target = target_tokens if isinstance(target_tokens, Axis) else Axis("target tokens", target_tokens)
         crossing = [_crosses(trace, self.names) for trace in self.traces]
-        decoders = {_layers(trace) for trace, crosses in zip(self.traces, crossing, strict=True) if crosses} - {None}
+        decoders = {_layer_prefix(trace) for trace, crosses in zip(self.traces, crossing, strict=True) if crosses}
         self.traces[:] = [
-            _with_labels(trace, source, target if target_tokens else source, crosses, decoders)
+            _with_labels(trace, source, target if target_tokens else source, crosses, decoders - {None})
             for trace, crosses in zip(self.traces, crossing, strict=True)
         ]
         lengths = {n for trace in self.traces for n in (trace.n_queries, trace.n_keys)}
@@ -243,15 +245,15 @@ class Recording:
             self.note = f"{self.note} Not labelled: {labels_text} for {positions}.".strip()
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas table with one row per head: what its queries do on average, in numbers.
+        """Return a pandas table with one row per head, of averages over its queries.
 
-        Entropy is in bits; largest is the mean of each row's largest weight, received the largest mean weight of a key.
-        Queries that may attend to no key do not count, nor, for largest, those that may attend to one alone, as the
-        first of a decoder: so it is in explain.heads.HeadSummary.
+        Entropy is in bits; `largest` is the mean of each row's largest weight, `received` the largest mean weight of a
+        key. Queries that may attend to no key do not count; for `largest`, nor do those that may attend to one key
+        only, as the first query of a decoder. explain.heads.HeadSummary counts alike.
         """
         import pandas as pd
 
-        return pd.DataFrame([_row(head) for head in self.heads])
+        return pd.DataFrame([_head_row(head) for head in self.heads])
 
     @renamed_arguments(most_bytes="max_bytes")
     def show(
@@ -274,17 +276,17 @@ class Recording:
         Weights are computed in the browser, within 0.002 of those here unless max_bytes asks for less.
 
         Args:
-            layer: number of the trace on which it opens, as in L3H1.
-            head: on which it opens, or several; a name such as "L3H1" tells the layer too.
-            tokens: of the only or the encoder's input, where the axes are not labelled yet.
+            layer: the trace on which the page opens, by its number as in L3H1.
+            head: the head or heads on which it opens, by numbers, or by names such as "L3H1", which have the layer.
+            tokens: of the model's or the encoder's input, where the axes are not labelled yet; see label().
             target_tokens: of a decoder beside an encoder.
-            query: that is chosen at first.
-            picture: uint8 (height, width, 3), what a vision model was shown.
-            grid: rows and columns of its patches, the last positions of an axis; None = as the axes say.
+            query: the one that is chosen at first.
+            picture: uint8 (height, width, 3), the input of a vision model.
+            grid: rows and columns of its patches, which are the last positions of an axis; None = that of the axes.
             steps: of the first head, to be walked through, such as steps_of(trace).
             max_bytes: of the file; weights of heads that are not open become as coarse as that needs.
-            measures: numbers of every head by name, one row for each trace; the first colours the small pictures, the
-                others stand beside it.
+            measures: numbers of every head by name, one row for each trace; the first measure colours the small
+                pictures, the others stand beside it.
             beside: another recording, drawn at its side; each follows the head and the query chosen in the other.
 
         Raises:
@@ -324,7 +326,7 @@ class Recording:
         n_heads = sum(trace.n_heads for trace in self.traces)
         size = f"{format_count(len(self), 'attentions')}, {format_count(n_heads, 'heads')}"
         fields = {
-            "title": re.sub(r"[\\{}$&#^_%~]", lambda sign: LATEX.get(sign[0], "\\" + sign[0]), title),
+            "title": re.sub(r"[\\{}$&#^_%~]", lambda sign: LATEX_ESCAPES.get(sign[0], "\\" + sign[0]), title),
             "author": "{Attention Explorer}",
             "year": str(date.today().year),
             "howpublished": f"Attention Explorer {version}, PyTorch {torch.__version__}",
@@ -342,13 +344,13 @@ class Recording:
     def save(self, path: str | Path) -> None:
         """Write all traces to a .npz file, which load_recording reads again and which appears only when it is whole.
 
-        A ValueError refuses other scores than (capped) scaled dot products, and edits.
+        A ValueError where the scores are no (capped) scaled dot products, or a trace has edits.
         """
         arrays: dict[str, np.ndarray] = {}
         stored: dict[tuple[Any, ...], str] = {}
         entries = []
         for trace in self.traces:
-            entry = _entry(trace)
+            entry = _trace_entry(trace)
             for name in TENSOR_NAMES:
                 tensor = getattr(trace, name)
                 if tensor is not None:
@@ -358,7 +360,7 @@ class Recording:
                         arrays[stored[location]] = _bits(tensor)
                     entry["arrays"][name] = {"name": stored[location], "type": str(tensor.dtype)}
             entries.append(entry)
-        metadata = {name: getattr(self, name) for name in METADATA}
+        metadata = {name: getattr(self, name) for name in METADATA_NAMES}
         arrays["about"] = np.array(json.dumps({"format": FORMAT, **metadata, "traces": entries}))
         with atomic_write(Path(path)) as unfinished, unfinished.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -381,11 +383,11 @@ def load_recording(path: str | Path, *, max_bytes: int | None = None) -> Recordi
         if not isinstance(description, dict) or description.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT!r}")
         tensors: dict[tuple[str, str], Tensor] = {}
-        traces = [_trace(entry, file, tensors) for entry in description["traces"]]
-        return Recording(traces, **{name: str(description.get(name, "")) for name in METADATA})
+        traces = [_read_trace(entry, file, tensors) for entry in description["traces"]]
+        return Recording(traces, **{name: str(description.get(name, "")) for name in METADATA_NAMES})
 
 
-def _size(trace: AttentionTrace) -> str:
+def _size_text(trace: AttentionTrace) -> str:
     return f"{format_count(trace.n_queries, 'queries')} x {format_count(trace.n_keys, 'keys')}"
 
 
@@ -394,15 +396,15 @@ def _module_path(trace: AttentionTrace) -> str:
 
 
 def _crosses(trace: AttentionTrace, names: Collection[str]) -> bool:
-    """Return whether queries and keys come from two tensors, by the names of the traces where that is not known."""
+    """Return whether queries and keys come from two tensors; where the story does not know it, as the names say."""
     if trace.story.crosses is not None:
         return trace.story.crosses
-    beside, is_decoder_layer, _ = _module_path(trace).rpartition("multihead_attn")  # of torch's decoder
-    return any(sign in trace.story.name for sign in CROSS) or (bool(is_decoder_layer) and f"{beside}self_attn" in names)
+    prefix, torch_name, _ = _module_path(trace).rpartition("multihead_attn")  # of torch's decoder
+    return any(name in trace.story.name for name in CROSS_NAMES) or (bool(torch_name) and f"{prefix}self_attn" in names)
 
 
-def _layers(trace: AttentionTrace) -> str | None:
-    """Return what stands before the layer's number in a name, such as "decoder.layers."; None where it has none."""
+def _layer_prefix(trace: AttentionTrace) -> str | None:
+    """Return what stands before the layer's number in a name, such as "decoder.layers."; None without a number."""
     match = re.match(r"(.*?)\b\d+\.", _module_path(trace))
     return match and match[1]
 
@@ -410,20 +412,20 @@ def _layers(trace: AttentionTrace) -> str | None:
 def _with_labels(
     trace: AttentionTrace, source: Axis, target: Axis, crosses: bool, decoders: Collection[str | None]
 ) -> AttentionTrace:
-    is_of_decoder = crosses or "decoder" in _module_path(trace).split(".") or _layers(trace) in decoders
+    is_of_decoder = crosses or "decoder" in _module_path(trace).split(".") or _layer_prefix(trace) in decoders
     of_queries = target if is_of_decoder else source
     of_keys = source if crosses else of_queries
 
-    def fitting(axis: Axis, n: int, old: Axis) -> Axis:
+    def axis_of_length(axis: Axis, n: int, old: Axis) -> Axis:
         return next((candidate for candidate in (axis, source, target) if len(candidate) == n), old)
 
     return trace.with_story(
-        query_axis=fitting(of_queries, trace.n_queries, trace.story.query_axis),
-        key_axis=fitting(of_keys, trace.n_keys, trace.story.key_axis),
+        query_axis=axis_of_length(of_queries, trace.n_queries, trace.story.query_axis),
+        key_axis=axis_of_length(of_keys, trace.n_keys, trace.story.key_axis),
     )
 
 
-def _row(head: HeadRecord) -> dict[str, Any]:
+def _head_row(head: HeadRecord) -> dict[str, Any]:
     summary, trace = head.trace.summary(head.head), head.trace
     top_key, has_keys, has_choice = int(summary.received.argmax()), summary.n_visible > 0, summary.n_visible > 1
     return {
@@ -441,20 +443,19 @@ def _row(head: HeadRecord) -> dict[str, Any]:
 
 FORMAT = "attention-recording 1"
 TENSOR_NAMES = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
-NEEDED = ("query", "key", "value")
-METADATA = ("note", "model", "text")  # of all traces together; older files lack some
-TYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
+REQUIRED_NAMES = ("query", "key", "value")
+METADATA_NAMES = ("note", "model", "text")  # of all traces together; older files lack some
+DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
-def _entry(trace: AttentionTrace) -> dict[str, Any]:
+def _trace_entry(trace: AttentionTrace) -> dict[str, Any]:
     score, story = trace.score.to_json_value(), trace.story
     if score.keys() != {"score", "scale", "softcap"} or score["score"] != Dot.name:
         raise ValueError(f"trace {story.name!r}: a recording holds scaled dot products, got {trace.score.name} scores")
     if trace.edits:
         raise ValueError(f"trace {story.name!r} was edited: a recording holds traces as the model made them")
     return {
-        **{name: getattr(story, name) for name in ("name", "mechanism", "note")},
-        **{name: getattr(story, name) for name in ("crosses", "are_rotated")},
+        **{name: getattr(story, name) for name in ("name", "mechanism", "note", "crosses", "are_rotated")},
         **{name: getattr(trace, name) for name in ("dropout", "is_causal", "window", "has_softmax")},
         **{name: score[name] for name in ("scale", "softcap")},
         **{name: _axis_entry(getattr(story, name)) for name in ("query_axis", "key_axis")},
@@ -463,11 +464,11 @@ def _entry(trace: AttentionTrace) -> dict[str, Any]:
 
 
 def _axis_entry(axis: Axis) -> dict[str, Any]:
-    plain = list(axis.labels) == list(Axis.numbered(axis.name, len(axis)).labels)
-    return {"name": axis.name, "labels": len(axis) if plain else list(axis.labels), "grid": axis.grid}
+    is_numbered = list(axis.labels) == list(Axis.numbered(axis.name, len(axis)).labels)
+    return {"name": axis.name, "labels": len(axis) if is_numbered else list(axis.labels), "grid": axis.grid}
 
 
-def _axis(entry: dict[str, Any], n: int) -> Axis:
+def _read_axis(entry: dict[str, Any], n: int) -> Axis:
     name, labels, grid = str(entry["name"]), entry["labels"], entry["grid"]
     numbered = Axis.numbered(name, n)
     texts = numbered.labels if isinstance(labels, int) else [escape_hidden(str(label)) for label in labels]
@@ -475,31 +476,34 @@ def _axis(entry: dict[str, Any], n: int) -> Axis:
 
 
 def _bits(tensor: Tensor) -> np.ndarray:
+    """Return the numbers of a tensor as an array; those of bfloat16, which NumPy lacks, as int16 of the same bits."""
     tensor = tensor.detach().cpu().contiguous()
     return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
-def _tensor(array: np.ndarray, dtype: str) -> Tensor:
-    if dtype not in TYPES:
-        raise ValueError(f"numbers must be one of {', '.join(TYPES)}, got {dtype}")
+def _read_tensor(array: np.ndarray, dtype: str) -> Tensor:
+    """Return the tensor of which _bits() made the array."""
+    if dtype not in DTYPES:
+        raise ValueError(f"numbers must be one of {', '.join(DTYPES)}, got {dtype}")
     stored = torch.from_numpy(array)
-    if TYPES[dtype] == torch.bfloat16 and stored.dtype == torch.int16:
+    if DTYPES[dtype] == torch.bfloat16 and stored.dtype == torch.int16:
         stored = stored.view(torch.bfloat16)
-    if stored.dtype != TYPES[dtype]:
+    if stored.dtype != DTYPES[dtype]:
         raise ValueError(f"an array should be {dtype}, got {stored.dtype}")
     return stored
 
 
-def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
+def _read_trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tensor]) -> AttentionTrace:
+    """Return the trace of an entry; tensors are those read so far, by array and type, and get what it adds."""
     fields: dict[str, Any] = {}
     for tensor_name in TENSOR_NAMES:
-        if tensor_name in entry["arrays"] or tensor_name in NEEDED:
+        if tensor_name in entry["arrays"] or tensor_name in REQUIRED_NAMES:
             name, dtype = str(entry["arrays"][tensor_name]["name"]), str(entry["arrays"][tensor_name]["type"])
             if (name, dtype) not in tensors:
-                tensors[name, dtype] = _tensor(file[name], dtype)
+                tensors[name, dtype] = _read_tensor(file[name], dtype)
             fields[tensor_name] = tensors[name, dtype]
             expected = "bool" if tensor_name == "mask" else "float"
-            if (expected == "bool") != (tensors[name, dtype].dtype == torch.bool):
+            if (expected == "bool") != (fields[tensor_name].dtype == torch.bool):
                 raise ValueError(f"{tensor_name} of {entry['name']!r} must be {expected}")
     texts: dict[str, Any] = {name: escape_hidden(str(entry[name])) for name in ("name", "mechanism", "note")}
     trace = AttentionTrace(
@@ -511,8 +515,8 @@ def _trace(entry: dict[str, Any], file: Npz, tensors: dict[tuple[str, str], Tens
         **fields,
         story=Story(
             **texts,
-            query_axis=_axis(entry["query_axis"], fields["query"].shape[-2]),
-            key_axis=_axis(entry["key_axis"], fields["key"].shape[-2]),
+            query_axis=_read_axis(entry["query_axis"], fields["query"].shape[-2]),
+            key_axis=_read_axis(entry["key_axis"], fields["key"].shape[-2]),
             shows_vectors=fields["key"].shape[-1] > 0,
             crosses=None if entry.get("crosses") is None else bool(entry["crosses"]),
             are_rotated=bool(entry.get("are_rotated")),

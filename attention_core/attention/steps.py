@@ -16,7 +16,7 @@ from attention_core.attention.scores import Pair, ScaledDot, Score, Stage, numbe
 from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, finite_normaliser, upcast_half
 from attention_core.attention.types import (
     ALL,
-    UNKNOWN,
+    NO_ORIGIN,
     Axis,
     Compute,
     Inputs,
@@ -39,6 +39,7 @@ VECTORS = (
     ("key", "Keys", "K", Role.KEY, "can be found by"),
     ("value", "Values", "V", Role.VALUE, "hands over when it is found"),
 )
+"""(name, title, letter, role, meaning) of each step of vectors; the meaning completes "what it ..."."""
 BIAS = Text(
     "bias",
     "Biased scores",
@@ -106,9 +107,11 @@ CONTEXT = Text(
 CONTEXT_WITHOUT_SOFTMAX = replace(
     CONTEXT, explanation="Every query receives the sum of all values, each times its weight; a negative one takes away."
 )
-FORMULA = r"C = A V = \operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V, \qquad c_i = \sum_j A_{ij}\, v_j"
-"""Of a context where nothing but this has happened."""
-BLIND = ".nan_to_num()  # a query that sees no key gives nothing"
+PLAIN_FORMULA = (
+    r"C = A V = \operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V, \qquad c_i = \sum_j A_{ij}\, v_j"
+)
+"""The context's formula where only a scaled dot product and a softmax came before it."""
+BLIND_CODE = ".nan_to_num()  # a query that sees no key gives nothing"
 RECORDED_WEIGHTS = replace(
     WEIGHTS,
     formula=r"A_{ij} = e^{S_{ij}}",
@@ -121,6 +124,7 @@ RECORDED_SIGNED_WEIGHTS = replace(
     code='weights = scores.masked_fill(scores == float("-inf"), 0)',
     explanation="What these weights were made of is not known. A row sums to anything, and a weight may be negative.",
 )
+MAX_SUMMANDS = 3  # of a context that are written out
 SET_WEIGHTS = "Where an edit sets weights afterwards, those stand here instead, and a row may sum to anything."
 SET_CONTEXT = "Where an edit switches a head off or replaces its output, that stands here instead."
 
@@ -148,13 +152,13 @@ def projections(
     code: str = "$name = x @ W_$letter + b_$letter",
     explanation: str,
     inputs: Inputs,
-    origins: Sequence[Origins] = (UNKNOWN, UNKNOWN, UNKNOWN),
+    origins: Sequence[Origins] = (NO_ORIGIN, NO_ORIGIN, NO_ORIGIN),
     **blanks: tuple[str, str, str],
 ) -> tuple[Step, ...]:
     """Return queries, keys and values as steps.
 
-    Matrices, their rows, columns and origins (see Text.step) and further blanks come in threes. Formula, code and
-    explanation may have $letter, $name and $meaning, such as "is looking for", and the further blanks in them.
+    Matrices, the axes of their rows and columns (see Text.step), origins and further blanks come in threes. Formula,
+    code and explanation are templates: $letter, $name and $meaning come from VECTORS, other blanks from the arguments.
     """
     steps = []
     for index, (name, title, letter, role, meaning) in enumerate(VECTORS):
@@ -165,29 +169,29 @@ def projections(
     return tuple(steps)
 
 
-def projected(
-    of: Sequence[Tensor], weights: Mapping[str, Tensor], symbols: Sequence[str] = ("X", "X", "X")
+def projection_origins(
+    inputs: Sequence[Tensor], weights: Mapping[str, Tensor], symbols: Sequence[str] = ("X", "X", "X")
 ) -> list[Origins]:
-    """Return the origins of queries, keys and values that are products of these with W_Q, W_K and W_V."""
+    """Return the origins of queries, keys and values that are products of these inputs with W_Q, W_K and W_V."""
     return [
-        product((inputs, Role.INPUT, symbol), (weights[f"W_{letter}"], role, f"W_{letter}"))
-        for inputs, symbol, (_, _, letter, role, _) in zip(of, symbols, VECTORS, strict=True)
+        product((matrix, Role.INPUT, symbol), (weights[f"W_{letter}"], role, f"W_{letter}"))
+        for matrix, symbol, (_, _, letter, role, _) in zip(inputs, symbols, VECTORS, strict=True)
     ]
 
 
 def affine(**linears: nn.Linear) -> dict[str, Tensor]:
-    """Return W_Q and b_Q, so that a line can say x @ W_Q + b_Q, of Q=linear, and so on for other letters."""
+    """Return weight and bias of Q=linear as W_Q and b_Q, for the code x @ W_Q + b_Q; other letters likewise."""
     weights = {f"W_{letter}": linear.weight.T for letter, linear in linears.items()}
     return weights | {f"b_{letter}": linear.bias for letter, linear in linears.items()}
 
 
 def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
-    """Return queries, keys and values as the layer compared and mixed them, for recorded traces."""
+    """Return queries, keys and values as the layer used them, for recorded traces, which lack the steps before."""
     n_sharing = trace.n_heads // trace.key.shape[0]
     shared = f" {n_sharing} heads share these." if n_sharing > 1 else ""
-    its = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
-    single = "" if upcast_half(trace.query) is trace.query else ".float()"
-    turned = " Rotary positions are already in it." if trace.story.are_rotated else ""
+    of_key_head = f"[head // {n_sharing}]" if n_sharing > 1 else "[head]"
+    upcast = "" if upcast_half(trace.query) is trace.query else ".float()"
+    rotated = " Rotary positions are already in it." if trace.story.are_rotated else ""
 
     def tile(vectors: Callable[[int], Tensor], head: int, rows: Rows, cols: Rows) -> Tensor:
         return upcast_half(vectors(head)[rows][:, cols])
@@ -197,27 +201,45 @@ def vector_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         (trace.story.query_axis, trace.story.key_axis, trace.story.key_axis),
         [Axis.numbered("dimensions", vectors.shape[-1]) for vectors in (trace.query, trace.key, trace.value)],
         formula=r"$letter = X W_$letter^{(h)}",
-        code=f"$name = $recorded{single}  # recorded: x @ W_$letter",
-        explanation="A learned projection of what the layer was given, one row each: what it $meaning.$turned$shared",
+        code=f"$name = $recorded{upcast}  # recorded: x @ W_$letter",
+        explanation="A learned projection of what the layer was given, one row each: what it $meaning.$rotated$shared",
         inputs=lambda head: {"queries": trace.query, "keys": trace.key, "values": trace.value},
-        recorded=("queries[head]", f"keys{its}", f"values{its}"),
-        turned=(turned, turned, ""),
+        recorded=("queries[head]", f"keys{of_key_head}", f"values{of_key_head}"),
+        rotated=(rotated, rotated, ""),
         shared=("", shared, shared),
     )
 
 
 def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
-    """Return the steps from the first score to the context, as this trace's scoring function and mask have them.
+    """Return the steps from the first score to the context, for this trace's scoring function, mask and edits.
 
-    A trace that knows nothing but its weights (see recording.from_weights) has these alone.
+    A trace of which only the weights are known has them as its only step.
     """
-    story, names = trace.story, partial(_names, trace)
+    story, inputs = trace.story, partial(_code_values, trace)
     pairs = story.query_axis, story.key_axis
     columns = story.value_axis or Axis.numbered("dimensions", trace.value.shape[-1])
     if trace.key.shape[-1] == 0:
         text = RECORDED_WEIGHTS if trace.has_softmax else RECORDED_SIGNED_WEIGHTS
-        return (text.step(trace.weights, *pairs, partial(_logarithms, trace)),)
-    steps = _score_steps(trace, names)
+        return (text.step(trace.weights, *pairs, partial(_recorded_values, trace)),)
+    steps = _score_steps(trace, inputs)
+    weights, context = _texts_after_scores(trace, steps)
+    operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
+    steps.append(weights.step(trace.weights, *pairs, inputs).with_origin(partial(steps[-1].origin_of_next, operation)))
+    if story.shows_masked:
+        steps.append(
+            MASKED.step(
+                lambda head, rows, cols: trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols],
+                story.key_axis,
+                columns,
+                inputs,
+            ).with_origin(lambda head: Origin("change", (Matrix(trace.value_of(head), Role.VALUE),)))
+        )
+    mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
+    return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
+
+
+def _texts_after_scores(trace: AttentionTrace, steps: Sequence[Step]) -> tuple[Text, Text]:
+    """Return the texts of weights and context for this trace, whose steps up to the mask are these."""
     weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
     if not trace.has_softmax:
         is_masked = steps[-1].name == MASK.name
@@ -226,37 +248,20 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
         context = CONTEXT_WITHOUT_SOFTMAX
     elif trace.sinks is None and trace.has_mask:
         explanation = f"{weights.explanation} A query that may see no key has weights of 0."
-        weights = replace(weights, code=weights.code + BLIND, explanation=explanation)
+        weights = replace(weights, code=weights.code + BLIND_CODE, explanation=explanation)
     elif not trace.edits and trace.sinks is None and len(steps) == 2:
         is_plain = trace.score.to_json_value() == ScaledDot().to_json_value()
-        context = replace(context, formula=FORMULA) if is_plain else context
-    if "weights" in _targets(trace):
+        context = replace(context, formula=PLAIN_FORMULA) if is_plain else context
+    if "weights" in _edit_targets(trace):
         code = f"{weights.code}\nweights = weights.index_put((set_rows, set_columns), new)"
         weights = replace(weights, code=code, explanation=f"{weights.explanation} {SET_WEIGHTS}")
-    operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
-    steps.append(weights.step(trace.weights, *pairs, names).with_origin(partial(steps[-1].changed, operation)))
-    if story.shows_masked:
-        steps.append(
-            MASKED.step(
-                lambda head, rows, cols: trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols],
-                story.key_axis,
-                columns,
-                names,
-            ).with_origin(lambda head: Origin("change", (Matrix(trace.value_of(head), Role.VALUE),)))
-        )
-    if "context" in _targets(trace):
+    if "context" in _edit_targets(trace):
         code = f"{context.code}\ncontext = context.index_put((context_rows, context_columns), taken)"
         context = replace(context, code=code, explanation=f"{context.explanation} {SET_CONTEXT}")
-    mixed = context.step(
-        lambda head, rows, cols: trace.context(head)[rows][:, cols],
-        story.query_axis,
-        columns,
-        names,
-    )
-    return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
+    return weights, context
 
 
-def _score_steps(trace: AttentionTrace, names: Inputs) -> list[Step]:
+def _score_steps(trace: AttentionTrace, inputs: Inputs) -> list[Step]:
     """Return the steps from the first score to the mask."""
     pairs = trace.story.query_axis, trace.story.key_axis
     stages = trace.edited_score.stages(trace.key.shape[-1])
@@ -267,13 +272,14 @@ def _score_steps(trace: AttentionTrace, names: Inputs) -> list[Step]:
     if trace.bias is not None:
         scored.append((BIAS, trace.scores))
     last = scored[-1][0]
-    scored[-1] = replace(last, code=last.code + _edits(trace)), trace.scores
+    scored[-1] = replace(last, code=last.code + _edits_code(trace)), trace.scores
     origin, steps = partial(_score_origin, trace, stages[0].compute), list[Step]()
     for text, compute in scored:
-        steps.append(text.step(compute, *pairs, names).with_origin(origin))
-        origin = partial(steps[-1].changed, "change")
+        steps.append(text.step(compute, *pairs, inputs).with_origin(origin))
+        origin = partial(steps[-1].origin_of_next, "change")
     if trace.has_mask or trace.is_causal:
-        steps.append(MASK.step(trace.masked_scores, *pairs, names).with_origin(partial(steps[-1].changed, "mask")))
+        origin = partial(steps[-1].origin_of_next, "mask")
+        steps.append(MASK.step(trace.masked_scores, *pairs, inputs).with_origin(origin))
     return steps
 
 
@@ -296,19 +302,21 @@ def _raw_scores(trace: AttentionTrace, stage: Stage, head: int, rows: Rows, cols
     return stage.compute.tile(upcast_half(trace.query[head, rows]), trace.key_of(head), cols)
 
 
-def _edits(trace: AttentionTrace) -> str:
-    targets = _targets(trace)
+def _edits_code(trace: AttentionTrace) -> str:
+    """Return the line of code that applies the edits of scores; empty without any."""
+    targets = _edit_targets(trace)
     permuted = "scores[:, order]" if "key order" in targets else "scores"
     scaled = f"{permuted} * factor" if "factor" in targets else permuted
     line = f"({scaled}).index_put((rows, columns), edited)" if "scores" in targets else scaled
     return "" if line == "scores" else f"\nscores = {line.replace('(scores)', 'scores')}  # edits inside the attention"
 
 
-def _targets(trace: AttentionTrace) -> set[str]:
+def _edit_targets(trace: AttentionTrace) -> set[str]:
     return {edit.target_in(trace) for edit in trace.edits}
 
 
-def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
+def _code_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
+    """Return the values of all names in the code of attention_steps()."""
     pairs = (trace.n_heads, trace.n_queries, trace.n_keys)
     return trace.edited_score.parameters() | {
         "query": upcast_half(trace.query[head]),
@@ -319,45 +327,46 @@ def _names(trace: AttentionTrace, head: int) -> dict[str, Any]:
         "bias": None if trace.bias is None else trace.bias.expand(pairs)[head],
         "mask": trace.full_mask(head),
         "sink": None if trace.sinks is None else trace.sinks.expand(pairs[:2])[head, :, None],
-        **(_of_edits(trace, head) if trace.edits else {}),
+        **(_edit_values(trace, head) if trace.edits else {}),
     }
 
 
-def _of_edits(trace: AttentionTrace, head: int) -> dict[str, Any]:
-    """Return what the lines of edits name: an order, a factor, and cells with the numbers that edits change there."""
+def _edit_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
+    """Return the values in the lines of edits: the order of keys, a factor, changed cells and their new numbers."""
     edits = [edit for edit in trace.ordered_edits if edit.applies_to(head)]
     order = torch.arange(trace.n_keys, device=trace.query.device)
     for moved in (edit.key_order(trace, head) for edit in edits):
         order = order if moved is None else moved[order]
     named: dict[str, Any] = {"order": order, "factor": trace.score_multiplier(head)}
-    by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _targets(trace)}
+    by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _edit_targets(trace)}
     if "scores" in by_target:
-        queries = _positions(trace, trace.changed_rows(head, by_target["scores"]))
+        queries = _query_positions(trace, trace.changed_rows(head, by_target["scores"]))
         before = trace.score_tile(head, queries, before=BEFORE_ALL_EDITS)
-        named |= _changed(("rows", "columns", "edited"), queries, before, trace.scores(head, queries))
+        named |= _changed_cells(("rows", "columns", "edited"), queries, before, trace.scores(head, queries))
     if "weights" in by_target:
-        queries = _positions(trace, trace.changed_rows(head, by_target["weights"]))
+        queries = _query_positions(trace, trace.changed_rows(head, by_target["weights"]))
         normaliser = trace.log_normaliser[head, queries] if trace.has_softmax else None
         before = trace.unset_weights(trace.scores(head, queries), normaliser, head, queries)
-        named |= _changed(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
+        named |= _changed_cells(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
     if "context" in by_target:
-        queries, before = _positions(trace, ALL), trace.weighted_sum(head)
+        queries, before = _query_positions(trace, ALL), trace.weighted_sum(head)
         after = trace.edited_context(head, before)
-        named |= _changed(("context_rows", "context_columns", "taken"), queries, before, after)
+        named |= _changed_cells(("context_rows", "context_columns", "taken"), queries, before, after)
     return named
 
 
-def _positions(trace: AttentionTrace, rows: Rows) -> Tensor:
+def _query_positions(trace: AttentionTrace, rows: Rows) -> Tensor:
     return torch.arange(trace.n_queries, device=trace.query.device)[rows]
 
 
-def _changed(names: tuple[str, str, str], queries: Tensor, before: Tensor, after: Tensor) -> dict[str, Tensor]:
-    """Return the rows, columns and new numbers of those cells of these queries that differ, by these names."""
+def _changed_cells(names: tuple[str, str, str], queries: Tensor, before: Tensor, after: Tensor) -> dict[str, Tensor]:
+    """Return rows, columns and new numbers, under these names, of the queries' cells that differ before and after."""
     row, column = (before != after).nonzero().T
     return dict(zip(names, (queries[row], column, after[row, column]), strict=True))
 
 
-def _logarithms(trace: AttentionTrace, head: int) -> dict[str, Any]:
+def _recorded_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
+    """Return the values of the names in the code of RECORDED_WEIGHTS."""
     return {"scores": trace.masked_scores(head), "normaliser": finite_normaliser(trace.log_normaliser[head])[:, None]}
 
 
@@ -372,29 +381,37 @@ def cell_formula(trace: AttentionTrace, step: Step, head: int, query: int, key: 
             numbers = stage.compute.numbers(Pair(*vectors, (query, key)))
             actual, primes = float(step.value(head, [query], [key])), "'" * index
             name, formula = f"S{primes}_{{{query + 1},{key + 1}}}", numbers.formula
-            if trace.edits and not math.isclose(actual, numbers.value, rel_tol=1e-3, abs_tol=1e-6):
+            if trace.edits and not _is_close(actual, numbers.value):
                 return f"{name} = {number(actual)}"  # an edit made it, not the formula
             return f"{name} = {formula} = {number(actual)}" if formula else None
     if step.name == "weights":
-        weight, score = float(trace.weights(head, [query], [key])), trace.scores(head, [query], [key])
-        weight_only = rf"A_{{{query + 1},{key + 1}}} = {number(weight)}"
-        if not trace.has_softmax:
-            return weight_only
-        total = trace.log_normaliser[head, query]
-        row_sum = float(total.exp())
-        by_formula = float((score - total).exp())
-        if not math.isfinite(row_sum) or not math.isclose(weight, by_formula, rel_tol=1e-3, abs_tol=1e-6):
-            return weight_only  # masked, hidden, set beside the softmax, or too large to be written out
-        formula = rf"\frac{{e^{{{number(float(score))}}}}}{{{number(row_sum)}}}"
-        return rf"A_{{{query + 1},{key + 1}}} = {formula} = {number(weight)}"
-    if step.name == "context":
-        weights, value = trace.weights(head, [query])[0], upcast_half(trace.value_of(head))
-        if trace.edits and not torch.allclose(weights @ value, trace.context(head)[query], rtol=1e-2, atol=1e-5):
-            return None  # an edit made it, not the sum
-        top = weights.topk(min(3, trace.n_keys)).indices.tolist()
-        summands = " + ".join(rf"{number(float(weights[index]))}\, v_{{{index + 1}}}" for index in top)
-        return rf"c_{{{query + 1}}} = {summands}" + (r" + \dots" if trace.n_keys > len(top) else "")
-    return None
+        return _weight_formula(trace, head, query, key)
+    return _context_formula(trace, head, query) if step.name == "context" else None
+
+
+def _weight_formula(trace: AttentionTrace, head: int, query: int, key: int) -> str:
+    weight, score = float(trace.weights(head, [query], [key])), trace.scores(head, [query], [key])
+    name, formula = f"A_{{{query + 1},{key + 1}}}", ""
+    if trace.has_softmax:
+        log_normaliser = trace.log_normaliser[head, query]
+        row_sum = float(log_normaliser.exp())
+        # else it is masked, hidden, set beside the softmax, or too large to be written out
+        if math.isfinite(row_sum) and _is_close(weight, float((score - log_normaliser).exp())):
+            formula = rf" = \frac{{e^{{{number(float(score))}}}}}{{{number(row_sum)}}}"
+    return f"{name}{formula} = {number(weight)}"
+
+
+def _context_formula(trace: AttentionTrace, head: int, query: int) -> str | None:
+    weights, value = trace.weights(head, [query])[0], upcast_half(trace.value_of(head))
+    if trace.edits and not torch.allclose(weights @ value, trace.context(head)[query], rtol=1e-2, atol=1e-5):
+        return None  # an edit made it, not the sum
+    top = weights.topk(min(MAX_SUMMANDS, trace.n_keys)).indices.tolist()
+    summands = " + ".join(rf"{number(float(weights[index]))}\, v_{{{index + 1}}}" for index in top)
+    return rf"c_{{{query + 1}}} = {summands}" + (r" + \dots" if trace.n_keys > len(top) else "")
+
+
+def _is_close(actual: float, by_formula: float) -> bool:
+    return math.isclose(actual, by_formula, rel_tol=1e-3, abs_tol=1e-6)
 
 
 def row_table(trace: AttentionTrace, head: int, query: int, n: int = 8) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from attention_core.attention.types import ALL, AttentionOutput, Rows, Story
 from attention_core.deprecated import renamed_attribute
 from attention_core.device import device_of
 
-Edits = Sequence[Any]  # of attention_core.attention.edits.Edit, whose file imports this one
+Edits = Sequence[Any]  # of Edit, whose file, attention_core/attention/edits/edit.py, imports this one
 BEFORE_ALL_EDITS, AFTER_ALL_EDITS = -1000, 1000  # below and above the apply_order of every edit
 ROWS_AT_ONCE = 256
 """Queries in a block of a pass over all rows: memory stays O(n), and a block with 784 keys fits the cache."""
@@ -51,7 +51,7 @@ class AttentionScores:
         if self.window is not None and not (self.is_causal and self.window > 0):
             raise ValueError(f"a window needs causal attention and a key at least, got {self.window}")
         object.__setattr__(self, "edits", tuple(self.edits))
-        for edit in (*self.edits, *self.ordered_edits):
+        for edit in (*self.edits, *self.ordered_edits):  # each by itself, and merged: together they may be too much
             edit.check(self)
 
     @property
@@ -118,8 +118,8 @@ class AttentionScores:
     ) -> Tensor:
         """Return scores before the mask, (n_rows, n_cols), with edits whose apply_order is below `before`.
 
-        They have the query's type, at least float32, unless there is a dtype, and come of the trace's own scoring
-        function unless there is a score.
+        They are computed in the query's type, at least float32, or in `dtype`, and with the trace's scoring function
+        or with `score`.
         """
         edits = [edit for edit in self.ordered_edits if edit.applies_to(head)]
         query = upcast_half(self.query[head, rows])
@@ -170,7 +170,7 @@ class AttentionScores:
 
     @property
     def heads_of_mask(self) -> range:
-        """The heads with masks of their own: all, or only the first where one mask serves all."""
+        """The heads whose masks have to be computed: all, or only the first where every head has the same mask."""
         is_shared = not self.edits and (self.mask is None or self.mask.ndim < 3 or self.mask.shape[0] == 1)
         return range(1 if is_shared else self.n_heads)
 
@@ -214,7 +214,10 @@ class AttentionScores:
         return torch.logaddexp(log_normaliser, sinks.to(log_normaliser))
 
     def row_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
-        """Yield (rows, weights, log-normalisers) of whole rows, in blocks; a row that sees no key has weights of 0."""
+        """Yield (rows, weights, log-normalisers) of all keys in blocks of rows, with normalisers computed on the way.
+
+        A query that sees no key has weights of 0. Without a softmax the log-normalisers mean nothing.
+        """
         chosen = range(self.n_queries) if isinstance(rows, slice) else rows
         for span in spans(0, len(chosen), ROWS_AT_ONCE):
             block = span if isinstance(rows, slice) else rows[span]
@@ -239,14 +242,14 @@ class AttentionScores:
     def unset_weights(
         self, scores: Tensor, log_normaliser: Tensor | None, head: int, rows: Rows, cols: Rows = ALL
     ) -> Tensor:
-        """Return what weights_of() does without the edits that set weights after the softmax."""
+        """Return the weights before those edits that set weights after the softmax; the rest is as in weights_of()."""
         allowed = self.allowed(head, rows, cols)
         if log_normaliser is not None:
             scores = (scores - finite_normaliser(log_normaliser)[:, None]).exp_()  # in place: half the memory
         return scores if allowed is None else scores.masked_fill(~allowed, 0)
 
     def with_set_weights(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
-        """Apply, in place, the edits that set weights after the softmax; return the same tensor."""
+        """Change weights in place by the edits that set weights after the softmax; return the same tensor."""
         if self.edits:
             queries, keys = self._positions(rows, cols)
             for edit in self.ordered_edits:
@@ -319,8 +322,8 @@ class AttentionTrace(AttentionScores):
         for name in ("query", "key", "value"):
             if getattr(self, name).ndim != 3:
                 raise ValueError(f"{name} must be (n_heads, n, d), got {tuple(getattr(self, name).shape)}")
-        shared = self.key.shape[0] and self.query.shape[0] % self.key.shape[0] == 0
-        if not shared or self.key.shape[:2] != self.value.shape[:2]:
+        are_heads_divisible = self.key.shape[0] and self.query.shape[0] % self.key.shape[0] == 0
+        if not are_heads_divisible or self.key.shape[:2] != self.value.shape[:2]:
             raise ValueError(
                 f"query {tuple(self.query.shape)}, key {tuple(self.key.shape)} and value {tuple(self.value.shape)} "
                 "need the same n_heads (or a number of query heads per key head), key and value the same n_keys"
@@ -352,9 +355,9 @@ class AttentionTrace(AttentionScores):
 
         Each whole row sums to 1, or to less where a sink takes a share; without a softmax it may sum to anything.
         """
-        return self._weights_of(self.scores(head, rows, cols), head, rows, cols)
+        return self._normalised(self.scores(head, rows, cols), head, rows, cols)
 
-    def _weights_of(self, scores: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
+    def _normalised(self, scores: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
         log_normaliser = self.log_normaliser[head, rows] if self.has_softmax else None
         return self.weights_of(scores, log_normaliser, head, rows, cols)
 
@@ -388,25 +391,26 @@ class AttentionTrace(AttentionScores):
         """Yield (rows, scores, weights) block by block, so that no caller needs the whole matrix at once."""
         for rows in spans(0, self.n_queries, ROWS_AT_ONCE):
             scores = self.scores(head, rows)
-            yield rows, scores, self._weights_of(scores.clone() if self.edits else scores, head, rows)
+            before = scores.clone() if self.edits else scores  # edits of weights would write into the scores
+            yield rows, scores, self._normalised(before, head, rows)
 
     def summary(self, head: int = 0, queries: Tensor | None = None) -> Summary:
-        """Average a head in one pass over its blocks; `received` over these queries, bool (n_queries,), or all."""
-        averaged = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
+        """Average a head in one pass over its blocks; `received` over `queries`, bool (n_queries,), None = all."""
+        is_averaged = torch.ones(self.n_queries, dtype=torch.bool) if queries is None else queries.cpu()
         received = upcast_half(self.query).new_zeros(self.n_keys)
-        # Filled in place: a small result kept from every block would keep the memory of the block from being reused.
-        means, entropies, largest, n_visible = received.new_empty(4, self.n_queries)
+        # Filled in place: were the results of the blocks collected, the memory of the blocks could not be reused.
+        score_means, entropies, largest, n_visible = received.new_empty(4, self.n_queries)
         for rows, scores, weights in self.blocks(head):
             allowed = self.allowed(head, rows)
-            received += weights[averaged[rows].to(weights.device)].sum(0)
+            received += weights[is_averaged[rows].to(weights.device)].sum(0)
             largest[rows] = weights.amax(1)
             entropies[rows] = -torch.xlogy(weights, weights).sum(1) / math.log(2)
             n_visible[rows] = self.n_keys if allowed is None else allowed.sum(1).to(n_visible)
             if allowed is None:
-                means[rows] = scores.mean(1)
+                score_means[rows] = scores.mean(1)
             else:
-                means[rows] = scores.masked_fill(~allowed, 0).sum(1) / n_visible[rows].clamp(min=1)
-        return Summary(received / max(int(averaged.sum()), 1), means, entropies, largest, n_visible)
+                score_means[rows] = scores.masked_fill(~allowed, 0).sum(1) / n_visible[rows].clamp(min=1)
+        return Summary(received / max(int(is_averaged.sum()), 1), score_means, entropies, largest, n_visible)
 
     def replace(self, edits: Edits) -> AttentionTrace:
         """Return the trace of the same layer on the same input with these edits instead of the present ones.
@@ -435,25 +439,25 @@ class Prediction(NamedTuple):
 class TracedModel(nn.Module):
     """A model whose forward(inputs, edits=, trace=True) returns a trace of the first input."""
 
-    takes: ClassVar[torch.dtype] = torch.float32  # what its inputs are converted to
+    input_dtype: ClassVar[torch.dtype] = torch.float32  # its inputs are converted to this
 
     def trace(self, item: Any, edits: Edits = ()) -> AttentionTrace:
         """Return the attention trace of one input, a tensor or array without the batch dimension that forward takes."""
-        item = torch.as_tensor(item, dtype=self.takes, device=device_of(self))
+        item = torch.as_tensor(item, dtype=self.input_dtype, device=device_of(self))
         with torch.inference_mode():
             return self(item[None], edits=edits, trace=True).traces[0]
 
 
 def first_trace(
-    query: Tensor, key: Tensor, value: Tensor, attended: AttentionOutput, story: Story, **attributes: Any
+    query: Tensor, key: Tensor, value: Tensor, output: AttentionOutput, story: Story, **attributes: Any
 ) -> AttentionTrace:
-    """Return the trace of a batch's first item from query, key and value (batch, n_heads, n, d) and their result."""
+    """Return the trace of a batch's first item, of query, key and value (batch, n_heads, n, d) and attend's output."""
     return AttentionTrace(
         query=query[0],
         key=key[0],
         value=value[0],
-        normaliser=None if attended.log_normaliser is None else attended.log_normaliser[0],
-        fused_context=attended.context[0],
+        normaliser=None if output.log_normaliser is None else output.log_normaliser[0],
+        fused_context=output.context[0],
         story=story,
         **attributes,
     )

@@ -84,9 +84,12 @@ class Matrix(NamedTuple):
 class Origin(NamedTuple):
     """How the numbers of a step come about where no edit changes them.
 
-    The kind is "product" of two matrices, to which the same may be added in every row; "pairs", where each row of one
-    is compared with each column of the other in another way; "softmax", "mask" or "change" of one matrix of the same
-    shape; "" where nothing can be said.
+    The kind says of which matrices:
+        "product": of two, a bias may be added to every row.
+        "pairs": of two, each row of the first is compared with each column of the second, by something else than a dot
+            product.
+        "softmax", "mask", "change": of one of the same shape.
+        "": not known.
     """
 
     kind: Literal["product", "pairs", "softmax", "mask", "change", ""] = ""
@@ -98,20 +101,20 @@ Origins = Callable[[int], Origin]
 
 
 def always(same: T, head: int) -> T:
-    """Return the same for every head; `partial(always, named)` is an Inputs that can be sent elsewhere."""
+    """Return the same for every head; unlike a lambda, `partial(always, named)` as an Inputs can be pickled."""
     return same
 
 
-UNKNOWN: Origins = partial(always, Origin())
+NO_ORIGIN: Origins = partial(always, Origin())
 
 
-def changed(numbers: Tensor, role: Role) -> Origins:
-    """Return the origin of numbers that are made of these, one by one, in every head."""
+def change(numbers: Tensor, role: Role) -> Origins:
+    """Return the origin of numbers that are a change of this matrix, in every head."""
     return partial(always, Origin("change", (Matrix(numbers, role),)))
 
 
 def product(left: tuple[Tensor, Role, str], right: tuple[Tensor, Role, str]) -> Origins:
-    """Return the origin of numbers that are this product in every head; for a side see Matrix."""
+    """Return the origin of numbers that are the product of two matrices, in every head; left and right as in Matrix."""
     return partial(always, Origin("product", (Matrix(*left), Matrix(*right))))
 
 
@@ -148,9 +151,10 @@ class Text:
     ) -> Step:
         """Return the text with its numbers.
 
-        The matrix is (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head, or what
-        computes a tile of it. Without a col_axis the columns of a matrix that is there are dimensions. `inputs` are the
-        values that the code names, where they are costly or differ from head to head, `named` are all others.
+        The matrix is (n_rows, n_cols), or (n_heads, n_rows, n_cols) where it differs from head to head, or a function
+        that computes a tile of it. Without a col_axis it must be a tensor, whose columns are numbered dimensions. The
+        values of the names in the code are `named`, or computed by `inputs` where that is costly or differs from head
+        to head.
         """
         if col_axis is None:
             col_axis = Axis.numbered("dimensions", cast(Tensor, matrix).shape[-1])
@@ -179,26 +183,29 @@ class Step(Text):
     col_axis: Axis
     compute: Compute = field(repr=False)
     inputs: Inputs = field(repr=False)
-    origin: Origins = field(default=UNKNOWN, repr=False)
+    origin: Origins = field(default=NO_ORIGIN, repr=False)
 
     def value(self, head: int = 0, rows: Rows = ALL, cols: Rows = ALL) -> Tensor:
         """Return the step's matrix, or a tile of it, (n_rows, n_cols)."""
         return self.compute(head, rows, cols)
 
     def names(self, head: int = 0) -> dict[str, Any]:
-        """Return what the code names, for a head; what the code of earlier steps assigns comes before it."""
+        """Return the names in the code with their values in a head; a value that earlier code assigned goes first."""
         values = {"head": head, **self.inputs(head)}
         return {name: value for name, value in values.items() if re.search(rf"\b{name}\b", self.code)}
 
     def with_origin(self, origin: Origins) -> Step:
         return replace(self, origin=origin)
 
-    def changed(self, kind: Literal["softmax", "mask", "change"], head: int) -> Origin:
-        """Return the origin of numbers that a step makes of those of this one."""
+    def origin_of_next(self, kind: Literal["softmax", "mask", "change"], head: int) -> Origin:
+        """Return the origin of the next step's numbers, where they are computed from the numbers of this one."""
         return Origin(kind, (Matrix(self.value(head), self.role),))
+
+    changed = renamed_attribute("origin_of_next")
 
     @property
     def assigns(self) -> str:
+        """The name to which the code assigns the step's matrix."""
         return re.split(r" = |\[", self.code.splitlines()[-1])[0]
 
     @property
@@ -208,7 +215,10 @@ class Step(Text):
 
     @property
     def picture(self) -> tuple[tuple[int, int] | None, bool]:
-        """The grid of a picture whose places rows or columns are, None if neither or both; whether columns are."""
+        """(grid, whether it is that of the columns): of the picture on whose cells rows or columns stand.
+
+        The grid is None where neither do, or rows and columns do.
+        """
         rows, columns = self.row_axis.grid, self.col_axis.grid
         return (None if rows and columns else rows or columns), rows is None and columns is not None
 
@@ -218,7 +228,7 @@ class Story:
     """What the numbers of a trace stand for and how they are explained; none of it changes a number.
 
     Attributes:
-        mechanism: its name for people, such as "self-attention over pixels".
+        mechanism: what kind of attention it is, as pages call it, such as "self-attention over pixels".
         query_axis: what the queries stand for.
         key_axis: what the keys stand for.
         value_axis: what the columns of values and context stand for; numbered if None.

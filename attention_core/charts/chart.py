@@ -33,7 +33,7 @@ from attention_core.files import atomic_write
 Spec = dict[str, Any]
 Arguments = ParamSpec("Arguments")
 MAX_SPECS = 32
-"""Compiled specs that are kept of each function."""
+"""Specs that each compiled function remembers."""
 
 
 def compiled(build: Callable[Arguments, alt.Chart | alt.LayerChart]) -> Callable[Arguments, Spec]:
@@ -48,7 +48,7 @@ def compiled(build: Callable[Arguments, alt.Chart | alt.LayerChart]) -> Callable
 
 
 class Figure:
-    """What charts of this library can do beside what Altair's can."""
+    """What every chart of this library can do, those of Altair's classes too."""
 
     def save(self, path: str | Path, *, title: str = "", width: float | None = None) -> None:
         """Write the chart into a file, whose ending says whether it is an SVG, a PDF or a PNG; see figure.figure()."""
@@ -65,7 +65,7 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Chart(Figure):
-    """A chart: its Vega-Lite spec, which others share and nobody changes, and its data by the names that it uses."""
+    """A Vega-Lite spec, which charts share and none changes, and its data by the names that the spec has for them."""
 
     spec: Spec
     data: Mapping[str, Columns]
@@ -76,7 +76,7 @@ class Chart(Figure):
         return cls(chart.to_dict(validate=False), data)
 
     def properties(self, **properties: Any) -> Chart:
-        """Return a chart with other properties, such as its height."""
+        """Return the chart with these properties of its spec changed, such as height."""
         return replace(self, spec=self.spec | properties)
 
     def to_dict(self) -> Spec:
@@ -85,9 +85,9 @@ class Chart(Figure):
 
     def to_altair(self) -> AltairChart | AltairLayerChart:
         """Return it as a chart of Altair's, which can be saved as a figure too."""
-        kind = AltairLayerChart if "layer" in self.spec else AltairChart
+        chart_class = AltairLayerChart if "layer" in self.spec else AltairChart
         added = {"$schema", "config"}  # by Altair when a chart is drawn; with them it could not stand beside another
-        return kind.from_dict({name: value for name, value in self.to_dict().items() if name not in added})
+        return chart_class.from_dict({name: value for name, value in self.to_dict().items() if name not in added})
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:
         """Show it in a notebook."""
@@ -102,14 +102,14 @@ class AltairLayerChart(Figure, alt.LayerChart):  # type: ignore[misc]
     """A chart of Altair's with layers in one plot."""
 
 
-def in_altair(draw: Callable[Arguments, Chart]) -> Callable[Arguments, AltairChart | AltairLayerChart]:
-    """Let a function return a chart of Altair's, for notebooks; pages need the spec and the data alone."""
+def in_altair(build: Callable[Arguments, Chart]) -> Callable[Arguments, AltairChart | AltairLayerChart]:
+    """Let a function that returns a Chart return one of Altair's, for notebooks; pages need spec and data only."""
 
-    @wraps(draw)
-    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AltairChart | AltairLayerChart:
-        return draw(*args, **kwargs).to_altair()
+    @wraps(build)
+    def build_in_altair(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AltairChart | AltairLayerChart:
+        return build(*args, **kwargs).to_altair()
 
-    return drawn
+    return build_in_altair
 
 
 def data_url(content: bytes) -> str:
@@ -118,7 +118,7 @@ def data_url(content: bytes) -> str:
 
 
 def records(columns: Columns) -> list[Spec]:
-    """Return data as a list of rows for JSON: None where a number is missing."""
+    """Return data as a list of rows for JSON: None where a number is NaN, and a PNG file as its data URL."""
     lists = [np.asarray(column, dtype=object).tolist() for column in columns.values()]
     lists = [[*map(data_url, column)] if column and isinstance(column[0], bytes) else column for column in lists]
     rows = zip(*lists, strict=True)

@@ -14,28 +14,23 @@ from attention_core.charts.chart import Chart, compiled
 from attention_core.charts.columns import Columns, cell_columns, rectangles
 from attention_core.charts.layers import BAR_EXPONENT, BAR_HIGH, BAR_LOW, CORNERS, QUIET, Bar, Space, named
 from attention_core.charts.png import matrix_png, reduce_blocks
-from attention_core.charts.ramps import (
-    DARK_COLOUR,
-    FAINT,
-    INK_COLOURS,
-    ROLE_COLOURS,
-    Ramp,
-    is_dark,
-    ramp_for,
-)
+from attention_core.charts.ramps import DARK_COLOUR, FAINT, INK_COLOURS, ROLE_COLOURS, Ramp, is_dark, ramp_for
 
 MAX_RECT_SIDE = 64
 """Matrices with more rows or columns than this are drawn as an image."""
 MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT, FONT_SIZE = 34, 16, 11
-"""Screen pixels of a cell that carries its number, and of the number's letters."""
+"""Screen pixels that a cell needs to carry its number, if the number's letters have this size."""
+MIN_CELL = 26  # screen pixels of the short side of cells in a long thin matrix
+MAX_BAR_LENGTH = 260  # screen pixels of a colour bar
 CELL: Space = {"x": alt.X("col:O"), "y": alt.Y("row:O")}
-TOOLTIP_BLOCKS = 40  # an image answers the mouse in at most this many blocks a side
-MAX_PIECES = 1200  # of rows, in which an image answers whose rows are selected; pages draw more on a canvas
+TOOLTIP_BLOCKS = 40  # an image has at most this many blocks a side, each with a tooltip
+MAX_ROW_BLOCKS = 1200  # the same in all of an image whose rows can be selected: each block is a piece of one row
+LABEL_DISTANCE, LETTER_WIDTH = 14, 7  # screen pixels from one label to the next, and of a letter
 VIEW = alt.ViewBackground(stroke=FAINT)
 
 
 class AxisTexts(NamedTuple):
-    """What an axis says."""
+    """The texts of an axis: an Axis in hashable form, for functions that are compiled."""
 
     title: str
     labels: tuple[str, ...] = ()  # one per position; () = positions are numbered
@@ -65,12 +60,12 @@ def matrix_chart(
         role: decides the colours where there is no ramp.
         title: of the colour bar.
         size: screen pixels of the longer side.
-        marked_row: framed.
-        ramp: colours.
+        marked_row: the row with a frame.
+        ramp: the colours.
         font_size: of the numbers in the cells.
         hover_rows: whether the row under the mouse stands out.
-        framed: cells (row, column) in frames of the context's colour.
-        select: the name of the selection, of "row" and "col", that a click makes.
+        framed: cells (row, column) with frames in the context's colour.
+        select: the name of the selection that a click makes, which has the fields "row" and "col".
 
     Raises:
         ValueError: the axes do not fit the matrix.
@@ -79,8 +74,8 @@ def matrix_chart(
         raise ValueError(f"matrix {matrix.shape} does not fit axes of {len(row_axis)} and {len(col_axis)}")
     ramp = ramp or ramp_for(role, matrix, matrix.shape[1])
     n_rows, n_cols = matrix.shape  # cells are square, but a long thin matrix is widened to tell its columns apart
-    height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, 26 * n_rows))
-    width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, 26 * n_cols))
+    height = size if n_rows >= n_cols else max(size * n_rows // n_cols, min(size, MIN_CELL * n_rows))
+    width = size if n_cols >= n_rows else max(size * n_cols // n_rows, min(size, MIN_CELL * n_cols))
     if max(matrix.shape) > MAX_RECT_SIDE:
         return _image_chart(matrix, row_axis, col_axis, ramp, title, marked_row, (width, height), select)
     data = {"cells": cell_columns(matrix, row_axis.labels, col_axis.labels), "bar": layers.bar_data(ramp)}
@@ -91,7 +86,7 @@ def matrix_chart(
     spec = _cells(
         rows=AxisTexts(row_axis.name, tuple(row_axis.labels)),
         columns=AxisTexts(col_axis.name, tuple(col_axis.labels)),
-        bar=Bar.of(ramp, title, min(width, 260)),
+        bar=Bar.of(ramp, title, min(width, MAX_BAR_LENGTH)),
         font_size=font_size,
         hover_rows=hover_rows,
         is_framed=bool(framed),
@@ -102,9 +97,9 @@ def matrix_chart(
     return Chart(spec, data)
 
 
-def pair_axes(single: Axis) -> tuple[Axis, Axis]:
-    """Return the axes of a map of pairs: of the first member down, of the second across; single are its members."""
-    first, second = (Axis(f"{member} of the {single.name}", single.labels) for member in ("first", "second"))
+def pair_axes(members: Axis) -> tuple[Axis, Axis]:
+    """Return the axes of a map of pairs of these members: of the first one down, of the second one across."""
+    first, second = (Axis(f"{ordinal} of the {members.name}", members.labels) for ordinal in ("first", "second"))
     return first, second
 
 
@@ -130,12 +125,12 @@ def _cells(
     cells = named("cells").mark_rect(invalid=None).encode(x, y, colour, tooltip=tooltip)
     if hover_rows:
         hovered = alt.selection_point(name="looked", fields=["row"], on="pointerover", clear="pointerout")
-        strong = alt.condition(hovered, alt.value(1), alt.value(0.3))
-        cells = cells.encode(opacity=strong).properties(name="view_cells").add_params(hovered)
+        opacity = alt.condition(hovered, alt.value(1), alt.value(0.3))
+        cells = cells.encode(opacity=opacity).properties(name="view_cells").add_params(hovered)
     cells = layers.clickable(cells, select, "row", "col") if select else cells
     drawing = [named("bar").mark_point(**QUIET, opacity=0, size=0), cells]  # Vega knows the data of what is drawn
-    letters = font_size / FONT_SIZE
-    if cell_width >= MIN_NUMBER_WIDTH * letters and cell_height >= MIN_NUMBER_HEIGHT * letters:
+    enlargement = font_size / FONT_SIZE
+    if cell_width >= MIN_NUMBER_WIDTH * enlargement and cell_height >= MIN_NUMBER_HEIGHT * enlargement:
         numbers = named("cells").mark_text(tooltip=None, fontSize=font_size, aria=True)
         numbers = numbers.encode(x, y, alt.Text("value:Q", format=".2f"), color=_contrast(bar))
         drawing.append(numbers.transform_filter("!datum.masked"))
@@ -156,32 +151,32 @@ def _cell_tooltip(rows: AxisTexts, columns: AxisTexts, bar: Bar) -> list[alt.Too
 
 
 def _tooltip_titles(rows: AxisTexts, columns: AxisTexts) -> tuple[str, str]:
-    """Return what a tooltip calls rows and columns: of two equal titles it would show one."""
+    """Return the titles of rows and columns in a tooltip; equal ones get a suffix, as Vega would show only one."""
     titles = rows.title, columns.title
     return titles if rows.title != columns.title else (f"{rows.title}, row", f"{columns.title}, column")
 
 
 def _contrast(bar: Bar) -> alt.ColorValue:
-    """Return the colour in which a number can be read on its cell."""
+    """Return the colour in which a number can be read on its cell: white where the bar's colour there is dark."""
     colours = Ramp(bar.colours, 0, 1).lookup(64)
-    if colours[:, 3].min() < 255:  # the page's paper shows, and its letters can be read
+    if colours[:, 3].min() < 255:  # the page shows through: the colour of its letters can be read
         return alt.ColorValue(INK_COLOURS[-1])
-    share = f"(datum.value - {BAR_LOW}) / max({BAR_HIGH} - {BAR_LOW}, 1e-30)"
-    index = f"floor(63 * pow(clamp({share}, 0, 1), {BAR_EXPONENT}))"
-    dark = json.dumps(is_dark(colours[:, :3]).astype(int).tolist())
-    return alt.ColorValue(condition={"test": f"{dark}[{index}]", "value": "#ffffff"}, value=DARK_COLOUR)
+    fraction = f"(datum.value - {BAR_LOW}) / max({BAR_HIGH} - {BAR_LOW}, 1e-30)"
+    index = f"floor({len(colours) - 1} * pow(clamp({fraction}, 0, 1), {BAR_EXPONENT}))"
+    are_dark = json.dumps(is_dark(colours[:, :3]).astype(int).tolist())
+    return alt.ColorValue(condition={"test": f"{are_dark}[{index}]", "value": "#ffffff"}, value=DARK_COLOUR)
 
 
 def _label_axis(
     texts: AxisTexts, length: int, *, is_upright: bool = False, position: str = "datum.value", **options: Any
 ) -> alt.Axis:
-    """Return an axis of positions with texts as labels, so that repeated words stay apart; upright where they fit."""
+    """Return an axis of positions with texts as labels, so that repeated words stay apart; slanted where too long."""
     n, longest = len(texts.labels), max(map(len, texts.labels), default=0)
-    every = -(-n // max(1, int(length // 14)))
-    fits = is_upright or longest <= 3 or 7 * longest <= every * length / max(n, 1)
+    interval = -(-n // max(1, int(length // LABEL_DISTANCE)))
+    fits = is_upright or longest <= 3 or LETTER_WIDTH * longest <= interval * length / max(n, 1)
     return alt.Axis(
         title=texts.title,
-        labelExpr=layers.label_expression(texts.labels, position, every),
+        labelExpr=layers.label_expression(texts.labels, position, interval),
         labelAngle=0 if fits else -45,
         labelLimit=90,
         ticks=False,
@@ -210,7 +205,7 @@ def _image_chart(
     select: str | None,
 ) -> Chart:
     n_rows, n_cols = matrix.shape
-    n_blocks = (n_rows, max(1, MAX_PIECES // n_rows)) if select else (TOOLTIP_BLOCKS, TOOLTIP_BLOCKS)
+    n_blocks = (n_rows, max(1, MAX_ROW_BLOCKS // n_rows)) if select else (TOOLTIP_BLOCKS, TOOLTIP_BLOCKS)
     data, blocks = {}, _block_columns(matrix, row_axis, col_axis, n_blocks)
     if select and marked_row is not None:  # first, so that the browser shows it as the chart's data
         cells = cell_columns(matrix[[marked_row]], [row_axis.labels[marked_row]], col_axis.labels)
@@ -223,7 +218,7 @@ def _image_chart(
     rows, columns = (
         AxisTexts(axis.name, () if len(axis) > MAX_RECT_SIDE else tuple(axis.labels)) for axis in (row_axis, col_axis)
     )
-    bar = Bar.of(ramp, title, min(size[0], 260))
+    bar = Bar.of(ramp, title, min(size[0], MAX_BAR_LENGTH))
     return Chart(_image(rows, columns, (n_cols, n_rows), bar, marked_row is not None, size, select), data)
 
 
@@ -265,21 +260,21 @@ def _image(
 
 
 def _block_columns(matrix: np.ndarray, row_axis: Axis, col_axis: Axis, n_blocks: tuple[int, int]) -> Columns:
-    """Return the data of the blocks of cells, down and across, in which an image answers the mouse."""
-    n_rows, n_cols = factors = tuple(-(-n // blocks) for n, blocks in zip(matrix.shape, n_blocks, strict=True))
+    """Return rectangles with mean and largest number, one for each of n_blocks (down, across) at most."""
+    block_rows, block_cols = (-(-n // blocks) for n, blocks in zip(matrix.shape, n_blocks, strict=True))
     finite = np.where(np.isfinite(matrix), matrix, np.nan)
-    largest = reduce_blocks(finite, (n_rows, n_cols), np.fmax)
-    counts = reduce_blocks(np.isfinite(matrix).astype(float), (n_rows, n_cols), np.add)
-    means = reduce_blocks(np.nan_to_num(finite), (n_rows, n_cols), np.add) / np.maximum(counts, 1)
-    indices = np.indices(largest.shape).reshape(2, -1)
-    tops_lefts = [factor * index for factor, index in zip(factors, indices, strict=True)]
-    sizes = [np.minimum(f, n - first) for f, n, first in zip(factors, matrix.shape, tops_lefts, strict=True)]
+    largest = reduce_blocks(finite, (block_rows, block_cols), np.fmax)
+    counts = reduce_blocks(np.isfinite(matrix).astype(float), (block_rows, block_cols), np.add)
+    means = reduce_blocks(np.nan_to_num(finite), (block_rows, block_cols), np.add) / np.maximum(counts, 1)
+    rows, cols = np.indices(largest.shape).reshape(2, -1)
+    tops, lefts = block_rows * rows, block_cols * cols
+    heights, widths = np.minimum(block_rows, matrix.shape[0] - tops), np.minimum(block_cols, matrix.shape[1] - lefts)
     numbers = {"mean": means, "largest": largest}
     columns = {name: values.ravel().round(6).astype(np.float32) for name, values in numbers.items()}
-    blocks = rectangles(*tops_lefts[::-1], *sizes[::-1], **columns)
-    for name, axis, factor, index in zip(("rows", "cols"), (row_axis, col_axis), factors, indices, strict=True):
-        spans = [f"{first + 1} to {min(first + factor, len(axis))}" for first in range(0, len(axis), factor)]
-        blocks[name] = np.array(spans if factor > 1 else axis.labels, object)[index]
+    blocks = rectangles(lefts, tops, widths, heights, **columns)
+    for name, axis, n, index in (("rows", row_axis, block_rows, rows), ("cols", col_axis, block_cols, cols)):
+        spans = [f"{first + 1} to {min(first + n, len(axis))}" for first in range(0, len(axis), n)]
+        blocks[name] = np.array(spans if n > 1 else axis.labels, object)[index]
     return blocks
 
 
@@ -298,8 +293,8 @@ def guesses_chart(
 ) -> Chart:
     """Draw a matrix (rows, columns), and a circle with a number on each cell that somebody guessed.
 
-    A circle's area is how often its cell was guessed, counts (rows, columns). The picture, its
-    address, of which the cells are parts shines through.
+    The number, and the circle's area, is how often the cell was guessed: counts (rows, columns). If the cells divide a
+    picture, `picture` is its address, and it shines through.
     """
     matrix = matrix_chart(values, row_axis, col_axis, role, title="true number", size=size, font_size=NO_NUMBERS)
     rows, columns = np.nonzero(counts)

@@ -21,9 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_core.attention.capture import watched
+from attention_core.attention.capture import capture_into
 from attention_core.attention.capture.layout import usual_order
-from attention_core.attention.capture.recorder import N_HEADS, is_attention, name_of
+from attention_core.attention.capture.recorder import N_HEADS_NAMES, is_attention, name_of
 from attention_core.attention.capture.trace_builder import BatchSlice, Items, TraceBuilder, from_weights
 from attention_core.attention.edits import Edits
 from attention_core.attention.recording import Recording, is_causal_mask, name_traces
@@ -161,7 +161,7 @@ def trace_second_run(
 
     recording = Recording()
     with (
-        watched(recording, item, written_out=written_out),
+        capture_into(recording, item, written_out=written_out),
         watching(model, lambda: len(recording), on_weights) as rerun,
     ):
         output = run()
@@ -204,7 +204,7 @@ def has_same_heads(weights: Tensor) -> bool:
 def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item: Items = 0) -> list[AttentionTrace]:
     """Return traces of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads."""
     if weights.ndim == 5:
-        n_heads = next((n for n in (getattr(module, key, None) for key in N_HEADS) if isinstance(n, int)), 0)
+        n_heads = next((n for n in (getattr(module, key, None) for key in N_HEADS_NAMES) if isinstance(n, int)), 0)
         weights = (weights.transpose(1, 2) if weights.shape[1] == n_heads else weights).flatten(0, 1)
     note = f"{WEIGHTS_ONLY} {SAME_HEADS}" if has_same_heads(weights) else WEIGHTS_ONLY
     traces = []

@@ -11,7 +11,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, changed
+from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, change
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.features import (
     Layer,
@@ -203,7 +203,7 @@ class DigitReader(RegionEncoder):
                 QUERY.step(states[:-1], looks, units, states=states),
             ),
             steps_after=(
-                STATE.step(states[1:], looks, units, gru_cell=self.cell).with_origin(changed(states[:-1], Role.QUERY)),
+                STATE.step(states[1:], looks, units, gru_cell=self.cell).with_origin(change(states[:-1], Role.QUERY)),
                 OUTPUT.step(probabilities, looks, Axis("classes", CLASSES), classify=self.classify),
             ),
         )

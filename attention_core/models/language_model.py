@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, changed, product
+from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, change, product
 from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
 from attention_core.models.registry import register
 
@@ -158,7 +158,7 @@ class RecurrentLanguage(nn.Module):
                 KEY.step(key, at, W_K=W_K).with_origin(product(x, (W_K, Role.KEY, "W_K"))),
             ),
             steps_after=(
-                MERGED.step(merged, at, units, merge=self.merge).with_origin(changed(context, Role.CONTEXT)),
+                MERGED.step(merged, at, units, merge=self.merge).with_origin(change(context, Role.CONTEXT)),
                 NEXT.step(
                     (merged @ self.embedding.weight.T + self.bias).softmax(-1),
                     at,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.key_pairs import distinct_pairs_mask, not_self_mask, pair_axis, pair_products
-from attention_core.attention.steps import affine, projected, projections
+from attention_core.attention.steps import affine, projection_origins, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import Axis, Role, Story, Text, always
 from attention_core.data.match3 import MAX_NUMBERS, MIN_NUMBERS, MODULUS
@@ -84,7 +84,7 @@ class Match3Head(TracedModel):
     """
 
     vectors: Tensor
-    takes = torch.int64
+    input_dtype = torch.int64
 
     def __init__(self, config: Match3Config) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class Match3Head(TracedModel):
                 code="$name = $x @ W_$letter + b_$letter",
                 explanation="A learned projection of each number: what it $meaning.",
                 inputs=partial(always, named),
-                origins=projected((everyone[:-1], everyone, everyone), named),
+                origins=projection_origins((everyone[:-1], everyone, everyone), named),
                 x=("x[:-1]", "x", "x"),
             ),
         )

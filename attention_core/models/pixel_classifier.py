@@ -15,9 +15,9 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.positions import cell_positions
 from attention_core.attention.rotations import plane_waves, rotate
-from attention_core.attention.steps import affine, projected, projections
+from attention_core.attention.steps import affine, projection_origins, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import UNKNOWN, Axis, Role, Step, Story, Text, always, changed
+from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change
 from attention_core.models.registry import register
 
 PIXELS = Text(
@@ -287,7 +287,7 @@ class PixelClassifier(TracedModel):
                     "dimension."
                 ),
                 inputs=partial(always, named),
-                origins=[*projected([tokens] * 3, named)[:2], UNKNOWN],  # values are turned besides
+                origins=[*projection_origins([tokens] * 3, named)[:2], NO_ORIGIN],  # values are turned besides
                 before=("", "", r"R\,("),
                 after=("", "", ")"),
                 rotate=("", "", "\nvalue = rotate(value, positions @ waves.T)"),
@@ -295,7 +295,7 @@ class PixelClassifier(TracedModel):
             ),
         )
         steps_after = (
-            RELATIVE.step(collected, pixels, **rotation).with_origin(changed(context, Role.CONTEXT)),
+            RELATIVE.step(collected, pixels, **rotation).with_origin(change(context, Role.CONTEXT)),
             FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
         )
         answered["size"] = side // self.config.cells

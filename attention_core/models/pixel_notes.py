@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.steps import projected, projections
+from attention_core.attention.steps import projection_origins, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.models.pixel_classifier import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
@@ -145,7 +145,7 @@ class PixelNotes(PixelControl, TracedModel):
                     "A learned projection of the same tokens: what each pixel $meaning. One picture per dimension."
                 ),
                 inputs=lambda head: matrices,
-                origins=projected([tokens] * 3, matrices),
+                origins=projection_origins([tokens] * 3, matrices),
             ),
         )
         mechanism = f"plain self-attention over pixels{'' if self.has_softmax else ', without softmax'}"

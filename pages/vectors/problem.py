@@ -12,9 +12,9 @@ from torch import Tensor
 
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import SCORES, Scaled, Score
-from attention_core.attention.steps import projected, projections
+from attention_core.attention.steps import projection_origins, projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import UNKNOWN, Axis, Role, Step, Story, Text, always, changed, product
+from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change, product
 from attention_core.files import find_file
 
 MAX_ROWS, MAX_COLUMNS = 6, 6
@@ -218,7 +218,7 @@ def trace_of(problem: Problem, edits: Edits = ()) -> AttentionTrace:
     mixed = product((context, Role.CONTEXT, "C"), (tables["W_O"], Role.OUTPUT, "W_O"))
     steps = (
         OUTPUT.step(output, queries, _numbered(output), W_O=tables["W_O"]).with_origin(mixed),
-        RESIDUAL.step(tables["X"] + output, queries, _numbered(output)).with_origin(changed(output, Role.OUTPUT)),
+        RESIDUAL.step(tables["X"] + output, queries, _numbered(output)).with_origin(change(output, Role.OUTPUT)),
     )
     return computed.with_story(steps_after=steps)
 
@@ -251,7 +251,9 @@ def _steps_before(
         code=code,
         explanation=words,
         inputs=partial(always, named),
-        origins=[UNKNOWN] * 3 if problem.is_direct else projected([tables[x], tables[y], tables[y]], tables, (x, y, y)),
+        origins=[NO_ORIGIN] * 3
+        if problem.is_direct
+        else projection_origins([tables[x], tables[y], tables[y]], tables, (x, y, y)),
         x=(x, y, y),
     )
     return (*steps, *vector_steps)

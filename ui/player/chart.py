@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import UNKNOWN, Step
+from attention_core.attention.types import NO_ORIGIN, Step
 from ui.player.picture import StepLook, has_bars, picture_key, show_step_heatmap, show_step_picture
 from ui.player.stepper import Stepper
 from ui.player.steps import step_of, steps_of
@@ -88,6 +88,6 @@ def show_numbers(
     For the options see show_step_chart.
     """
     numbers = torch.as_tensor(values)
-    fixed: dict[str, Any] = {"name": str(fields.get("title", "weights")).lower(), "code": "", "origin": UNKNOWN}
+    fixed: dict[str, Any] = {"name": str(fields.get("title", "weights")).lower(), "code": "", "origin": NO_ORIGIN}
     step = replace(step_of(trace, "weights"), compute=lambda *_: numbers, **fixed, **fields)
     show_step_chart(trace, step, 0, lambda _: look, name, **options)

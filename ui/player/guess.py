@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import UNKNOWN, Role, Step
+from attention_core.attention.types import NO_ORIGIN, Role, Step
 from attention_core.explain.guess import KeyPicture, compare, options
 from ui.chart import draw_map
 from ui.labels import error_markdown, literal
@@ -93,7 +93,7 @@ class Guess:
                 self.cell.value = (step.name, row, column)
 
             empty = replace(
-                step, role=Role.WEIGHTS, code="", origin=UNKNOWN, compute=lambda *_: torch.full(step.shape, math.nan)
+                step, role=Role.WEIGHTS, code="", origin=NO_ORIGIN, compute=lambda *_: torch.full(step.shape, math.nan)
             )
             show_step_picture(trace, empty, head, look, f"{self.name}_empty", on_choose=take_cell)
         elif columns := options(step, head, row):

@@ -45,6 +45,6 @@ attention and in which none was seen. `trace_builder.py` builds the traces:
 copies of one item of the batch, or of all; masks that several calls share are copied once.
 """
 
-from attention_core.attention.capture.watch import capture, watched
+from attention_core.attention.capture.watch import capture, capture_into
 
-__all__ = ["capture", "watched"]
+__all__ = ["capture", "capture_into"]

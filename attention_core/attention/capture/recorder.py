@@ -20,17 +20,17 @@ from attention_core.attention.inside_torch import PRETENDED, computes_gradients,
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import AttentionTrace
 
-N_HEADS = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads", "n_head", "heads", "nhead", "h")
+N_HEADS_NAMES = ("num_heads", "n_heads", "num_attention_heads", "num_attn_heads", "n_head", "heads", "nhead", "h")
 """What modules call their number of heads."""
-HELPERS = ("output", "projection", "norm", "dropout", "mask", "embeddings", "intermediate")
-"""Ends of the names of modules that belong to an attention and are none."""
+HELPER_ENDINGS = ("output", "projection", "norm", "dropout", "mask", "embeddings", "intermediate")
+"""Endings of the class names of modules that belong to an attention and are none."""
 MAX_LISTED = 12
 
 
 def is_attention(module: nn.Module) -> bool:
-    """Return whether a module calls itself attention, and not a part of one."""
+    """Return whether a module is an attention by the name of its class, and not a part of one."""
     name = type(module).__name__.lower()
-    return ("attention" in name or "attn" in name) and not name.endswith(HELPERS)
+    return ("attention" in name or "attn" in name) and not name.endswith(HELPER_ENDINGS)
 
 
 def name_of(model: nn.Module) -> str:
@@ -41,10 +41,10 @@ def name_of(model: nn.Module) -> str:
 
 @dataclass(eq=False)
 class _ModuleCall:
-    module: nn.Module  # the module
-    n_items: int  # the first dimension of the tensor that it, or a module inside, was given, if that has more; else 0
-    n_before: int  # how many attentions had been met when it was entered
-    has_attention: bool = False  # whether one was met that belongs to no attention module inside it
+    module: nn.Module
+    n_items: int  # the length of the first tensor of 2 dimensions or more that it, or a module inside, got; or 0
+    n_before: int  # attentions that were counted before this call
+    has_attention: bool = False  # whether it ran an attention that belongs to no attention module inside it
 
 
 class ModuleStack:
@@ -54,10 +54,10 @@ class ModuleStack:
         self.unseen: dict[str, str] = {}  # path -> class of attention modules inside which none was recorded
         self._n_attentions = 0
         self._stack: list[_ModuleCall] = []
-        self._root: nn.Module | None = None
-        self._learner: nn.Module | None = None
-        self._learned: frozenset[int] = frozenset()
+        self._paths_root: nn.Module | None = None  # of whose modules _paths are
         self._paths: dict[nn.Module, str] = {}
+        self._learned_root: nn.Module | None = None  # of whose parameters _learned are
+        self._learned: frozenset[int] = frozenset()
 
     @property
     def modules(self) -> tuple[nn.Module, ...]:
@@ -65,13 +65,13 @@ class ModuleStack:
 
     @property
     def path(self) -> str:
-        """The dotted name of the innermost module that the outermost has; empty where there is none."""
+        """The path, in the outermost module, of the innermost module that has one; else empty."""
         return self._path_at(len(self._stack))
 
     def _path_at(self, depth: int) -> str:
-        if self._stack and self._stack[0].module is not self._root:
-            self._root = self._stack[0].module
-            self._paths = {module: _uncompiled(name) for name, module in self._root.named_modules()}
+        if self._stack and self._stack[0].module is not self._paths_root:
+            self._paths_root = self._stack[0].module
+            self._paths = {module: _uncompiled(name) for name, module in self._paths_root.named_modules()}
         modules = (call.module for call in reversed(self._stack[:depth]))
         return next((self._paths[module] for module in modules if module in self._paths), "")
 
@@ -85,23 +85,23 @@ class ModuleStack:
 
     @property
     def n_items(self) -> int:
-        """How many items the outermost module with a tensor was given; 0 where none was."""
-        return next((entered.n_items for entered in self._stack if entered.n_items), 0)
+        """The size of the batch that the outermost module with a tensor got; 0 where none got one."""
+        return next((call.n_items for call in self._stack if call.n_items), 0)
 
     @property
     def learned(self) -> frozenset[int]:
         """The storages of the parameters of the outermost module."""
-        if self._stack and self._stack[0].module is not self._learner:
-            self._learner = self._stack[0].module
-            self._learned = frozenset(map(storage_of, self._learner.parameters()))
+        if self._stack and self._stack[0].module is not self._learned_root:
+            self._learned_root = self._stack[0].module
+            self._learned = frozenset(map(storage_of, self._learned_root.parameters()))
         return self._learned
 
     @property
     def run(self) -> object:
-        """What tells this run of the innermost module from its other ones."""
+        """An object that stands for this call of the innermost module: another call has another one."""
         return self._stack[-1] if self._stack else None
 
-    def note_attention(self) -> None:
+    def count_attention(self) -> None:
         self._n_attentions += 1
         for call in reversed(self._stack):
             if is_attention(call.module):
@@ -111,7 +111,7 @@ class ModuleStack:
     def enter(self, module: nn.Module, arguments: Iterable[Any] = ()) -> None:
         n_items = next((len(argument) for argument in arguments if is_plain(argument) and argument.ndim > 1), 0)
         self._stack.append(_ModuleCall(module, n_items, self._n_attentions))
-        for call in self._stack:  # torch's hooks tell no keyword arguments
+        for call in self._stack:  # hooks get no keyword arguments: this module's tensor may be the first seen
             call.n_items = call.n_items or n_items
 
     def leave(self, module: nn.Module) -> None:
@@ -123,7 +123,7 @@ class ModuleStack:
             self._stack.pop()
 
     def _note_if_unseen(self, call: _ModuleCall) -> None:
-        """Note an attention module in which none was recorded, unless that is so of a module inside it."""
+        """Add to `unseen` an attention module in which none was recorded, unless a module inside it is in there."""
         path, name = self._path_at(len(self._stack)), type(call.module).__name__
         inner = [inner_path for inner_path in self.unseen if inner_path.startswith(f"{path}.")]
         if call.has_attention:  # modules inside it belong to it
@@ -159,14 +159,14 @@ Make = Callable[[Order], list[AttentionTrace]]
 
 @dataclass(eq=False)
 class Recorded:
-    """An attention that was recorded, of which more may become known."""
+    """An attention that was recorded, whose heads and items may turn out to be others as its output is followed."""
 
     name: str
-    run: object  # of the module that made the call
+    run: object  # of the module that made the call, see ModuleStack.run
     order: Order  # of the axes before its queries, as far as it is known
-    make: Make | None  # None = no more will become known
-    traces: list[AttentionTrace]  # as it is made: one, or one of each part of the batch
-    named_traces: list[AttentionTrace]  # the same as they are in the recording
+    make: Make | None  # makes its traces for another order; None = the order is final
+    traces: list[AttentionTrace]  # as made: one, or one for each slice of the batch
+    named_traces: list[AttentionTrace]  # the same traces, named, as they are in the recording
     is_folded: bool  # whether the call had no dimension for heads, or one for heads and items together
 
 
@@ -176,11 +176,11 @@ class Recorder:
     def __init__(self, recording: Recording, stack: ModuleStack, item: Items) -> None:
         self.recording, self.stack, self.builder = recording, stack, TraceBuilder(item)
         self._n_calls: dict[str, int] = {}
-        self._faults: dict[str, None] = {}
+        self._notes: dict[str, None] = {}  # in order, each once
 
     @contextmanager
     def unwatched(self, name: str = "") -> Iterator[None]:
-        """Run a block for the record alone: no mode and no gradient sees it, and an error becomes a note."""
+        """Run a block that only records: modes and gradients do not see it, and an error in it becomes a note."""
         try:
             with unseen(), torch.no_grad():
                 yield
@@ -191,15 +191,15 @@ class Recorder:
     def add(
         self, make: Make, tensor: Any, order: Order, is_folded: bool = False, sides: Sides = Sides()
     ) -> Recorded | None:
-        """Record what make returns, of a call with this tensor; a fault becomes a note."""
-        self.stack.note_attention()
+        """Record the traces that make returns for a call with this tensor; None if there is a note instead."""
+        self.stack.count_attention()
         path = self.stack.path
         name = path or f"attention.{len(self.recording)}"
         if reason := reason_to_skip(tensor):
             self.note(f"{name}: not kept, {reason}.")
             return None
         with self.unwatched(name), torch.autocast(tensor.device.type, enabled=False):
-            make = partial(_changed, sides.annotate, make)
+            make = partial(_make_and_change, sides.annotate, make)
             traces = make(order)
             self.recording.model = self.recording.model or next(filter(None, map(name_of, self.stack.modules)), "")
             number = self._n_calls[path] = self._n_calls.get(path, 0) + 1
@@ -211,47 +211,48 @@ class Recorder:
 
     def settle(self, recorded: Recorded, order: Order, *, is_last: bool = False) -> None:
         """Make traces anew where the order of the axes before the queries turns out to be another one."""
-        is_settled = _sorted(order) == _sorted(recorded.order) and order.is_batch_first and not recorded.is_folded
+        is_same = _sorted_axes(order) == _sorted_axes(recorded.order)
+        is_settled = is_same and order.is_batch_first and not recorded.is_folded
         if recorded.make is not None and not is_settled:
             with self.unwatched(recorded.name), torch.autocast(recorded.traces[0].query.device.type, enabled=False):
-                self._exchange(recorded, recorded.make(order))
+                self._replace_traces(recorded, recorded.make(order))
                 recorded.order, recorded.is_folded = order, False
         if is_last:
             recorded.make = None
 
     def join(self, calls: Sequence[Recorded], along: str) -> list[Recorded]:
-        """Make one of calls that are chunks of one, along its "queries", "heads" or "items"; return what is left.
+        """Join calls that are chunks of one attention, along "queries", "heads" or "items"; return those that remain.
 
-        Nothing is done where they cannot be that.
+        Where they do not fit together, all remain as they are.
         """
         first, *later = calls
         with self.unwatched(first.name):
             if along == "items":
-                slices = {
-                    batch_slice.number: batch_slice for batch_slice in self.builder.slices(usual_order((len(calls), 1)))
-                }
-                for number, recorded in enumerate(calls):
-                    change = partial(_as_slice, slices.get(number))
-                    recorded.name, recorded.make = (
-                        first.name,
-                        recorded.make and partial(_changed, change, recorded.make),
-                    )
-                    self._exchange(recorded, change(recorded.traces))
-                return [calls[number] for number in slices]
+                return self._join_items(calls)
             for recorded in calls:
                 if along == "heads" and recorded.is_folded:
                     self.settle(recorded, all_items(recorded.order))
             if traces := joined([recorded.traces for recorded in calls], along):
                 makes = [recorded.make for recorded in calls if recorded.make is not None]
-                is_open = len(makes) == len(calls)
-                first.make = (lambda order: joined([make(order) for make in makes], along)) if is_open else None
+                has_all_makes = len(makes) == len(calls)
+                first.make = (lambda order: joined([make(order) for make in makes], along)) if has_all_makes else None
                 for recorded in later:
-                    self._exchange(recorded, [])
-                self._exchange(first, traces)
+                    self._replace_traces(recorded, [])
+                self._replace_traces(first, traces)
                 return [first]
         return list(calls)
 
-    def _exchange(self, recorded: Recorded, traces: list[AttentionTrace]) -> None:
+    def _join_items(self, calls: Sequence[Recorded]) -> list[Recorded]:
+        """Name calls with one item each as the slices of one batch; return those that the recording has to have."""
+        slices = {batch_slice.number: batch_slice for batch_slice in self.builder.slices(usual_order((len(calls), 1)))}
+        for number, recorded in enumerate(calls):
+            change = partial(_as_slice, slices.get(number))
+            recorded.name = calls[0].name
+            recorded.make = recorded.make and partial(_make_and_change, change, recorded.make)
+            self._replace_traces(recorded, change(recorded.traces))
+        return [calls[number] for number in slices]
+
+    def _replace_traces(self, recorded: Recorded, traces: list[AttentionTrace]) -> None:
         all_traces, start = self.recording.traces, self.recording.traces.index(recorded.named_traces[0])
         named_traces = [_named(trace, recorded.name) for trace in traces]
         all_traces[start : start + len(recorded.named_traces)] = named_traces
@@ -271,19 +272,20 @@ class Recorder:
         mechanism: str = "scaled dot product attention",
         sides: Sides = Sides(),
     ) -> Recorded | None:
+        """Record a call of fused attention; the arguments are those of F.scaled_dot_product_attention."""
         if reason_to_skip(query):  # its sizes, too, may stand for any number
             return self.add(lambda _: [], query, Order(()))
-        short, n_items = _autocast_type(query), self.stack.n_items
+        autocast_dtype, n_items = _autocast_dtype(query), self.stack.n_items
         usual = usual_order(sizes_of(query, key, value), n_items if query.ndim < 4 else 0)
 
         def make(order: Order) -> list[AttentionTrace]:
             notes = [f"Dropout of {dropout_p:g} was on; these are the weights before it."] if dropout_p else []
             inputs, mask, causal = [query, key, value], attn_mask, is_causal
-            if short is None:
+            if autocast_dtype is None:
                 notes.append(precision_note(query.dtype))
             else:
-                inputs = [tensor.to(short) for tensor in inputs]
-                notes.append(f"Under autocast the model computed in {str(short).removeprefix('torch.')}.")
+                inputs = [tensor.to(autocast_dtype) for tensor in inputs]
+                notes.append(f"Under autocast the model computed in {str(autocast_dtype).removeprefix('torch.')}.")
             if isinstance(mask, CausalBias):
                 causal = mask.variant == CausalVariant.UPPER_LEFT
                 n_queries, n_keys = query.shape[-2], key.shape[-2]
@@ -299,18 +301,19 @@ class Recorder:
         return self.add(make, query, usual, query.ndim < 4, sides)
 
     def note_choice(self) -> None:
-        self.stack.note_attention()
+        """Note a softmax over options that the model learned, which is no attention."""
+        self.stack.count_attention()
         reason = "a softmax over options that were learned, such as experts or classes, and not over positions"
         self.note(f"{self.stack.path or 'A product'}: left out, {reason}.")
 
     def note_edges(self, modules: Sequence[nn.Module]) -> None:
-        """Note attention over edges, of the innermost module that runs now and was among these."""
-        self.stack.note_attention()
+        """Note attention over the edges of a graph, by the innermost of these modules that is still running."""
+        self.stack.count_attention()
         reason = "a softmax over the edges of a graph, added up by index, cannot be followed"
         self.note(f"Not seen: {self.stack.name_among(modules) or 'attention'}, {reason}.")
 
     def note(self, text: str) -> None:
-        self._faults.setdefault(text)
+        self._notes.setdefault(text)
         self.update_note()
 
     def update_note(self, *further_notes: str) -> None:
@@ -318,34 +321,35 @@ class Recorder:
         unlisted = f" and {len(missed) - MAX_LISTED} more" if len(missed) > MAX_LISTED else ""
         listed = ", ".join(missed[:MAX_LISTED]) + unlisted
         unseen = f"Not seen: {listed}, which ran without any attention that can be followed." if missed else ""
-        self.recording.note = " ".join(filter(None, [*self._faults, unseen, *further_notes]))
+        self.recording.note = " ".join(filter(None, [*self._notes, unseen, *further_notes]))
 
 
 def _named(trace: AttentionTrace, name: str) -> AttentionTrace:
-    """Return a trace under a name, with what it calls itself behind that: the part of the batch."""
+    """Return a trace with this name before the one it has, which is empty or its slice of the batch."""
     return trace.with_story(name=f"{name} {trace.story.name}".strip())
 
 
 def _as_slice(batch_slice: BatchSlice | None, traces: list[AttentionTrace]) -> list[AttentionTrace]:
-    """Return the traces as those of one slice of the batch; none where that is not recorded."""
+    """Return the traces with name and note of a slice of the batch; none where the slice is not recorded."""
     if batch_slice is None:
         return []
     named = (trace.with_story(name=batch_slice.name or trace.story.name) for trace in traces)
     return [with_note(trace, batch_slice.note) for trace in named]
 
 
-def _changed(change: Callable[[list[AttentionTrace]], list[AttentionTrace]], make: Make, order: Order) -> Any:
+def _make_and_change(change: Callable[[list[AttentionTrace]], list[AttentionTrace]], make: Make, order: Order) -> Any:
     return change(make(order))
 
 
-def _sorted(order: Order) -> list[SubAxis]:
-    """Return heads, then items, those that are more than one."""
+def _sorted_axes(order: Order) -> list[SubAxis]:
+    """Return the axes of more than one position, those of items before those of heads."""
     sub_axes = [sub_axis for sub_axis in order.sub_axes if sub_axis.n > 1]
     return sorted(sub_axes, key=lambda sub_axis: sub_axis.is_head)
 
 
 def _uncompiled(name: str) -> str:
-    return ".".join(step for step in name.split(".") if step != "_orig_mod")
+    """Return a path without the segments of modules that torch.compile puts around others."""
+    return ".".join(segment for segment in name.split(".") if segment != "_orig_mod")
 
 
 def reason_to_skip(tensor: Any) -> str:
@@ -361,9 +365,9 @@ def reason_to_skip(tensor: Any) -> str:
     return ""
 
 
-def _autocast_type(query: Tensor) -> torch.dtype | None:
-    """Return in what a call computes under autocast, where that is another type than the query's."""
+def _autocast_dtype(query: Tensor) -> torch.dtype | None:
+    """Return the type in which a call computes under autocast; None where that is the query's."""
     if not torch.is_autocast_enabled(query.device.type):
         return None
-    short = torch.get_autocast_dtype(query.device.type)
-    return short if query.is_floating_point() and query.dtype not in (short, torch.float64) else None
+    dtype = torch.get_autocast_dtype(query.device.type)
+    return dtype if query.is_floating_point() and query.dtype not in (dtype, torch.float64) else None

@@ -24,7 +24,7 @@ NO_ATTENTION = (
     "No call of scaled_dot_product_attention or of nn.MultiheadAttention was made, and no softmax met values in a "
     "product of matrices; attention that is written out in another way cannot be seen."
 )
-TRACED = "While torch.jit.trace writes down what a model does, nothing is recorded."
+NO_JIT_TRACING = "While torch.jit.trace writes down what a model does, nothing is recorded."
 _SWITCH_LOCK = Lock("switches of torch")
 """Held while switches of torch are set, or set back."""
 
@@ -33,30 +33,30 @@ _SWITCH_LOCK = Lock("switches of torch")
 def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Sequence[str] = ()) -> Iterator[Recording]:
     """Record every attention inside the block; outputs and random numbers are the same as without.
 
-    One item of each batch is kept, or all. The traces are there as soon as they are made, also when the block ends with
-    an exception. Torch's fast path for nn.MultiheadAttention and nn.TransformerEncoder, which hides its attention, is
-    off inside the block and as it was afterwards; compiled modules run there as they are written. What cannot be kept,
-    and modules that call themselves attention and in which none was seen, are told in the note of the recording.
+    One item of each batch is recorded, or all. Each trace is in the recording as soon as its call returns, and stays if
+    the block ends with an exception. Inside the block torch's fast path for nn.MultiheadAttention and
+    nn.TransformerEncoder is off, since it hides its attention, and compiled modules run as they are written. The note
+    of the recording lists calls that could not be recorded, and modules of attention in which none was seen.
 
-    To know which module calls, torch's own hooks are on all modules inside the block. In other threads they do nothing,
-    and a call of a module takes a few microseconds longer. With such hooks torch warns where a module is called that
-    torch.compile made, and refuses torch.export.export(strict=True). Its own causal masks, CausalBias, can be made
-    before the block only: torch cannot make them while a TorchDispatchMode is on.
+    To know which module makes a call, the block sets torch's hooks of all modules. A call of a module takes a few
+    microseconds longer with them; in other threads they do nothing. With such hooks torch warns when a compiled module
+    is called, and refuses torch.export.export(strict=True). Its causal masks, CausalBias, have to be made before the
+    block: torch cannot make them while a TorchDispatchMode is on.
 
     Args:
-        item: of the batch, from 0; of windows the first of that item. "all" keeps every item and every window, as
-            traces of their own such as "layers.0 (item 1, window 3)".
-        tokens: what the positions of the input are called; axes of their number are labelled when the block ends.
+        item: the item of the batch to record, from 0, of its windows the first; "all" records every item and every
+            window as a trace of its own, such as "layers.0 (item 1, window 3)".
+        tokens: labels of the input's positions; when the block ends, all axes of their length get them.
         target_tokens: those of a decoder beside an encoder.
 
     Yields:
-        the recording. Inside the forward of an nn.Module a trace is named after the place of the module that made the
-        call, such as "layers.3.self_attn", seen from the module that was called first; elsewhere "attention.0",
-        "attention.1" and so on by its number.
+        the recording. Inside the forward of an nn.Module a trace is named after the path of the module that made the
+        call, such as "layers.3.self_attn", seen from the module that was called first; elsewhere it is "attention.0",
+        "attention.1" and so on.
     """
     recording = Recording()
     try:
-        with watched(recording, item):
+        with capture_into(recording, item):
             yield recording
     finally:
         if not recording.traces and not recording.note:
@@ -66,8 +66,8 @@ def capture(*, item: Items = 0, tokens: Sequence[str] = (), target_tokens: Seque
 
 
 @contextmanager
-def watched(recording: Recording, item: Items = 0, *, written_out: bool = True) -> Iterator[None]:
-    """Record the attention inside the block, as capture does; that which is written out only if asked to."""
+def capture_into(recording: Recording, item: Items = 0, *, written_out: bool = True) -> Iterator[None]:
+    """Record the attention inside the block, as capture does; attention that is written out is optional."""
     with _switches_off(), track_modules() as stack:
         recorder = Recorder(recording, stack, item)
         mode = WrittenOut(recorder)
@@ -81,8 +81,8 @@ def watched(recording: Recording, item: Items = 0, *, written_out: bool = True) 
 class _Switches:
     """How many captures are open, in all threads, and what restores torch's switches when the last one is closed.
 
-    Inside, torch's fast path for encoders is off, and what is to be compiled runs as it is written: compilers refuse a
-    thread that is watched, and would hide what they have compiled.
+    While one is open, torch's fast path for encoders is off, and compiled code runs as it is written: compilers refuse
+    a thread that is watched, and the operations inside compiled code cannot be seen.
     """
 
     n_open = 0
@@ -120,7 +120,7 @@ class _FunctionMode(TorchFunctionMode):
         if torch.compiler.is_dynamo_compiling():
             return func(*args, **kwargs)
         if is_jit_tracing():
-            self._recorder.note(TRACED)
+            self._recorder.note(NO_JIT_TRACING)
             with self._written_out.ignore_products(*args, *kwargs.values()):
                 return func(*args, **kwargs)
         if func is F.linear and len(args) > 1 and self._written_out.is_learned(args[1]):
@@ -132,7 +132,7 @@ class _FunctionMode(TorchFunctionMode):
         if func is F.dropout or func is torch.dropout:
             with self._written_out.mark_dropout(*args, **kwargs):
                 return func(*args, **kwargs)
-        # below a transform such as vmap it is seen written out
+        # under a transform such as vmap, attention is recorded from its single operations
         if (func is not _SDPA and func is not _MULTI_HEAD) or any(map(is_transformed, (*args, *kwargs.values()))):
             return func(*args, **kwargs)
         with self._written_out.ignore_products(*args, *kwargs.values()):
@@ -144,10 +144,10 @@ class _FunctionMode(TorchFunctionMode):
         return output
 
     def _record_multi_head(self, *args: Any, **kwargs: Any) -> None:
-        """Run the function of nn.MultiheadAttention once more, for the record alone.
+        """Run the function of nn.MultiheadAttention a second time, only to record it.
 
-        The second run drops nothing and returns no weights, so that its attention is fused. It is in inference mode,
-        where torch hands fused attention to a mode as one operation.
+        The second run has no dropout and returns no weights, so that its attention is fused, and is in inference mode,
+        where a TorchDispatchMode sees fused attention as one operation.
         """
         call = _MULTI_HEAD_SIGNATURE.bind(*args, **kwargs)
         call.apply_defaults()

@@ -20,7 +20,7 @@ from attention_core.attention.trace import AttentionScores
 from attention_core.attention.types import ALL, NONE, Rows
 from attention_core.deprecated import renamed_attribute, warn_renamed
 
-EDITS: dict[str, type[Edit]] = {}  # all kinds of edits by name
+EDITS: dict[str, type[Edit]] = {}  # all registered classes by the names that links and files have for them
 EditTarget = Literal["score function", "key order", "factor", "mask", "scores", "weights", "context"]
 """What an edit changes: the scoring function, the order of the keys, all scores of a head by a factor, the mask, single
 scores, the weights after the softmax, or the context."""
@@ -65,7 +65,7 @@ class Edit:
 
     Attributes:
         name: of the kind, as it stands in links.
-        template: what it does, with the names of its fields in braces; positions are written as labels, or from 1.
+        template: a clause that says what it does, with its fields in braces; see describe().
         target: what it changes; see target_in().
         apply_order: kinds with a lower number are applied first.
         is_fusable: whether fused kernels can compute it: they know a scoring function, a factor per head and keys that
@@ -115,7 +115,10 @@ class Edit:
         return ()
 
     def key_order(self, attention: AttentionScores, head: int) -> Tensor | None:
-        """Return the key whose score each column of a head that it applies to shows, (n_keys,); None = its own."""
+        """Return, for each column of this head, the key whose score stands there, (n_keys,); None = keys stay.
+
+        It is called for heads that the edit applies to.
+        """
         return None
 
     def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
@@ -148,11 +151,11 @@ class Edit:
         return edits
 
     def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
-        """Return the edit for the n queries from `first` on, repeated for n_times copies of them laid end to end."""
+        """Return the edits for a run of the n queries from `first` on alone, with n_times copies of them end to end."""
         return [self]
 
     def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
-        """Return the edit with its keys moved to these indices, without what it does to a key that has None."""
+        """Return the edits for keys that moved to these indices, without what they did to a key that has None."""
         return [self]
 
     def describe(
@@ -160,7 +163,7 @@ class Edit:
     ) -> str:
         """Return what it does in words, with the labels of queries and keys where there are any.
 
-        Of an attention that is not given, a softmax and further keys are assumed.
+        Without an attention, a softmax is assumed, and without labels more keys than it names.
         """
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         for axis, field_name in ((queries, "query"), (keys, "key")):
@@ -231,8 +234,8 @@ class QueryEdit(HeadEdit):
     def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         if self.query is None:
             return [self]
-        times = range(n_times) if first <= self.query < first + n else ()
-        return [replace(self, query=self.query - first + time * n) for time in times]  # type: ignore[call-arg]
+        copies = range(n_times) if first <= self.query < first + n else ()
+        return [replace(self, query=self.query - first + copy * n) for copy in copies]  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)
@@ -326,7 +329,7 @@ class DropHead(QueryEdit):
 
 
 def drop_heads(heads: Iterable[tuple[Any, int]]) -> dict[Any, tuple[Edit, ...]]:
-    """Return the edits that switch off these (attention, head), by attention."""
+    """Return, for each attention, the edits that drop its heads among these pairs (attention, head)."""
     edits: dict[Any, tuple[Edit, ...]] = {}
     for attention, head in sorted(set(heads)):
         edits[attention] = (*edits.get(attention, ()), DropHead(head))
@@ -396,9 +399,12 @@ class PermuteKeys(HeadEdit):
         return order.to(attention.query.device)
 
 
+SEED_STEP = 1_000_003  # more than there are heads, so that no two heads of two seeds have one order
+
+
 @lru_cache(maxsize=64)
 def _random_order(seed: int, head: int, n: int) -> Tensor:
-    return torch.randperm(n, generator=torch.Generator().manual_seed(seed * 1_000_003 + head))
+    return torch.randperm(n, generator=torch.Generator().manual_seed(seed * SEED_STEP + head))
 
 
 @register
@@ -469,12 +475,14 @@ UNIFORM: Edits = (Uniform(),)
 
 
 def restrict_queries(edits: Edits, first: int, n: int, n_times: int = 1, *, is_causal: bool = False) -> Edits:
-    """Return edits for the n queries from `first` on alone; an EditError where a causal attention cannot have them."""
+    """Return edits for a run with these queries only, see Edit.restrict_queries; without later keys if it is causal.
+
+    An EditError where keys are permuted in a causal attention.
+    """
     if is_causal and any(isinstance(edit, PermuteKeys) for edit in edits):
         raise EditError(CAUSAL_REASON)
-    if is_causal:  # keys of later queries are not there yet
-        with_past_keys = (edit.with_keys(lambda key: key if key < first + n else None) for edit in edits)
-        edits = list(chain.from_iterable(with_past_keys))
+    if is_causal:  # the run has no keys of later queries
+        edits = [moved for edit in edits for moved in edit.with_keys(lambda key: key if key < first + n else None)]
     return tuple(chain.from_iterable(edit.restrict_queries(first, n, n_times) for edit in edits))
 
 

@@ -22,7 +22,7 @@ from attention_core.attention.edits.edit import (
 )
 from attention_core.attention.trace import AttentionScores
 
-ROUND_OFF = 1e-6
+ROUND_OFF = 1e-6  # a sum of weights that is this close to 1 counts as 1 when edits are checked
 FULL_ROW = 1 - 1e-9  # set weights with this sum leave nothing for the other keys of the row
 FAR_ABOVE_SINK = 40.0  # a score this far above a sink leaves the sink a weight of e^-40, which float64 rounds to 0
 
@@ -63,9 +63,9 @@ class OutputFrom(HeadEdit):
 class SetWeights(QueryEdit):
     """One query gives some keys these weights, in one head or in all; the other keys share the rest in proportion.
 
-    A weight p is reached by the score log(p / (1 - p)) + logsumexp(scores of the others), computed with the row. All
-    weights set in one row are solved for together. A weight of 0 hides its key; weights that sum to 1 hide all other
-    keys. Without a softmax, or if not renormalised, the numbers are written as they are and the others stay.
+    It sets scores: a weight p has the score log(p) - log(1 - sum of the set weights) + logsumexp(scores of the other
+    keys), so that the softmax gives it exactly. A weight of 0 hides its key; weights that sum to 1 hide all other keys.
+    Without a softmax, or if not renormalised, it sets the weights themselves, and the other weights stay.
 
     Attributes:
         query: the row.
@@ -110,15 +110,15 @@ class SetWeights(QueryEdit):
         set_keys = [key for key, weight in self.weights if weight != 0]
         if allowed is not None and not allowed[0, set_keys].all():
             raise EditError(f"query {self.query} may not look at all of these keys, so they cannot have a weight")
-        left = torch.ones(attention.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
-        left[[key for key, _ in self.weights]] = False
+        unset_keys = torch.ones(attention.n_keys, dtype=torch.bool) if allowed is None else allowed[0].cpu().clone()
+        unset_keys[[key for key, _ in self.weights]] = False
         needs_unset_keys = self._is_renormalised(attention) and self._total < 1 - ROUND_OFF and attention.sinks is None
-        if needs_unset_keys and set_keys and not left.any():
+        if needs_unset_keys and set_keys and not unset_keys.any():
             raise EditError(f"nothing is left in the row of query {self.query} that could take the other weight")
 
     def with_keys(self, index_of: Callable[[int], int | None]) -> list[Edit]:
-        placed = ((index_of(key), weight) for key, weight in self.weights)
-        return [replace(self, weights=tuple((key, weight) for key, weight in placed if key is not None))]
+        moved = ((index_of(key), weight) for key, weight in self.weights)
+        return [replace(self, weights=tuple((key, weight) for key, weight in moved if key is not None))]
 
     @property
     def hides(self) -> bool:  # type: ignore[override]
@@ -153,11 +153,12 @@ class SetWeights(QueryEdit):
             row[~allowed[0]] = -math.inf
         row[[key for key, _ in set_cells]] = -math.inf
         unset_normaliser = float(attention.with_sinks(row.logsumexp(0)[None], head, [self.query])[0])
-        total = self._total
-        if total >= FULL_ROW or unset_normaliser == -math.inf:
-            base = 0.0 if unset_normaliser == -math.inf else unset_normaliser + FAR_ABOVE_SINK
+        if unset_normaliser == -math.inf:
+            base = 0.0
+        elif self._total >= FULL_ROW:
+            base = unset_normaliser + FAR_ABOVE_SINK
         else:
-            base = unset_normaliser - math.log1p(-total)
+            base = unset_normaliser - math.log1p(-self._total)
         for key, weight in set_cells:
             tile[rows, (keys == key).nonzero().T] = base + math.log(weight)
 
@@ -174,13 +175,13 @@ class SetWeights(QueryEdit):
         self, queries: Sequence[str] = (), keys: Sequence[str] = (), attention: AttentionScores | None = None
     ) -> str:
         weights, query_label = dict(self.weights), label(queries, self.query, "query")
-        set_texts = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
+        set_text = ", ".join(f"{label(keys, key, 'key')} a weight of {weight:.4g}" for key, weight in weights.items())
         unset_text = "the others get nothing" if sum(weights.values()) >= FULL_ROW else "the others share the rest"
         is_shared = self.renormalised if attention is None else self._is_renormalised(attention)
-        suffix = f"; {unset_text}" if is_shared else ", and the other weights stay"
         visible = range(len(keys)) if attention is None else attention.visible_keys(self.head or 0, self.query)
-        suffix = "" if weights.keys() >= {*visible} and visible else suffix
-        return f"{query_label} {f'gives {set_texts}{suffix}' if set_texts else 'looks as before'}{self.head_suffix}"
+        are_all_set = visible and weights.keys() >= {*visible}
+        suffix = "" if are_all_set else f"; {unset_text}" if is_shared else ", and the other weights stay"
+        return f"{query_label} {f'gives {set_text}{suffix}' if set_text else 'looks as before'}{self.head_suffix}"
 
 
 @register
@@ -205,19 +206,20 @@ class PatternFrom(HeadEdit):
 
     def check(self, attention: AttentionScores) -> None:
         super().check(attention)
-        pattern, expected = self._fitted_pattern(attention), (attention.n_queries, attention.n_keys)
+        pattern, expected = self._pattern_for(attention), (attention.n_queries, attention.n_keys)
         if pattern.shape != expected:
             raise EditError(f"{self.run} has weights for {tuple(pattern.shape)} queries and keys, here are {expected}")
         allowed = attention.mask_before_edits(self.head)
         if allowed is not None and bool((pattern > 0)[~allowed].any()):
             raise EditError(f"{self.run} looks where a query may not look here")
 
-    def _fitted_pattern(self, attention: AttentionScores) -> Tensor:
+    def _pattern_for(self, attention: AttentionScores) -> Tensor:
+        """Return the pattern without those rows and columns that this attention does not have, or not yet."""
         if self.pattern is None:
             raise EditError(f"the weights of {self.run} are not here yet: with_runs() fills them in")
         pattern = self.pattern.to(attention.query.device)
         if pattern.shape[1] == attention.n_keys:
-            pattern = pattern[: attention.n_queries]  # the others' queries may never come, such as a reader's looks
+            pattern = pattern[: attention.n_queries]  # this run may have fewer, such as a reader that looks less often
         future = pattern[:, attention.n_keys :]  # keys that a decoder, going word by word, has not reached yet
         return pattern[:, : attention.n_keys] if future.numel() and not future.any() else pattern
 
@@ -225,25 +227,26 @@ class PatternFrom(HeadEdit):
         return "scores" if attention.has_softmax else "weights"
 
     def hidden(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor) -> Tensor | None:
-        return self._fitted_pattern(attention)[queries][:, keys] == 0 if attention.has_softmax else None
+        return self._pattern_for(attention)[queries][:, keys] == 0 if attention.has_softmax else None
 
     def change_scores(self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor) -> None:
         if not attention.has_softmax:
             return
-        pattern = self._fitted_pattern(attention)[queries].to(tile)
+        pattern = self._pattern_for(attention)[queries].to(tile)
         base = tile.new_zeros(len(queries), 1)
         if attention.sinks is not None:
             sinks = attention.with_sinks(torch.full_like(base[:, 0], -torch.inf), head, queries)[:, None]
-            left = 1 - pattern.sum(1, keepdim=True)
-            base = sinks + torch.where(left > 1e-6, -left.clamp(min=1e-6).log(), FAR_ABOVE_SINK)
+            sink_weights = 1 - pattern.sum(1, keepdim=True)
+            above_sinks = -sink_weights.clamp(min=ROUND_OFF).log()
+            base = sinks + torch.where(sink_weights > ROUND_OFF, above_sinks, FAR_ABOVE_SINK)
         tile.copy_(pattern[:, keys].log() + base)
-        tile.masked_fill_(pattern[:, keys] == 0, 0)
+        tile.masked_fill_(pattern[:, keys] == 0, 0)  # hidden cells: any finite number
 
     def change_weights(
         self, attention: AttentionScores, head: int, queries: Tensor, keys: Tensor, tile: Tensor
     ) -> None:
         if not attention.has_softmax:
-            tile.copy_(self._fitted_pattern(attention)[queries][:, keys])
+            tile.copy_(self._pattern_for(attention)[queries][:, keys])
 
     def restrict_queries(self, first: int, n: int, n_times: int) -> list[Edit]:
         rows = None if self.pattern is None else self.pattern[first : first + n].repeat(n_times, 1)
@@ -252,9 +255,9 @@ class PatternFrom(HeadEdit):
 
 @dataclass(frozen=True, eq=False)
 class BatchWeights(Edit):
-    """All queries have these weights, which nothing computes: for many variants of one attention in one batch.
+    """The weights of every query are these numbers: for many variants of one attention in one batch.
 
-    No trace can hold it: a trace computes its weights from scores. Gradients pass through the weights.
+    No trace can hold it, since a trace computes its weights from scores. The numbers may need gradients.
     """
 
     name = "given weights"

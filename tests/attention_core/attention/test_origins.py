@@ -76,7 +76,7 @@ def test_every_score_weight_and_context_of_a_model_says_where_it_comes_from(name
 def test_a_declaration_that_is_wrong_is_found():
     trace = random_trace((1, 4, 4), (1, 4, 4), (1, 4, 4))
     scores, scaled, weights, context = steps_of(trace)
-    wrong = (scores, context.origin), (weights, partial(scores.changed, "softmax")), (scaled, weights.origin)
+    wrong = (scores, context.origin), (weights, partial(scores.origin_of_next, "softmax")), (scaled, weights.origin)
     for step, origin in wrong:
         with pytest.raises(AssertionError):
             check_numbers(origin(0), step.value(), 1e-5, "")
