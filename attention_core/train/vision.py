@@ -127,7 +127,7 @@ RECIPES |= {
         epochs=15,
         learning_rate=6e-3,
         coarse=12 / 15,
-        gentle=("embedding.position", "attention.value_waves"),
+        slow=("embedding.position", "attention.value_waves"),
         snapshot_at=SNAPSHOT_AT,
         snapshot_of=("embedding.", "attention."),
     ),
