@@ -25,7 +25,7 @@ RELATIONS = ("left of", "right of", "above", "below")
 
 
 def answer_in_words(answer: str) -> str:
-    """Return an answer for a visitor: of ANSWERS, only NOTHING has other words."""
+    """Return one of ANSWERS in the words that a visitor reads."""
     return "no such digit" if answer == NOTHING else answer
 
 
@@ -185,7 +185,7 @@ def format_question(question: Question, rng: random.Random | None = None) -> str
 
 
 def phrasings(question: Question) -> set[tuple[str, ...]]:
-    """Return all texts of a question, each as its words, without fillers."""
+    """Return every wording of a question without fillers, each as its words."""
     slots = _slots(question)
     return {
         tuple(template.format(**dict(zip(named, fillings, strict=True))).split())
@@ -254,7 +254,7 @@ def pad_questions(questions: Sequence[Sequence[int]]) -> Tensor:
 MAX_WORDS = 24
 MIN_WORD_SHARE = 0.7  # of a question's words among WORDS; below it the question may not be English
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_SPELLINGS = {  # by a word of WORDS, or several: what is read as it
+_SPELLINGS = {  # by the words that replace them
     "colour": "color colors colours coloured colored",
     "red": "scarlet crimson",
     "blue": "navy",
@@ -446,7 +446,7 @@ def _kind(request: str | None, question: Question) -> QuestionKind:
 
 
 def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
-    """Return what a question of its kind may not be, each with whether it is, and the message that refuses it."""
+    """Return the possible faults of a question of its kind: whether it has each, and the message that says so."""
     digit, colour = question.digit, question.colour
     location, named = question.place or question.relation, digit or colour
     if question.kind is QuestionKind.COUNT:
