@@ -220,12 +220,8 @@ def _anchors(question: Question) -> list[str]:
         named = [f"the {colour} one", f"the {colour} digit"]
     if not question.between:
         return named
-    return [
-        f"the {noun} {phrase} {name}"
-        for noun in ("one", "digit")
-        for phrase in _phrases(question.between)
-        for name in named
-    ]
+    combinations = product(("one", "digit"), _phrases(question.between), named)
+    return [f"the {noun} {phrase} {name}" for noun, phrase, name in combinations]
 
 
 def _phrases(name: str | None) -> list[str]:
@@ -386,8 +382,7 @@ def parse_question(text: str) -> Question:
     question = replace(without_kind, kind=_kind(request, without_kind))
     for is_fault, why in _faults(question, words):
         _refuse(is_fault, why)
-    before = sentence.removesuffix(anchor).split() if relation else []
-    for word in before:
+    for word in sentence.removesuffix(anchor).split() if relation else ():
         _refuse(word in (*COLOURS, *DIGITS), NOTHING_BESIDES.format(word, word))
     if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return replace(question, colour=None)
@@ -409,9 +404,8 @@ def _relation(sentence: str) -> tuple[str | None, str, str]:
     for match in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
         side, level = match.groups()
         remainder = sentence[match.end() :]
-        is_of_drawing = re.search(" (drawing|picture|canvas) ", remainder) and not {*COLOURS, *DIGITS} & {
-            *remainder.split()
-        }
+        has_name = not {*COLOURS, *DIGITS}.isdisjoint(remainder.split())
+        is_of_drawing = not has_name and re.search(" (drawing|picture|canvas) ", remainder)
         if level or not is_of_drawing:  # "on the left of the picture" is a place
             return (f"{side} of" if side else level or "above"), sentence[: match.start()] + " ", remainder
     return None, "", sentence

@@ -216,10 +216,8 @@ def head_numbers(
     if is_self:
         keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
         width = n_keys if patches is None else patches.grid[1]
-        query_points, key_points = (
-            torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)
-        )
-        distances = torch.cdist(query_points, key_points, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+        points = [torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)]
+        distances = torch.cdist(*points, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
         on_patches = weights[..., start:]
         has_distance = seeing & (rows >= start) & (on_patches.sum(-1) > 1e-12)
         distance = mean((on_patches * distances).sum(-1) / on_patches.sum(-1).clamp_min(1e-12), has_distance)
@@ -395,9 +393,7 @@ def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
     n_queries, rows = layers[0].n_queries, summarised_queries(layers)
     sees = torch.ones(len(rows), dtype=torch.bool)
     for trace in layers:
-        if not trace.has_mask:  # a causal query always sees itself
-            continue
-        for head in trace.heads_of_mask:
+        for head in trace.heads_of_mask if trace.has_mask else ():  # a causal query always sees itself
             allowed = trace.allowed(head, rows)
             if allowed is not None:
                 sees &= allowed.any(1).cpu()
@@ -436,9 +432,8 @@ def far_look(
         for position in ignored:
             is_far[queries == position] = False
             is_far[:, keys == position] = False
-        for head in range(trace.n_heads) if is_far.any() else ():
-            if among is not None and (layer, head) not in among:
-                continue
+        heads = [head for head in range(trace.n_heads) if among is None or (layer, head) in among]
+        for head in heads if is_far.any() else ():
             weights = trace.weights(head).cpu() * is_far
             query, key = divmod(int(weights.argmax()), trace.n_keys)
             weight = float(weights[query, key])

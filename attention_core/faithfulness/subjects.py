@@ -164,8 +164,8 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     regions = model.encode(picture[None])
     n_rows, n_columns = model.grid
     row, column = torch.meshgrid(torch.arange(n_rows), torch.arange(n_columns), indexing="ij")
-    n_block_columns = math.ceil(n_columns / BLOCK_SIDE)
-    unit_of = (row // BLOCK_SIDE * n_block_columns + column // BLOCK_SIDE).flatten().to(regions.device)
+    n_blocks = math.ceil(n_columns / BLOCK_SIDE)  # in a row
+    unit_of = (row // BLOCK_SIDE * n_blocks + column // BLOCK_SIDE).flatten().to(regions.device)
     prediction = model(picture[None])
     end_looks = (prediction.logits[0].argmax(-1) == END).nonzero()
     n_looks = int(end_looks[0]) + 1 if len(end_looks) else prediction.logits.shape[1]

@@ -182,9 +182,8 @@ def trace_second_run(
             continue
         module, run_number = found_in or (model, 0)
         path = paths.get(module, "") or ("" if module_log else trace.story.name)
-        last = result[-1][1] if result else None
-        if last and last.module is module and re.search("[1-9]", BatchSlice.named_in(trace.story.name)):
-            last.traces.append(trace)  # another slice of the same batch
+        if result and result[-1][1].module is module and re.search("[1-9]", BatchSlice.named_in(trace.story.name)):
+            result[-1][1].traces.append(trace)  # another slice of the same batch
         else:
             position = module_log.position(module, run_number) if module_log else number
             result.append((position, Call(path, module, [trace])))
@@ -318,8 +317,7 @@ def run_items(
     if "image_grid_thw" in inputs and len(edits) > 1:
         chunks = {name: value.chunk(len(edits)) for name, value in inputs.items() if isinstance(value, Tensor)}
         items = [dict(inputs) | {name: chunk[index] for name, chunk in chunks.items()} for index in range(len(edits))]
-        pairs = zip(items, edits, strict=True)
-        runs = [_run(model, item, item_edits, gradients=gradients)[1] for item, item_edits in pairs]
+        runs = [_run(model, item, changes, gradients=gradients)[1] for item, changes in zip(items, edits, strict=True)]
         return type(runs[0])(**{name: torch.cat([run[name] for run in runs]) for name in OUTPUTS if name in runs[0]})
     return _run(model, inputs, {}, item_edits=edits, gradients=gradients)[1]
 

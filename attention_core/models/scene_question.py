@@ -91,7 +91,8 @@ def look_trace(
 ) -> AttentionTrace:
     """Return the trace of one look, counted from 0, at the picture.
 
-    `encoded` are key and value (1, n_regions + 1, d_k), the empty ones last; `named` has what the steps' code names.
+    `encoded` are key and value (1, n_regions + 1, d_k), the empty ones last; `edits` are those of
+    all looks; `named` has the values that the steps' code names.
     """
     step, (key, value) = steps[number], encoded
     query_axis = Axis("queries", [f"look {number + 1}"])
@@ -111,7 +112,8 @@ def look_trace(
         steps_before=(*encoder_steps(named["picture"], encoded, regions, named), query_step),
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
-    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
+    look_edits = _edits_of_look(edits, number)
+    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=look_edits)
 
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
@@ -350,16 +352,7 @@ class SceneQuestion(SceneEncoder):
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
-            look_trace(
-                steps,
-                number,
-                encoded,
-                self.region_axis,
-                probabilities,
-                score,
-                _edits_of_look(edits, number),
-                {**named, "mlp": mlp},
-            )
+            look_trace(steps, number, encoded, self.region_axis, probabilities, score, edits, {**named, "mlp": mlp})
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
         word_traces = tuple(word_trace(steps, number, words, question[0]) for number in range(len(steps)))

@@ -162,10 +162,7 @@ def beam_search(
         tokens = _append(tokens, row, piece)
         log_probabilities = _append(log_probabilities, row, gains.flatten(1).gather(1, chosen))
         ended = ended.gather(1, row) | (piece == END)
-    return [
-        _rank(*sentence)
-        for sentence in zip(tokens[..., 1:].tolist(), totals.tolist(), log_probabilities.tolist(), strict=True)
-    ]
+    return [*map(_rank, tokens[..., 1:].tolist(), totals.tolist(), log_probabilities.tolist())]
 
 
 def _append(sequences: Tensor, rows: Tensor, last: Tensor) -> Tensor:
@@ -318,14 +315,9 @@ class Translator(TiedTranslator):
         """
         first = self.first_state(encoding) if cache is None else cache
         states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
-        keys = self.keys(encoding)
-        attended = attend(
-            states.reshape(len(keys), 1, -1, states.shape[-1]),
-            keys[:, None],
-            keys[:, None],
-            score=self.score(),
-            edits=edits,
-        )
+        key = self.keys(encoding)[:, None]
+        query = states.reshape(len(key), 1, -1, states.shape[-1])
+        attended = attend(query, key, key, score=self.score(), edits=edits)
         features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
         return self.dropout(features), states, attended
 

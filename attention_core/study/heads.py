@@ -16,15 +16,8 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import spans, upcast_half
-from attention_core.explain.heads import (
-    CLEAR_SHARE,
-    METRICS,
-    distances_head_for_head,
-    groups,
-    head_numbers,
-    is_self_attention,
-    largest_share,
-)
+from attention_core.explain import heads as run_heads
+from attention_core.explain.heads import CLEAR_SHARE, METRICS, is_self_attention, largest_share
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.attribution import Attribution
@@ -214,8 +207,7 @@ def heads_over(
         texts_by_number |= {text.number: text for text in batch}
         texts_by_number = {number: texts_by_number[number] for number in strongest.texts() if number in texts_by_number}
         if "input_ids" in first.inputs:
-            for text in batch:
-                corpus_ids.update(text.inputs["input_ids"][~text.special].tolist())
+            corpus_ids.update(token for text in batch for token in text.inputs["input_ids"][~text.special].tolist())
             if shuffled_texts := [_shuffled(text) for text in batch if text.number % SHUFFLE_EVERY == 0]:
                 reader.add_numbers(shuffled_texts, shuffled)
         if progress is not None:
@@ -273,7 +265,7 @@ class _Reader:
 
         def add(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
             rows = torch.arange(weights.shape[2], device=weights.device)
-            values = head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
+            values = run_heads.head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
             means.add(layer, values.unflatten(0, (len(texts), n_windows)).nanmean(1))
             if strongest is not None:
                 text_of = text_numbers.repeat_interleave(n_windows)
@@ -369,11 +361,11 @@ def compare(first: Any, second: Any, *, group: str = "") -> HeadComparison:
         ValueError: they have no heads, or no matrices, of the same shapes.
     """
     if isinstance(first, Recording) and isinstance(second, Recording):
-        runs = [groups(recording) for recording in (first, second)]
+        runs = [run_heads.groups(recording) for recording in (first, second)]
         name = group or next(iter(runs[0]), "")
         if any(name not in run for run in runs):
             raise ValueError(f"both runs need the attention {name!r}, they have {[*runs[0]]} and {[*runs[1]]}")
-        return HeadComparison(distances_head_for_head(*(run[name] for run in runs)))
+        return HeadComparison(run_heads.distances_head_for_head(*(run[name] for run in runs)))
     before, after = (head_map(result)[1] for result in (first, second))
     if before.shape != after.shape:
         raise ValueError(f"first and second need as many heads, got {tuple(before.shape)} and {tuple(after.shape)}")

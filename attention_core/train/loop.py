@@ -215,9 +215,8 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
         raise ValueError(f"{worker.size} processes cannot share {state.batches_per_step} batches alike.")
     epochs = recipe.epochs if options.epochs is None else options.epochs
     peak = options.learning_rate or recipe.learning_rate
-    n_steps = state.batches_per_step * math.ceil(
-        max(1, round(epochs * recipe.batches_per_epoch)) / state.batches_per_step
-    )
+    n_batches = max(1, round(epochs * recipe.batches_per_epoch))
+    n_steps = state.batches_per_step * math.ceil(n_batches / state.batches_per_step)
     _add_snapshots(state, model, task, recipe, n_steps)
     if not state.step and hasattr(task, "start"):
         task.start(model)
@@ -358,9 +357,8 @@ def _add_snapshots(state: _TrainingState, model: nn.Module, task: Task, recipe: 
             if hasattr(task, "snapshot"):
                 snapshot = task.snapshot(model)
             else:
-                snapshot = {
-                    name: tensor for name, tensor in model.state_dict().items() if name.startswith(recipe.snapshot_of)
-                }
+                state_dict = model.state_dict()
+                snapshot = {name: state_dict[name] for name in state_dict if name.startswith(recipe.snapshot_of)}
             for name, tensor in snapshot.items():
                 state.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             state.snapshots[f"{number}.step"] = torch.tensor(state.step)
