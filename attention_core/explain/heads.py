@@ -217,7 +217,7 @@ def head_numbers(
         keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
         width = n_keys if patches is None else patches.grid[1]
         points = [torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)]
-        distances = torch.cdist(*points, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+        distances = torch.cdist(points[0], points[1], compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
         on_patches = weights[..., start:]
         has_distance = seeing & (rows >= start) & (on_patches.sum(-1) > 1e-12)
         distance = mean((on_patches * distances).sum(-1) / on_patches.sum(-1).clamp_min(1e-12), has_distance)

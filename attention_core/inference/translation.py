@@ -100,7 +100,8 @@ def read_source(text: str) -> SourceSentence:
         raise ValueError("There is nothing to read yet: type an English sentence.")
     n_words = len(words) + len(text[MAX_CHARACTERS:].split())
     pieces = subwords.load_vocabulary().cut([word.lower() for word in words[: subwords.MAX_WORDS]])
-    ids, texts, word_of = (column[:MAX_SOURCE_PIECES] for column in (pieces.ids, pieces.texts, pieces.word_of))
+    n = MAX_SOURCE_PIECES
+    ids, texts, word_of = pieces.ids[:n], pieces.texts[:n], pieces.word_of[:n]
     words = words[: word_of[-1] + 1]
     with torch.inference_mode(False):  # the result is cached, and the next caller may need gradients
         ids_and_end = torch.tensor([*ids, subwords.END])
