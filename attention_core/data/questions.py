@@ -234,12 +234,12 @@ WORDS = tuple(sorted(set(re.sub(r"{\w*}", "", " ".join((*_TEXTS, _EXTRA_WORDS)))
 """The vocabulary of questions, in alphabetical order."""
 UNKNOWN, FIRST_WORD = 1, 2
 """Word numbers: 0 pads, 1 is a word that is not among WORDS, 2 the first of them."""
-_NUMBER_OF_WORD = {word: index + FIRST_WORD for index, word in enumerate(WORDS)}
+_NUMBERS = {word: index + FIRST_WORD for index, word in enumerate(WORDS)}
 
 
 def numbers_of(words: Sequence[str]) -> list[int]:
     """Return the model's number of each word."""
-    return [_NUMBER_OF_WORD.get(word, UNKNOWN) for word in words]
+    return [_NUMBERS.get(word, UNKNOWN) for word in words]
 
 
 def pad_questions(questions: Sequence[Sequence[int]]) -> Tensor:
@@ -248,7 +248,7 @@ def pad_questions(questions: Sequence[Sequence[int]]) -> Tensor:
 
 
 MAX_WORDS = 24
-MIN_WORD_SHARE = 0.7  # of a question's words among WORDS; below it the question may not be English
+MIN_VOCABULARY_SHARE = 0.7  # of a question's words among WORDS; below it the question may not be English
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _SPELLINGS = {  # by the words that replace them
     "colour": "color colors colours coloured colored",
@@ -305,7 +305,7 @@ _REFUSALS = {
         "cyan turquoise teal magenta gold golden silver beige maroon olive"
     ),
 }
-_REFUSAL_OF_WORD = {word: why for why, words in _REFUSALS.items() for word in words.split()}
+_REFUSED_WORDS = {word: why for why, words in _REFUSALS.items() for word in words.split()}
 """By word of a question for which the model was not trained: the message that refuses it."""
 _REQUESTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (QuestionKind.COUNT, "how many|digits? of| count | amount ", ()),
@@ -359,7 +359,7 @@ def parse_question(text: str) -> Question:
     _refuse({*words} & SCENE_WORDS, NO_SCENE)
     _refuse(not any(word in _CONTENT_WORDS for word in words), FEW_WORDS)
     for word in words:
-        _refuse(word in _REFUSAL_OF_WORD, _REFUSAL_OF_WORD.get(word, "").format(word))
+        _refuse(word in _REFUSED_WORDS, _REFUSED_WORDS.get(word, "").format(word))
     sentence = _spaced(words)
     fits = (
         request for request, pattern, unless in _REQUESTS if re.search(pattern, sentence) and not {*unless} & {*words}
@@ -376,10 +376,10 @@ def parse_question(text: str) -> Question:
     place = None if relation else _place(sentence)
     digit, colour = _digit_and_colour(anchor.split(), request)
     if not (request or relation or place):
-        _refuse(sum(word in WORDS for word in words) < MIN_WORD_SHARE * len(words), FEW_WORDS)
+        _refuse(sum(word in WORDS for word in words) < MIN_VOCABULARY_SHARE * len(words), FEW_WORDS)
         raise QuestionError("I do not see what is asked.")
-    without_kind = Question(QuestionKind.COUNT, place, relation, digit, colour, between)
-    question = replace(without_kind, kind=_kind(request, without_kind))
+    draft = Question(QuestionKind.COUNT, place, relation, digit, colour, between)
+    question = replace(draft, kind=_kind(request, draft))
     for is_fault, why in _faults(question, words):
         _refuse(is_fault, why)
     for word in sentence.removesuffix(anchor).split() if relation else ():

@@ -167,8 +167,8 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     n_blocks = math.ceil(n_columns / BLOCK_SIDE)  # in a row
     unit_of = (row // BLOCK_SIDE * n_blocks + column // BLOCK_SIDE).flatten().to(regions.device)
     prediction = model(picture[None])
-    end_looks = (prediction.logits[0].argmax(-1) == END).nonzero()
-    n_looks = int(end_looks[0]) + 1 if len(end_looks) else prediction.logits.shape[1]
+    final_steps = (prediction.logits[0].argmax(-1) == END).nonzero()
+    n_looks = int(final_steps[0]) + 1 if len(final_steps) else prediction.logits.shape[1]
 
     def predict(keys: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
         return softmax(model.looks(keys, n_looks, _as_edits(fixed_weights), mask).logits)
@@ -178,13 +178,13 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
 
 
 @_with_plain_tensors
-def question_subject(model: SceneQuestion, picture: Tensor, word_numbers: Sequence[int]) -> Subject:
+def question_subject(model: SceneQuestion, picture: Tensor, question_numbers: Sequence[int]) -> Subject:
     """Return the subject of a question about a picture (4, 64, 64); a unit is a region, erased as a key.
 
     Scores are dot products. The gradient is of the regions' keys and values, side by side. The empty key stays.
     """
     encoded = model.encode_pictures(picture[None])
-    question = model.encode_questions(torch.tensor([list(word_numbers)], device=picture.device))
+    question = model.encode_questions(torch.tensor([list(question_numbers)], device=picture.device))
     inputs, width = torch.cat(encoded, -1)[0], encoded[0].shape[2]
 
     def predict(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:

@@ -177,10 +177,10 @@ def trace_second_run(
     paths = {module: name for name, module in model.named_modules()}
     result: list[tuple[int, Call]] = []
     for number, trace in enumerate(recording.traces):
-        found_in = rerun_log.find_module(number, None if module_log is None else missed)
-        if module_log is not None and found_in is None:
+        module_run = rerun_log.find_module(number, None if module_log is None else missed)
+        if module_log is not None and module_run is None:
             continue
-        module, run_number = found_in or (model, 0)
+        module, run_number = module_run or (model, 0)
         path = paths.get(module, "") or ("" if module_log else trace.story.name)
         if result and result[-1][1].module is module and re.search("[1-9]", BatchSlice.named_in(trace.story.name)):
             result[-1][1].traces.append(trace)  # another slice of the same batch

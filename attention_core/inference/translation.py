@@ -101,15 +101,15 @@ def read_source(text: str) -> SourceSentence:
     n_words = len(words) + len(text[MAX_CHARACTERS:].split())
     pieces = subwords.load_vocabulary().cut([word.lower() for word in words[: subwords.MAX_WORDS]])
     n = MAX_SOURCE_PIECES
-    ids, texts, word_of = pieces.ids[:n], pieces.texts[:n], pieces.word_of[:n]
-    words = words[: word_of[-1] + 1]
+    ids, texts, indices = pieces.ids[:n], pieces.texts[:n], pieces.word_of[:n]
+    words = words[: indices[-1] + 1]
     with torch.inference_mode(False):  # the result is cached, and the next caller may need gradients
-        ids_and_end = torch.tensor([*ids, subwords.END])
+        source_ids = torch.tensor([*ids, subwords.END])
     return SourceSentence(
         words=[subwords.strip_space_mark(word) for word in words],
-        ids=ids_and_end,
+        ids=source_ids,
         labels=[*map(_piece_label, texts), END_LABEL],
-        word_of=[*word_of, len(words)],
+        word_of=[*indices, len(words)],
         n_dropped=n_words - len(words),
     )
 
@@ -273,9 +273,9 @@ def word_view(trace: AttentionTrace, source: SourceSentence, translation: Transl
     pieces_of_rows: list[list[int]] = [[] for _ in row_of]
     for piece, row in enumerate(rows):
         pieces_of_rows[row].append(piece)
-    word_labels = [*translation.words, labels[-1]]
+    row_texts = [*translation.words, labels[-1]]
     return WordView(
-        target=[word_labels[word] for word in row_of],
+        target=[row_texts[word] for word in row_of],
         source=source.word_labels,
         keys=list(trace.story.key_axis.labels) if is_single else source.word_labels,
         weights=merge_to_words(mean_over_heads(trace), rows, [0] if is_single else source.word_of),
@@ -336,7 +336,7 @@ def probability_per_word(probabilities: Sequence[float], n_words: int) -> float:
     return math.prod(probabilities) ** (1 / max(n_words, 1))
 
 
-def word_similarities(
+def vector_similarities(
     model: TiedTranslator, source: SourceSentence, translation: Translation, view: WordView
 ) -> Tensor:
     """Return the cosine similarity of the vectors of every row and English word of a view, (n_rows, n_words).

@@ -79,7 +79,7 @@ class ReasoningStep(NamedTuple):
     output: AttentionOutput  # of the attention over the picture's regions
 
 
-def look_trace(
+def region_trace(
     steps: Sequence[ReasoningStep],
     number: int,
     encoded: tuple[Tensor, Tensor],
@@ -112,8 +112,8 @@ def look_trace(
         steps_before=(*encoder_steps(named["picture"], encoded, regions, named), query_step),
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
-    look_edits = _edits_of_look(edits, number)
-    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=look_edits)
+    step_edits = _edits_of_step(edits, number)
+    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=step_edits)
 
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
@@ -331,7 +331,7 @@ class SceneQuestion(SceneEncoder):
             word_query = to_word_query(context)
             word_output = attend(word_query, states, states, mask=is_word, with_weights=True)
             query = to_query(torch.cat((word_output.context, context), -1)).view(queries_shape)
-            look_edits = _edits_of_look(edits, number)
+            look_edits = _edits_of_step(edits, number)
             if fixed_weights is not None:
                 look_edits = (BatchWeights(fixed_weights[..., number : number + 1, :]),)
             output = attend(query, keys, values, score=score, mask=mask, edits=look_edits, with_weights=True)
@@ -352,18 +352,18 @@ class SceneQuestion(SceneEncoder):
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
-            look_trace(steps, number, encoded, self.region_axis, probabilities, score, edits, {**named, "mlp": mlp})
+            region_trace(steps, number, encoded, self.region_axis, probabilities, score, edits, {**named, "mlp": mlp})
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
-        word_traces = tuple(word_trace(steps, number, words, question[0]) for number in range(len(steps)))
-        return SceneAnswer(probabilities, looks, word_traces)
+        question_traces = tuple(word_trace(steps, number, words, question[0]) for number in range(len(steps)))
+        return SceneAnswer(probabilities, looks, question_traces)
 
 
 def _weights_of_looks(steps: Sequence[ReasoningStep]) -> Tensor:
     return torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
 
 
-def _edits_of_look(edits: Edits, number: int) -> Edits:
+def _edits_of_step(edits: Edits, number: int) -> Edits:
     """Return edits for one look, counted from 0: of a pattern with a row per look that row, others as they are."""
 
     def has_rows(edit: Edit) -> bool:

@@ -236,8 +236,8 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Traini
         for items_of_scene in items
         for _ in range(N_QUESTIONS * len(SCORINGS))
     ]
-    word_numbers = [numbers_of(_with_unknown(question_words(question.text), rng)) for question in examples]
-    words = pad_questions(word_numbers).to(device)
+    question_numbers = [numbers_of(_with_unknown(question_words(question.text), rng)) for question in examples]
+    words = pad_questions(question_numbers).to(device)
     targets = torch.tensor([ANSWERS.index(question.answer) for question in examples], device=device)
     region_targets = regions_of(drawings, [question.looks for question in examples], model.grid).to(device)  # type: ignore[arg-type]
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, region_targets, _nudge(progress))  # type: ignore[operator]
