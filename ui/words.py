@@ -112,16 +112,16 @@ def _is_word(text: str) -> bool:
 
 def reading_remarks(source: SourceSentence) -> None:
     """Say what of a sentence a translator reads in pieces, does not know, or does not read."""
-    remarks, cut = [], source.cut
+    remarks, split = [], source.split_words
     if source.n_dropped:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
-    if cut:
-        examples = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in cut[:4])
-        remainder = f" and {len(cut) - 4} more" if len(cut) > 4 else ""
+    if split:
+        examples = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in split[:4])
+        remainder = f" and {len(split) - 4} more" if len(split) > 4 else ""
         remarks.append(f"Read in pieces: {examples}{remainder}.")
-    if source.unknown:
-        names = ", ".join(literal(word, 24) for word in source.unknown[:4])
+    if source.unknown_words:
+        names = ", ".join(literal(word, 24) for word in source.unknown_words[:4])
         remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")
     if remarks:
         st.caption("  \n".join(remarks))

@@ -23,7 +23,7 @@ from attention_core.charts.layers import EDGE, QUIET, Bar, named
 from attention_core.charts.png import palette_png
 from attention_core.charts.ramps import TEXT_COLOUR, Ramp
 from attention_core.device import to_array
-from attention_core.explain.heads import MAX_NUMBERS, head_rows
+from attention_core.explain.heads import MAX_HEAD_CELLS, head_rows
 
 MAX_CELLS = 120_000_000  # weights computed for one mosaic; with more, each picture shows a sample of the queries
 MAX_BYTES = 1_500_000  # of the image's file; 4/3 of it goes to the browser
@@ -55,7 +55,7 @@ def mosaic(traces: Sequence[AttentionTrace], *, size: int = 78) -> Mosaic:
     height, width = (max(size // 4, round(size * n / max(n_queries, n_keys))) for n in (n_queries, n_keys))
     gap = GAP if size >= 40 else 3
     n_heads = tuple(trace.n_heads for trace in traces)
-    max_rows = max(height, min(MAX_CELLS // sum(n_heads), MAX_NUMBERS) // n_keys)
+    max_rows = max(height, min(MAX_CELLS // sum(n_heads), MAX_HEAD_CELLS) // n_keys)
     shares = np.zeros((len(traces) * (height + gap) - gap, max(n_heads) * (width + gap) - gap), dtype=np.float32)
     is_gap = np.ones(shares.shape, dtype=bool)
     ramp = Ramp(PINKS, 0.0, 1.0, 1.0, UNIFORM_AT, f"1/{n_keys}")

@@ -1,4 +1,4 @@
-"""Questions about a drawing of coloured digits: what can be asked, how, and how typed ones are understood."""
+"""Questions about a drawing of coloured digits: their meanings, their wordings, and the parsing of typed ones."""
 
 import random
 import re
@@ -25,7 +25,7 @@ RELATIONS = ("left of", "right of", "above", "below")
 
 
 def answer_in_words(answer: str) -> str:
-    """Return an answer as a person would say it."""
+    """Return one of ANSWERS in the words that a visitor reads."""
     return "no such digit" if answer == NOTHING else answer
 
 
@@ -51,15 +51,15 @@ class Question:
     kind: QuestionKind  # what is asked for
     place: str | None = None  # one of PLACES, for the kinds "at a place"
     relation: str | None = None  # one of RELATIONS, for the kinds "beside another" and "two steps away"
-    digit: str | None = None  # "0" to "9", the digit that is spoken of, or None
-    colour: str | None = None  # one of COLOURS, the colour that is spoken of, or None
-    # one of RELATIONS, for "two steps away": how the digit in between, from which `relation` leads on, lies to the one
-    # that is spoken of: "left of" in "above the one left of the blue one"
+    digit: str | None = None  # "0" to "9", the digit that the question names, or None
+    colour: str | None = None  # one of COLOURS, the colour that the question names, or None
+    # one of RELATIONS, for "two steps away": the first step, from the named digit to the one from which `relation`
+    # leads on; "left of" in "above the one left of the blue one"
     between: str | None = None
 
     @property
     def n_looks(self) -> int:
-        """How many looks lead to the answer; a look more stays where the last of them is."""
+        """Number of looks that lead to the answer; a model with a look more repeats the last."""
         return 3 if self.between else 2
 
 
@@ -149,7 +149,7 @@ TEMPLATES: dict[QuestionKind, tuple[str, ...]] = {
         "what colour does the digit {relation} {anchor} have",
     ),
 }
-TEMPLATES |= {  # the digit that they start from is not named then, but described: "the one left of the blue one"
+TEMPLATES |= {  # their {anchor} is described, not named: "the one left of the blue one"
     QuestionKind.DIGIT_TWO_STEPS: TEMPLATES[QuestionKind.DIGIT_BESIDE],
     QuestionKind.COLOUR_TWO_STEPS: TEMPLATES[QuestionKind.COLOUR_BESIDE],
 }
@@ -162,29 +162,30 @@ _PHRASES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("left of", "right of"), ("{}", "to the {}", "on the {}")),
     **dict.fromkeys(("above", "below"), ("{}",)),
 }
-"""Ways to write a place or a relation."""
+"""Phrases for a place or a relation."""
+FILLER_SHARE = 0.08  # of questions at random
 
 
-def write(question: Question, rng: random.Random | None = None) -> str:
-    """Return words for a question: the first template, or a random one with now and then a filler."""
+def format_question(question: Question, rng: random.Random | None = None) -> str:
+    """Return a question as a text: the first template, or with rng a random one and sometimes a filler."""
     slots = _slots(question)
     unfilled = [f"{{{slot}}}" for slot, choices in slots.items() if not choices]
     templates = [template for template in TEMPLATES[question.kind] if not any(slot in template for slot in unfilled)]
     template = rng.choice(templates) if rng else templates[0]
-    # Every slot draws, needed or not: other draws would change what a seed asks.
+    # A choice for every slot, needed or not: otherwise a seed would give other questions.
     chosen = {
         slot: rng.choice(choices) if rng and len(choices) > 1 else "".join(choices[:1])
         for slot, choices in slots.items()
     }
     text = template.format(**chosen)
-    if rng and rng.random() < 0.08:
+    if rng and rng.random() < FILLER_SHARE:
         filler = rng.choice(FILLERS)
         text = f"{text} {filler}" if rng.random() < 0.5 else f"{filler} {text}"
     return text
 
 
 def phrasings(question: Question) -> set[tuple[str, ...]]:
-    """Return the words of every way in which a question can be written, without fillers."""
+    """Return every wording of a question without fillers, each as its words."""
     slots = _slots(question)
     return {
         tuple(template.format(**dict(zip(named, fillings, strict=True))).split())
@@ -195,7 +196,7 @@ def phrasings(question: Question) -> set[tuple[str, ...]]:
 
 
 def _slots(question: Question) -> dict[str, list[str]]:
-    """Return the ways to fill each slot of the templates; none where a template with it does not fit the question."""
+    """Return the texts that may fill each slot of the templates; none where the question has nothing for a slot."""
     place, digit, colour = question.place, question.digit, question.colour
     thing = f"{colour or ''} {digit or 'digit'}".strip()
     return {
@@ -211,7 +212,7 @@ def _slots(question: Question) -> dict[str, list[str]]:
 
 
 def _anchors(question: Question) -> list[str]:
-    """Return the ways to say which digit the last step of a question starts from."""
+    """Return the phrases for the digit from which the last step of a question starts."""
     digit, colour = question.digit, question.colour
     if digit:
         named = [f"the {colour} {digit}"] if colour else [f"the {digit}", f"the digit {digit}"]
@@ -219,40 +220,37 @@ def _anchors(question: Question) -> list[str]:
         named = [f"the {colour} one", f"the {colour} digit"]
     if not question.between:
         return named
-    return [
-        f"the {noun} {phrase} {name}"
-        for noun in ("one", "digit")
-        for phrase in _phrases(question.between)
-        for name in named
-    ]
+    combinations = product(("one", "digit"), _phrases(question.between), named)
+    return [f"the {noun} {phrase} {name}" for noun, phrase, name in combinations]
 
 
 def _phrases(name: str | None) -> list[str]:
     return [phrase.format(name) for phrase in _PHRASES[name]] if name else []
 
 
-_PARTS = (*chain(*TEMPLATES.values(), *_PHRASES.values()), *_PHRASES, *FILLERS, *DIGITS, *COLOURS)
-_ALSO = "one to the an from digits topmost bottommost leftmost rightmost"
-WORDS = tuple(sorted(set(re.sub(r"{\w*}", "", " ".join((*_PARTS, _ALSO))).split())))
-"""Every word that a written question can hold, in alphabetical order."""
+_TEXTS = (*chain(*TEMPLATES.values(), *_PHRASES.values()), *_PHRASES, *FILLERS, *DIGITS, *COLOURS)
+_EXTRA_WORDS = "one to the an from digits topmost bottommost leftmost rightmost"
+WORDS = tuple(sorted(set(re.sub(r"{\w*}", "", " ".join((*_TEXTS, _EXTRA_WORDS))).split())))
+"""The vocabulary of questions, in alphabetical order."""
 UNKNOWN, FIRST_WORD = 1, 2
-"""Number 0 pads, 1 is a word that is not known, 2 the first of WORDS."""
-_NUMBER = {word: place + FIRST_WORD for place, word in enumerate(WORDS)}
+"""Word numbers: 0 pads, 1 is a word that is not among WORDS, 2 the first of them."""
+_NUMBERS = {word: index + FIRST_WORD for index, word in enumerate(WORDS)}
 
 
 def numbers_of(words: Sequence[str]) -> list[int]:
     """Return the model's number of each word."""
-    return [_NUMBER.get(word, UNKNOWN) for word in words]
+    return [_NUMBERS.get(word, UNKNOWN) for word in words]
 
 
-def padded(questions: Sequence[Sequence[int]]) -> Tensor:
+def pad_questions(questions: Sequence[Sequence[int]]) -> Tensor:
     """Return word numbers as int64 (n, longest), padded with 0."""
     return pad_sequence([torch.tensor(list(numbers)) for numbers in questions], batch_first=True)
 
 
 MAX_WORDS = 24
+MIN_VOCABULARY_SHARE = 0.7  # of a question's words among WORDS; below it the question may not be English
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_SPELLINGS = {
+_SPELLINGS = {  # by the words that replace them
     "colour": "color colors colours coloured colored",
     "red": "scarlet crimson",
     "blue": "navy",
@@ -273,10 +271,10 @@ _SPELLINGS = {
     "there is": "there's",
     "is not": "isn't",
 }
-SAME = {f"{colour}s": f"{colour} digits" for colour in COLOURS}  # spellings and synonyms that become one word
-SAME |= {spelling: word for word, spellings in _SPELLINGS.items() for spelling in spellings.split()}
-_SINGLE_WORDS = SAME | {"zeroes": "0", "sixes": "6"}
-_SINGLE_WORDS |= {
+_SYNONYMS = {f"{colour}s": f"{colour} digits" for colour in COLOURS}
+_SYNONYMS |= {spelling: word for word, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_REPLACEMENTS = _SYNONYMS | {"zeroes": "0", "sixes": "6"}
+_REPLACEMENTS |= {
     form: digit
     for word, digit in zip(NUMBER_WORDS, DIGITS, strict=True)
     if word != "one"  # it may stand for another digit, as in "the red one"
@@ -307,8 +305,8 @@ _REFUSALS = {
         "cyan turquoise teal magenta gold golden silver beige maroon olive"
     ),
 }
-_BEYOND = {word: why for why, words in _REFUSALS.items() for word in words.split()}
-"""Words of questions that nobody taught the model, and what to say about them."""
+_REFUSED_WORDS = {word: why for why, words in _REFUSALS.items() for word in words.split()}
+"""By word of a question for which the model was not trained: the message that refuses it."""
 _REQUESTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (QuestionKind.COUNT, "how many|digits? of| count | amount ", ()),
     (
@@ -321,7 +319,7 @@ _REQUESTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("colour", " colour ", ()),
     ("digit", " (what|which|read|name|digit) ", ()),
 )
-"""What is asked for, what says so, and words that say otherwise; the first that fits holds."""
+"""What is asked for, the pattern that shows it, and words that rule it out; the first row that fits decides."""
 
 
 class QuestionError(ValueError):
@@ -329,9 +327,9 @@ class QuestionError(ValueError):
 
 
 def question_words(text: str) -> list[str]:
-    """Return a question as the words that the model knows it by: lower case, no punctuation, one word per meaning.
+    """Return the words of a question, normalised: lower case, no punctuation, one word per meaning.
 
-    QuestionError for nothing to read, or more than can be read.
+    QuestionError for no words, or too many letters or words.
     """
     _refuse(not text.strip(), "Ask something, such as: what colour is the 7?")
     _refuse(
@@ -340,10 +338,10 @@ def question_words(text: str) -> list[str]:
     )
     letters = unicodedata.normalize("NFKD", text.lower().replace("’", "'"))
     unmarked = "".join(letter for letter in letters if unicodedata.category(letter)[0] != "M")  # a mark ends no word
-    plain = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", unmarked)
-    tokens = re.findall(r"[^\W\d_]+(?:'[a-z]+)?|[0-9]+|[^\W_]", re.sub(r"\bhand\b", " ", plain))
-    bare = (token if token in _SINGLE_WORDS else token.removesuffix("'s") for token in tokens)
-    sentence = _spaced(_SINGLE_WORDS.get(token, token) for token in bare)
+    singular = re.sub(r"\b([0-9])\s*'?\s*s\b", r"\1", unmarked)  # "7s", "7's" -> "7"
+    tokens = re.findall(r"[^\W\d_]+(?:'[a-z]+)?|[0-9]+|[^\W_]", re.sub(r"\bhand\b", " ", singular))  # "left hand side"
+    bare = (token if token in _REPLACEMENTS else token.removesuffix("'s") for token in tokens)
+    sentence = _spaced(_REPLACEMENTS.get(token, token) for token in bare)
     sentence = re.sub("( a| digit| any| the(?= one $)) one(?= )", r"\1 1", sentence)
     sentence = re.sub(f"( {'| '.join(COLOURS)}) ones(?= )", r"\1 digits", sentence)
     words = re.sub(" ones(?= )", " 1", sentence).split()
@@ -355,37 +353,36 @@ def question_words(text: str) -> list[str]:
     return words
 
 
-def parse(text: str) -> Question:
-    """Return the meaning of a typed question; QuestionError where it has none."""
+def parse_question(text: str) -> Question:
+    """Return the meaning of a typed question; QuestionError where it has none that the model can answer."""
     words = question_words(text)
     _refuse({*words} & SCENE_WORDS, NO_SCENE)
     _refuse(not any(word in _CONTENT_WORDS for word in words), FEW_WORDS)
     for word in words:
-        _refuse(word in _BEYOND, _BEYOND.get(word, "").format(word))
+        _refuse(word in _REFUSED_WORDS, _REFUSED_WORDS.get(word, "").format(word))
     sentence = _spaced(words)
     fits = (
         request for request, pattern, unless in _REQUESTS if re.search(pattern, sentence) and not {*unless} & {*words}
     )
     request = next(fits, None)
-    relation, _, spoken_of = _relation(sentence)
-    between, passed, after = _relation(spoken_of)
+    relation, _, anchor = _relation(sentence)
+    between, middle, after = _relation(anchor)
     if between:
-        spoken_of = after
+        anchor = after
         _refuse(_relation(after)[0], FOUR_LOOKS)
-        _refuse(_place(passed), PLACE_AND_COLOUR)
-        _refuse({*passed.split()} & NAMES_OR_JOINS or not {*passed.split()} & {"one", "digit"}, SINGLE_NAME)
-    _refuse(relation and _place(spoken_of), PLACE_AND_COLOUR)
+        _refuse(_place(middle), PLACE_AND_COLOUR)
+        _refuse({*middle.split()} & NAMES_OR_JOINS or not {*middle.split()} & {"one", "digit"}, SINGLE_NAME)
+    _refuse(relation and _place(anchor), PLACE_AND_COLOUR)
     place = None if relation else _place(sentence)
-    digit, colour = _digit_and_colour(spoken_of.split(), request)
+    digit, colour = _digit_and_colour(anchor.split(), request)
     if not (request or relation or place):
-        _refuse(sum(word in WORDS for word in words) < 0.7 * len(words), FEW_WORDS)
+        _refuse(sum(word in WORDS for word in words) < MIN_VOCABULARY_SHARE * len(words), FEW_WORDS)
         raise QuestionError("I do not see what is asked.")
-    spoken = Question(QuestionKind.COUNT, place, relation, digit, colour, between)
-    question = replace(spoken, kind=_kind(request, spoken))
-    for wrong, why in _faults(question, words):
-        _refuse(wrong, why)
-    before = sentence.removesuffix(spoken_of).split() if relation else []
-    for word in before:
+    draft = Question(QuestionKind.COUNT, place, relation, digit, colour, between)
+    question = replace(draft, kind=_kind(request, draft))
+    for is_fault, why in _faults(question, words):
+        _refuse(is_fault, why)
+    for word in sentence.removesuffix(anchor).split() if relation else ():
         _refuse(word in (*COLOURS, *DIGITS), NOTHING_BESIDES.format(word, word))
     if question.kind is QuestionKind.COLOUR_OF_DIGIT:
         return replace(question, colour=None)
@@ -403,13 +400,12 @@ def _spaced(words: Iterable[str]) -> str:
 
 
 def _relation(sentence: str) -> tuple[str | None, str, str]:
-    """Return the first relation, the words before it and those after it, which say from what it starts."""
+    """Return the first relation, the words before it and those after it, its anchor; all words as anchor if none."""
     for match in re.finditer(" (?:(left|right)(?: side)? (?:of|from)|(above|below)|on top of)(?= )", sentence):
         side, level = match.groups()
         remainder = sentence[match.end() :]
-        is_of_drawing = re.search(" (drawing|picture|canvas) ", remainder) and not {*COLOURS, *DIGITS} & {
-            *remainder.split()
-        }
+        has_name = not {*COLOURS, *DIGITS}.isdisjoint(remainder.split())
+        is_of_drawing = not has_name and re.search(" (drawing|picture|canvas) ", remainder)
         if level or not is_of_drawing:  # "on the left of the picture" is a place
             return (f"{side} of" if side else level or "above"), sentence[: match.start()] + " ", remainder
     return None, "", sentence
@@ -429,20 +425,22 @@ def _digit_and_colour(words: list[str], request: str | None) -> tuple[str | None
     return next(iter(digits), None), next(iter(colours), None)
 
 
-def _kind(request: str | None, spoken: Question) -> QuestionKind:
+def _kind(request: str | None, question: Question) -> QuestionKind:
+    """Return the kind of a question that has all but its kind."""
     if request in (QuestionKind.COUNT, QuestionKind.EXISTS):
         return QuestionKind(request)
-    if spoken.between:
+    if question.between:
         return QuestionKind.COLOUR_TWO_STEPS if request == "colour" else QuestionKind.DIGIT_TWO_STEPS
-    if spoken.relation:
+    if question.relation:
         return QuestionKind.COLOUR_BESIDE if request == "colour" else QuestionKind.DIGIT_BESIDE
-    if spoken.place:
+    if question.place:
         return QuestionKind.COLOUR_AT if request == "colour" else QuestionKind.DIGIT_AT
-    named = spoken.colour and not spoken.digit  # "which digit has the colour blue" asks for the digit
-    return QuestionKind.COLOUR_OF_DIGIT if request == "colour" and not named else QuestionKind.DIGIT_OF_COLOUR
+    names_colour = question.colour and not question.digit  # "which digit has the colour blue" asks for the digit
+    return QuestionKind.COLOUR_OF_DIGIT if request == "colour" and not names_colour else QuestionKind.DIGIT_OF_COLOUR
 
 
 def _faults(question: Question, words: list[str]) -> tuple[tuple[object, str], ...]:
+    """Return the possible faults of a question of its kind: whether it has each, and the message that says so."""
     digit, colour = question.digit, question.colour
     location, named = question.place or question.relation, digit or colour
     if question.kind is QuestionKind.COUNT:
@@ -474,22 +472,22 @@ class ParsedQuestion(NamedTuple):
 
     question: Question  # its meaning
     words: list[str]  # what the model reads
-    rephrased: bool  # whether these are other words than the typed ones, which the model has not met in this order
+    rephrased: bool  # whether these words replace the typed ones, with which the model was not trained
 
 
 def read_question(text: str) -> ParsedQuestion:
     """Return a typed question's meaning and words for it that the model was trained on; or a QuestionError."""
-    question, words = parse(text), question_words(text)
+    question, words = parse_question(text), question_words(text)
     for phrasing in map(list, phrasings(question)):
         for filler in ([], *map(str.split, FILLERS)):
             if words in ([*phrasing, *filler], [*filler, *phrasing]):
                 return ParsedQuestion(question, words, False)
-    return ParsedQuestion(question, write(question).split(), True)
+    return ParsedQuestion(question, format_question(question).split(), True)
 
 
 def answer_word(text: str) -> str:
-    """Return an answer as it stands in ANSWERS: "Three" -> "3", "gray" -> "grey"; other words stay as they are."""
+    """Return an answer as ANSWERS has it: "Three" -> "3", "gray" -> "grey"; other words as they are."""
     word = text.strip().lower().rstrip(".!")
     if word in NUMBER_WORDS:
         return str(NUMBER_WORDS.index(word))
-    return {"true": "yes", "false": "no", "none": NOTHING}.get(word, SAME.get(word, word))
+    return {"true": "yes", "false": "no", "none": NOTHING}.get(word, _SYNONYMS.get(word, word))

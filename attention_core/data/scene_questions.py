@@ -9,7 +9,7 @@ import random
 from typing import NamedTuple
 
 from attention_core.data.colours import COLOURS
-from attention_core.data.questions import DIGITS, NOTHING, PLACES, RELATIONS, Question, QuestionKind, write
+from attention_core.data.questions import DIGITS, NOTHING, PLACES, RELATIONS, Question, QuestionKind, format_question
 from attention_core.data.scenes import Drawings
 
 CLEAR, UNCLEAR = 0.1, 0.05
@@ -189,7 +189,7 @@ def random_question(
         path = [digits or () for digits in _follow_relations(question, items)] if question.relation else []
         if (true[0] == NOTHING or true[1] in path[:-1]) and rng.random() > SELDOM:
             continue
-        return QuestionExample(question, write(question, rng), *true, *path[:-1])
+        return QuestionExample(question, format_question(question, rng), *true, *path[:-1])
     return None
 
 
@@ -222,5 +222,5 @@ def random_question_or_count(items: list[SceneDigit], rng: random.Random) -> Que
     """Return a random question about a drawing; where every try failed, how many digits there are."""
     question = Question(QuestionKind.COUNT)
     return random_question(items, rng) or QuestionExample(
-        question, write(question, rng), str(len(items)), tuple(range(len(items)))
+        question, format_question(question, rng), str(len(items)), tuple(range(len(items)))
     )

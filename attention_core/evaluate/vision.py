@@ -185,7 +185,7 @@ def judge_answering(
     right, points, by_look = (defaultdict[str, list[bool]](list) for _ in range(3))
     for batch in spans(0, len(examples), BATCH):
         indices, examples_of_batch = list(of_picture[batch]), examples[batch]
-        words = ask.padded([numbers_of(ask.question_words(question.text)) for question in examples_of_batch]).to(
+        words = ask.pad_questions([numbers_of(ask.question_words(question.text)) for question in examples_of_batch]).to(
             pictures.device
         )
         regions = keys[indices], values[indices]

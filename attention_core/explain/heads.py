@@ -1,16 +1,16 @@
-"""What the heads of a recording do, in numbers: where they look and how alike they are.
+"""What the heads of a recording do, in numbers: what they attend to and how alike they are.
 
 from attention_core.explain.heads import distances_from, groups, rollout, summaries
 layers = groups(trace_model(model, **inputs))["encoder self"]
 summaries(layers)[3][5].previous
 
-Every head of a run is sorted into its kind, and what it does becomes a handful of numbers. Heads together: the
-Jensen-Shannon distance of where they look, the one that looks hardest far away, and rollout, which follows attention
-through all layers: what each position of the input could have contributed.
+The heads of a run are grouped by stack and kind of attention, and each is summarised in nine numbers. Of several
+heads: the Jensen-Shannon distance of their weights, the largest weight between positions far apart, and rollout, which
+follows attention through all layers: what each position of the input could have contributed.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -64,9 +64,9 @@ def groups(recording: Recording) -> dict[str, list[AttentionTrace]]:
 
     Returns:
         "encoder self", "decoder self", "decoder cross" and so on, in the order in which the first of each ran; the
-        towers of models that have several stay apart ("vision_model encoder self"). Within one the matrices have one
-        shape: layers of other lengths follow with their shape in the name ("encoder self, 16 × 64"). A trace without
-        a name that tells belongs to "attention".
+        towers of models that have several stay apart ("vision_model encoder self"). All matrices of a group have one
+        shape: where shapes differ, they are part of the name ("encoder self, 16 × 64"). Traces whose names have no
+        words belong to "attention".
     """
     by_kind: dict[str, list[AttentionTrace]] = {}
     shapes: dict[str, set[tuple[int, int]]] = {}
@@ -81,7 +81,7 @@ def groups(recording: Recording) -> dict[str, list[AttentionTrace]]:
 
 
 def kind_of(name: str) -> str:
-    """Return the words of a trace's name without its numbers, "decoder cross" for "decoder.3.cross"."""
+    """Return the stack and kind in a trace's name, "decoder cross" for "decoder.3.cross"."""
     segments = [segment for segment in name.partition(" ")[0].split(".") if segment and not segment.isdigit()]
     return " ".join(segments) or "attention"
 
@@ -106,7 +106,7 @@ class HeadRows(NamedTuple):
 
 
 def head_rows(trace: AttentionTrace, head: int, rows: Rows = ALL) -> HeadRows:
-    """Return rows of a head's weights, and what they were made of; other rows of a long trace are not computed."""
+    """Return rows of a head's weights, and what they are computed from; other rows of a long trace are not computed."""
     scores, allowed = trace.scores(head, rows), trace.allowed(head, rows)
     has_normaliser = trace.normaliser is not None or "log_normaliser" in vars(trace)
     if has_normaliser or trace.n_heads * trace.n_queries * trace.n_keys <= MAX_PAIRS_AT_ONCE:
@@ -129,26 +129,26 @@ def norm_based_weights(trace: AttentionTrace, head: int = 0) -> Tensor:
 def without_keys(weights: Tensor, keys: Collection[int]) -> Tensor:
     """Set the weights (n_queries, n_keys) of some keys to 0, and rescale each row to the sum that it had.
 
-    So it would be if the softmax had never seen them: no longer what the model computed. A row without others is 0.
+    These are the weights of a softmax without those keys, not what the model computed. A row without other keys is 0.
     """
     left = weights.index_fill(1, torch.tensor(sorted(keys), device=weights.device), 0)
     return left * weights.sum(1, keepdim=True) / left.sum(1, keepdim=True).clamp_min(torch.finfo(left.dtype).tiny)
 
 
-CLEAR = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
+CLEAR_SHARE = 0.4  # a head "mostly" does what at least this share of its weight goes to, on average
 MAX_CELLS = 200_000_000  # weights computed for the summaries of one group of layers, three seconds on a slow core
-MAX_NUMBERS = 8_000_000  # weights of one head kept at a time, 32 MB
-MIN_QUERIES = 32
-EVERYWHERE = 0.9  # a head looks everywhere alike when its entropy is at least this share of the largest possible
+MAX_HEAD_CELLS = 8_000_000  # weights of one head in memory at a time, 32 MB
+MIN_QUERIES = 32  # of a sample, whatever the two bounds say
+EVEN_ENTROPY = 0.9  # a head looks everywhere alike when its relative entropy is at least this
 
 
 @dataclass(frozen=True)
 class HeadSummary:
     """One head in numbers; nan where a number has no meaning for it.
 
-    Two kinds of queries count. Seeing queries may attend to at least one key: entropy and distance are means over
-    them. Choosing queries may attend to at least two: all shares and the relative entropy are means over them, because
-    the first token of a decoder, say, has no choice but itself. A blind query never counts.
+    Seeing queries may attend to at least one key: entropy and distance are means over them. Choosing queries may attend
+    to at least two: all shares and the relative entropy are means over them, because the first token of a decoder, say,
+    has no choice but itself. Blind queries, which may attend to no key, never count.
 
     Attributes:
         entropy: bits, of each row of the weights: -sum_j w_ij log2 w_ij. A share that a sink keeps for itself (see
@@ -188,7 +188,7 @@ METRICS = {
     "special": "Share on special tokens",
     "unspent": "Share that a sink keeps",
 }
-"""Names for people of the fields of a HeadSummary."""
+"""Titles of the fields of a HeadSummary."""
 
 
 def head_numbers(
@@ -206,31 +206,30 @@ def head_numbers(
     """
     n_keys, total = weights.shape[-1], weights.sum(-1)
     n_visible = (weights > 0).sum(-1) if n_visible is None else n_visible
-    seeing, choosing, nothing = n_visible > 0, n_visible > 1, weights.new_full(weights.shape[:-2], math.nan)
+    seeing, choosing, undefined = n_visible > 0, n_visible > 1, weights.new_full(weights.shape[:-2], math.nan)
     entropy = (-torch.xlogy(weights, weights.abs()).sum(-1) / math.log(2)).clamp_min(0)  # weights may be signed
 
     def mean(values: Tensor, counts: Tensor) -> Tensor:
         return (values * counts).sum(-1) / counts.sum(-1)
 
-    distance, beside, later = nothing, [nothing] * 3, choosing
+    distance, near_shares, counts_first = undefined, [undefined] * 3, choosing
     if is_self:
         keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
         width = n_keys if patches is None else patches.grid[1]
-        pair = rows - start, keys - start
-        query_cells, key_cells = (torch.stack((at // width, at % width), -1).float() for at in pair)
-        distances = torch.cdist(query_cells, key_cells, compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+        points = [torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)]
+        distances = torch.cdist(points[0], points[1], compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
         on_patches = weights[..., start:]
         has_distance = seeing & (rows >= start) & (on_patches.sum(-1) > 1e-12)
         distance = mean((on_patches * distances).sum(-1) / on_patches.sum(-1).clamp_min(1e-12), has_distance)
-        later = choosing & (rows > 0)
+        counts_first = choosing & (rows > 0)
         for index, offset in enumerate((0, -1, 1)):
             shifted = (rows + offset).clamp(0, n_keys - 1)
             on_shifted = weights.gather(-1, shifted[:, None].expand(*weights.shape[:-1], 1))[..., 0]
-            beside[index] = mean(on_shifted, choosing & (shifted == rows + offset))
+            near_shares[index] = mean(on_shifted, choosing & (shifted == rows + offset))
     unspent = (1 - total).masked_fill((1 - total).abs() < 1e-4, 0)
     on_special = mean((weights * special[..., None, :]).sum(-1), choosing).masked_fill(~special.any(-1), math.nan)
-    relative, first = mean(entropy / n_visible.clamp_min(2).log2(), choosing), mean(weights[..., 0], later)
-    columns = [mean(entropy, seeing), relative, distance, first, *beside, on_special, mean(unspent, choosing)]
+    relative, first = mean(entropy / n_visible.clamp_min(2).log2(), choosing), mean(weights[..., 0], counts_first)
+    columns = [mean(entropy, seeing), relative, distance, first, *near_shares, on_special, mean(unspent, choosing)]
     return torch.stack(columns, -1)
 
 
@@ -243,8 +242,8 @@ def summarise(
 ) -> HeadSummary:
     """Return one head in numbers; of long inputs over evenly spaced queries.
 
-    Special are positions of keys that are no words; patches are those of a picture, in which distances are then
-    measured; queries are positions of those that count, as summarised_queries gives them if None.
+    `special` are positions of special tokens; `patches` are those of a picture, in which distances are then measured;
+    `queries` are the positions that are summarised, None = those of summarised_queries.
     """
     rows = (summarised_queries([trace]) if queries is None else queries).to(trace.query.device)
     _, weights, _, allowed = head_rows(trace, head, rows)
@@ -254,7 +253,7 @@ def summarise(
     numbers = head_numbers(weights, rows, is_special, is_self_attention(trace), n_visible, patches).tolist()
     values = [math.nan if math.isnan(number) else number for number in numbers]  # one nan, which equals itself
     if trace.sinks is None and not math.isnan(values[-1]):
-        values[-1] = 0.0  # signed weights and cut ones sum to something else
+        values[-1] = 0.0  # without sinks: weights with signs, or without some keys, do not sum to 1 either
     return HeadSummary(*values)
 
 
@@ -269,7 +268,7 @@ def summaries(
 def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
     """Return the queries that summaries averages over: all, or as many as MAX_CELLS allows, evenly spaced."""
     n_cells = sum(trace.n_heads for trace in layers) * layers[0].n_keys
-    n, max_queries = layers[0].n_queries, min(MAX_CELLS // n_cells, MAX_NUMBERS // layers[0].n_keys)
+    n, max_queries = layers[0].n_queries, min(MAX_CELLS // n_cells, MAX_HEAD_CELLS // layers[0].n_keys)
     n_sampled = min(n, max(MIN_QUERIES, max_queries))
     return ((torch.arange(n_sampled) + 0.5) * n / n_sampled).long()
 
@@ -277,10 +276,10 @@ def summarised_queries(layers: Sequence[AttentionTrace]) -> Tensor:
 def describe_head(summary: HeadSummary) -> str:
     """Return in a few words what a head mostly does, such as "63% on the token before".
 
-    What its sink keeps, if that is at least CLEAR; else whether it looks everywhere alike, at least EVERYWHERE of the
-    largest entropy, since of few tokens each has a large share; else the largest of the shares on itself, the token
-    before, after, and the first token, if it is at least CLEAR; else the share on special tokens if that is; else how
-    many tokens it is spread over, 2 to the power of its entropy.
+    The first of these that holds: its sink keeps at least CLEAR_SHARE; it looks everywhere alike, with a relative
+    entropy of at least EVEN_ENTROPY (asked early, since each of few tokens has a large share); the largest of its
+    shares on itself, the token before, the token after and the first token is at least CLEAR_SHARE; its share on
+    special tokens is. Else how many tokens it is spread over, 2 to the power of its entropy.
     """
     shares = {
         "itself": summary.itself,
@@ -288,14 +287,14 @@ def describe_head(summary: HeadSummary) -> str:
         "the token after": summary.following,
         "the first token": summary.first,
     }
-    if summary.unspent >= CLEAR:
+    if summary.unspent >= CLEAR_SHARE:
         return f"{percent(summary.unspent)} kept by its sink"
-    if summary.relative_entropy >= EVERYWHERE:
+    if summary.relative_entropy >= EVEN_ENTROPY:
         return "nearly everywhere alike"
-    name, share = max(shares.items(), key=lambda pair: -1 if math.isnan(pair[1]) else pair[1])
-    if share >= CLEAR:
+    name, share = largest_share(shares)
+    if share >= CLEAR_SHARE:
         return f"{percent(share)} on {name}"
-    if summary.special >= CLEAR:
+    if summary.special >= CLEAR_SHARE:
         return f"{percent(summary.special)} on special tokens"
     if math.isnan(summary.entropy):
         return "no numbers"
@@ -303,6 +302,11 @@ def describe_head(summary: HeadSummary) -> str:
         return "sees one token at most"
     spread = f"{2**summary.entropy:.1f}"
     return "on one token at a time" if spread == "1.0" else f"spread over {spread} tokens"
+
+
+def largest_share(shares: Mapping[str, float]) -> tuple[str, float]:
+    """Return the largest share and its name; nan is less than any number, ("", 0.0) stands for none."""
+    return max(shares.items(), key=lambda pair: -1 if math.isnan(pair[1]) else pair[1], default=("", 0.0))
 
 
 MIN_WEIGHT = 1e-9  # a weight below this counts as this where its logarithm is taken
@@ -317,12 +321,12 @@ def divergence(first: Tensor, second: Tensor) -> Tensor:
 
 
 class Distances(NamedTuple):
-    """How far heads are from one of them.
+    """The distances of all heads of a group from one of them.
 
     Attributes:
-        row: (n_heads,), 0 = looks at the same, 1 = looks at nothing that the other looks at.
+        row: (n_heads,), of all layers in turn; 0 = the same weights, 1 = weights on other keys only.
         n_sampled: queries over which each distance is a mean.
-        n_queries: queries there are; all that any head is blind for are left out of the sample.
+        n_queries: queries of which these are a sample; those that are blind in any head are not sampled.
     """
 
     row: Tensor
@@ -353,8 +357,8 @@ def distances_from(layers: Sequence[AttentionTrace], layer: int, head: int) -> D
 def distances_head_for_head(first: Sequence[AttentionTrace], second: Sequence[AttentionTrace]) -> Tensor:
     """Return how far each head of one run is from the same head of another run, (n_layers, n_heads).
 
-    The distance is that of distances_from, for two inputs with as many tokens, or two models of one shape, which a
-    ValueError asks for. Given are the layers of a group in each run.
+    The distance is that of distances_from, between the layers of one group in each run: of two inputs with the same
+    number of tokens, or two models of one shape; else a ValueError.
     """
     n_heads, second_n_heads = ([trace.n_heads for trace in layers] for layers in (first, second))
     if n_heads != second_n_heads or len(set(n_heads)) != 1:
@@ -372,7 +376,7 @@ def _distance(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
-    """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what no key got."""
+    """Return some rows of a head as distributions, (n_rows, n_keys + 1): the last column is what a sink keeps."""
     weights = head_rows(trace, head, rows).weights.float()
     unspent = weights.new_zeros(len(weights), 1) if trace.sinks is None else 1 - weights.sum(1, keepdim=True)
     return torch.cat([weights, unspent], 1)
@@ -381,7 +385,7 @@ def _rows(trace: AttentionTrace, head: int, rows: Tensor) -> Tensor:
 def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
     """Return evenly spaced queries that see a key in every head, and how many queries they stand for.
 
-    Where all queries are sampled, blind ones are not counted; else it is not known which of the others are blind.
+    Blind queries count among these only if not all queries are sampled: then it is unknown how many are blind.
     """
     shapes = {(trace.n_queries, trace.n_keys) for trace in layers}
     if len(shapes) != 1:
@@ -389,9 +393,7 @@ def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
     n_queries, rows = layers[0].n_queries, summarised_queries(layers)
     sees = torch.ones(len(rows), dtype=torch.bool)
     for trace in layers:
-        if not trace.has_mask:  # a causal query always sees itself
-            continue
-        for head in trace.heads_of_mask:
+        for head in trace.heads_of_mask if trace.has_mask else ():  # a causal query always sees itself
             allowed = trace.allowed(head, rows)
             if allowed is not None:
                 sees &= allowed.any(1).cpu()
@@ -399,7 +401,7 @@ def _sample(layers: Sequence[AttentionTrace]) -> tuple[Tensor, int]:
 
 
 FAR = 4  # positions between a query and a key that count as far: beyond what looking at a neighbour explains
-MAX_FAR_WEIGHTS = 6_000_000  # weights of all heads together up to which all of them are looked through
+MAX_FAR_WEIGHTS = 6_000_000  # weights of all heads together up to which far_look searches them
 
 
 class FarLook(NamedTuple):
@@ -417,9 +419,9 @@ def far_look(
 ) -> FarLook | None:
     """Return the largest weight from any query to a key at least FAR positions before or after it.
 
-    Only heads `among` some, by layer and head, are looked at; None = all. Ignored positions, such as special tokens,
-    count neither as queries nor as keys. None where no such pair has a weight above 0, or where there are more than
-    MAX_LOOKED_THROUGH weights to look through.
+    Only the heads `among`, as (layer, head), are searched; None = all. Ignored positions, such as special tokens, count
+    neither as queries nor as keys. Returns None where no such pair has a weight above 0, or where the layers have more
+    than MAX_FAR_WEIGHTS weights.
     """
     if sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers) > MAX_FAR_WEIGHTS:
         return None
@@ -430,17 +432,19 @@ def far_look(
         for position in ignored:
             is_far[queries == position] = False
             is_far[:, keys == position] = False
-        for head in (head for head in range(trace.n_heads) if among is None or (layer, head) in among):
+        heads = [head for head in range(trace.n_heads) if among is None or (layer, head) in among]
+        for head in heads if is_far.any() else ():
             weights = trace.weights(head).cpu() * is_far
-            query, key = divmod(int(weights.argmax()) if weights.numel() else 0, trace.n_keys)
-            if is_far.any() and float(weights[query, key]) > (best.weight if best else 0):
-                best = FarLook(layer, head, query, key, float(weights[query, key]))
+            query, key = divmod(int(weights.argmax()), trace.n_keys)
+            weight = float(weights[query, key])
+            if weight > (best.weight if best else 0):
+                best = FarLook(layer, head, query, key, weight)
     return best
 
 
 MAX_POSITIONS = 1024
 """Rollout multiplies whole n x n matrices: beyond this many positions it takes seconds and hundreds of megabytes."""
-RESIDUAL = 0.5  # share of each position that passes a layer beside the attention
+RESIDUAL = 0.5  # share of each position that the residual connection carries past a layer's attention
 
 
 class Rollout(NamedTuple):
@@ -449,7 +453,7 @@ class Rollout(NamedTuple):
     Attributes:
         rolled: (n, n), how much of each input position (column) is in each position after the last layer (row), by
             this account; rows sum to 1.
-        last: (n, n), the last layer's weights, mean over its heads, beside which it is to be seen.
+        last: (n, n), the last layer's weights, mean over its heads, to compare with.
     """
 
     rolled: Tensor
@@ -460,8 +464,8 @@ def rollout(layers: Sequence[AttentionTrace]) -> Rollout:
     """Return the product over a stack's layers, from the first, of 0.5 A + 0.5 I, where A is the mean of the heads.
 
     The identity stands for the residual connection. A query that sees no key, and what a sink keeps, pass nothing on:
-    each row of 0.5 A + 0.5 I is divided by its sum. Values, feed-forward layers and how large the residual really is do
-    not enter, so that this is an account of the weights and none of what the model uses.
+    each row of 0.5 A + 0.5 I is divided by its sum. Values, feed-forward layers and the real size of the residual are
+    left out, so that this describes the weights and not what the model uses.
 
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3; the residual, equation 1.
 
@@ -482,7 +486,7 @@ def rollout(layers: Sequence[AttentionTrace]) -> Rollout:
 
 
 def mean_over_heads(trace: AttentionTrace) -> Tensor:
-    """Return the mean of a layer's weights over its heads, (n_queries, n_keys), on the processor."""
+    """Return the mean of a layer's weights over its heads, (n_queries, n_keys), on the CPU."""
     total = trace.weights(0).float()
     for head in range(1, trace.n_heads):
         total += trace.weights(head)

@@ -1,5 +1,6 @@
-"""Our trained models' inputs and answers as subjects of attribution: what is erased, and what the gradient is of."""
+"""Subjects of attribution of our trained models: the units that are erased, and the inputs that have gradients."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
@@ -53,7 +54,7 @@ def erase_ink(image: Tensor, importance: Tensor, n_pixels: int) -> Tensor:
     return image.flatten().index_fill(0, erased, 0).view_as(image)
 
 
-BLOCK = 3  # regions along a side of a block of the reader's strip, which are erased together
+BLOCK_SIDE = 3  # regions along a side of a block of the reader's picture, which are erased together
 P = ParamSpec("P")
 
 
@@ -70,7 +71,7 @@ def _with_plain_tensors(build_subject: Callable[P, Subject]) -> Callable[P, Subj
 
 
 def softmax(logits: Tensor) -> Tensor:
-    """Return probabilities (batch, n_answers, n_classes); logits without answers, (batch, n_classes), are one."""
+    """Return probabilities (batch, n_answers, n_classes); logits (batch, n_classes) are those of one answer."""
     return (logits[:, None] if logits.ndim == 2 else logits).softmax(-1)
 
 
@@ -86,7 +87,7 @@ def erasing(predict: Callable[[Tensor], Tensor], inputs: Tensor, baseline: Tenso
 
 @_with_plain_tensors
 def pixel_subject(model: nn.Module, image: Tensor) -> Subject:
-    """Return the subject of a digit classifier over pixels and a picture (side, side); only ink is erased, to paper."""
+    """Return the subject of a digit classifier over pixels and a picture (side, side); a unit is a pixel of ink."""
     inputs = image.flatten()[:, None].clone()
     ink = ink_mask(image).flatten()
     unit_of = torch.where(ink, ink.cumsum(0) - 1, -1)
@@ -113,10 +114,10 @@ def _subject_of_keys(
     mask_of: Callable[[Tensor], Tensor],
     **options: Any,
 ) -> Subject:
-    """Return the subject of a model whose units are erased as keys, from what its attention is given, (n, d).
+    """Return the subject of a model whose units are erased as keys; inputs (n, d) are those of its attention.
 
-    predict(inputs, mask, fixed_weights) answers for some inputs (batch, n, d), with a mask or with other weights,
-    (batch, n_heads, n_queries, n_keys); mask_of makes the mask of units that are erased, bool (batch, n_units).
+    predict(inputs, mask, fixed_weights) answers for inputs (batch, n, d), with a mask or with fixed weights, (batch,
+    n_heads, n_queries, n_keys); mask_of returns the mask for erased units, bool (batch, n_units).
     """
 
     def repeat(batch: Tensor) -> Tensor:
@@ -140,7 +141,7 @@ def _as_edits(weights: Tensor | None) -> Edits:
 
 @_with_plain_tensors
 def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
-    """Return the subject of the soft mask and a picture (60, 60); a unit is a region, erased as a key."""
+    """Return the subject of the soft mask over features and a picture (60, 60); a unit is a region, erased as a key."""
     features = model.features(picture[None, None]).flatten(2).transpose(1, 2).contiguous()
     query = model.query[None, None, None]
 
@@ -158,44 +159,45 @@ def mask_subject(model: FeatureMask, picture: Tensor) -> Subject:
 def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
     """Return the subject of the reader and a picture (48, 192); a unit is a block of regions, erased as keys.
 
-    There are as many answers as looks, the end included.
+    Every look has an answer, the end included.
     """
     regions = model.encode(picture[None])
-    rows, columns = model.grid
-    down, along = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
-    unit_of = (down // BLOCK * -(-columns // BLOCK) + along // BLOCK).flatten().to(regions.device)
+    n_rows, n_columns = model.grid
+    row, column = torch.meshgrid(torch.arange(n_rows), torch.arange(n_columns), indexing="ij")
+    n_blocks = math.ceil(n_columns / BLOCK_SIDE)  # in a row
+    unit_of = (row // BLOCK_SIDE * n_blocks + column // BLOCK_SIDE).flatten().to(regions.device)
     prediction = model(picture[None])
     final_steps = (prediction.logits[0].argmax(-1) == END).nonzero()
-    n_glances = int(final_steps[0]) + 1 if len(final_steps) else prediction.logits.shape[1]
+    n_looks = int(final_steps[0]) + 1 if len(final_steps) else prediction.logits.shape[1]
 
     def predict(keys: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
-        return softmax(model.looks(keys, n_glances, _as_edits(fixed_weights), mask).logits)
+        return softmax(model.looks(keys, n_looks, _as_edits(fixed_weights), mask).logits)
 
-    weights = prediction.weights[:1, :n_glances].clone()
+    weights = prediction.weights[:1, :n_looks].clone()
     return _subject_of_keys(predict, regions[0], unit_of, weights, lambda erased: ~erased[:, unit_of][:, None, None])
 
 
 @_with_plain_tensors
-def question_subject(model: SceneQuestion, picture: Tensor, question_words: Sequence[int]) -> Subject:
-    """Return the subject of a question, its words' numbers, about a picture (4, 64, 64); regions are erased as keys.
+def question_subject(model: SceneQuestion, picture: Tensor, question_numbers: Sequence[int]) -> Subject:
+    """Return the subject of a question about a picture (4, 64, 64); a unit is a region, erased as a key.
 
     Scores are dot products. The gradient is of the regions' keys and values, side by side. The empty key stays.
     """
     encoded = model.encode_pictures(picture[None])
-    question = model.encode_questions(torch.tensor([list(question_words)], device=picture.device))
+    question = model.encode_questions(torch.tensor([list(question_numbers)], device=picture.device))
     inputs, width = torch.cat(encoded, -1)[0], encoded[0].shape[2]
 
-    def reason(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
-        encoded: Any = features.split(width, -1)
+    def predict(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
+        keys_and_values: Any = features.split(width, -1)
         questions: Any = tuple(states.expand(len(features), *states.shape[1:]) for states in question)
-        return softmax(model.reason(encoded, questions, "dot", mask=mask, fixed_weights=fixed_weights).logits)
+        return softmax(model.reason(keys_and_values, questions, "dot", mask=mask, fixed_weights=fixed_weights).logits)
 
     weights = model.reason(encoded, question, "dot").weights.clone()  # (1, n_looks, n + 1)
-    return _subject_of_keys(reason, inputs, _all_units_but_the_last(inputs), weights, _mask_without)
+    return _subject_of_keys(predict, inputs, _all_units_but_the_last(inputs), weights, _mask_without)
 
 
 def _all_units_but_the_last(rows: Tensor) -> Tensor:
-    """Return the units of rows of which the last is never erased, such as the empty key."""
+    """Return a unit for every row but the last, such as the empty key, which is never erased."""
     return torch.tensor([*range(len(rows) - 1), -1], device=rows.device)
 
 
@@ -206,10 +208,10 @@ def _mask_without(erased: Tensor) -> Tensor:
 
 @_with_plain_tensors
 def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
-    """Return the subject of a description of a picture (4, 64, 64); regions are erased as keys.
+    """Return the subject of a description of a picture (4, 64, 64); a unit is a region, erased as a key.
 
-    An answer per word that is said, the end included, given those before it. The gradient is of the regions' keys and
-    values, side by side. The empty key stays.
+    Every word of the description has an answer, the end included, given those before it. The gradient is of the
+    regions' keys and values, side by side. The empty key stays.
     """
     n_before = model.config.n_glances - 1
     predicted = model(picture[None]).logits[0, n_before:].argmax(-1)
@@ -232,9 +234,9 @@ def caption_subject(model: SceneCaption, picture: Tensor) -> Subject:
 
 @_with_plain_tensors
 def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
-    """Return the subject of the next piece after some, int64 (n,), by a recurrent network that attends to its states.
+    """Return the subject of the piece that a recurrent network with attention predicts after others, int64 (n,).
 
-    A piece is erased by the mean vector of all pieces; the last one stays.
+    A unit is a piece; erased, it has the mean vector of all pieces. The last one stays.
     """
     inputs = model.embedding(ids).clone()
     mask = earlier(inputs)[:, -1:]
@@ -261,26 +263,26 @@ def next_piece_subject(model: RecurrentLanguage, ids: Tensor) -> Subject:
 
 @_with_plain_tensors
 def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names: Sequence[str] = ()) -> Subject:
-    """Return the subject of one number of several that looks for others, alone or in pairs; erased ones are hidden.
+    """Return the subject of one number, the seeker, that attends to others, alone or in pairs; they are erased as keys.
 
-    A pair counts for both of its members. There are names of all numbers.
+    A unit is one of the other numbers; a pair belongs to two units. Names are those of all numbers.
     """
     device, n = device_of(model), len(numbers)
-    everyone = model.vectors[torch.tensor([*numbers, MODULUS], device=device)].clone()  # nobody last
+    inputs = model.vectors[torch.tensor([*numbers, MODULUS], device=device)].clone()  # the last one stands for nobody
     unit_of = torch.arange(n + 1, device=device)
     unit_of = (unit_of - (unit_of > seeker).long()).masked_fill((unit_of == seeker) | (unit_of == n), -1)
-    is_in_unit = torch.nn.functional.one_hot(unit_of + 1, n)[:, 1:].T.to(everyone)  # (n_units, n + 1)
+    is_in_unit = torch.nn.functional.one_hot(unit_of + 1, n)[:, 1:].T.to(inputs)  # (n_units, n + 1)
     in_pair = (is_in_unit[:, :, None] + is_in_unit[:, None]).clamp(max=1)
     mask = model.allowed(n).to(device)[seeker]
 
     def attend_to(vectors: Tensor, visible: Tensor | None, fixed_weights: Tensor | None) -> AttentionOutput:
-        mask_of_key, key, value = mask, model.key(vectors)[:, None], model.value(vectors)[:, None]
+        key, value, key_mask = model.key(vectors)[:, None], model.value(vectors)[:, None], mask
         if visible is not None:
-            mask_of_key = mask & (visible[:, None] & visible[..., None] if model.config.pairs else visible)
+            key_mask = mask & (visible[:, None] & visible[..., None] if model.config.pairs else visible)
         if model.config.pairs:
             key, value = pair_products(key, key), pair_products(value, value)
-        query, mask_of_key = model.query(vectors[:, seeker, None])[:, None], mask_of_key.view(-1, 1, 1, key.shape[2])
-        return attend(query, key, value, mask=mask_of_key, edits=_as_edits(fixed_weights), with_weights=True)
+        query, key_mask = model.query(vectors[:, seeker, None])[:, None], key_mask.view(-1, 1, 1, key.shape[2])
+        return attend(query, key, value, mask=key_mask, edits=_as_edits(fixed_weights), with_weights=True)
 
     def predict(vectors: Tensor, visible: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:
         context = attend_to(vectors, visible, fixed_weights).context[:, 0]
@@ -288,9 +290,9 @@ def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names:
 
     return _subject_of_keys(
         predict,
-        everyone,
+        inputs,
         unit_of,
-        attend_to(everyone[None], None, None).weights[0].clone(),  # type: ignore[index]
+        attend_to(inputs[None], None, None).weights[0].clone(),  # type: ignore[index]
         lambda erased: (erased.to(is_in_unit) @ is_in_unit) == 0,
         names=[name for index, name in enumerate(names) if index != seeker],
         key_units=in_pair.flatten(1) if model.config.pairs else is_in_unit,
@@ -299,9 +301,9 @@ def party_subject(model: Match3Head, numbers: Sequence[int], seeker: int, names:
 
 @_with_plain_tensors
 def sentence_subject(model: SentenceClassifier | TwoPhaseClassifier, words: Sequence[str]) -> Subject:
-    """Return the subject of a judge of sentences and the words of one, which are left out whole.
+    """Return the subject of a classifier of sentences and a sentence; a unit is a word, erased by leaving it out.
 
-    The gradient is of the words' vectors, with that of the unknown word for nothing.
+    The gradient is of the words' vectors; its baseline is that of the unknown word.
     """
     device, reader = device_of(model), model.guide if isinstance(model, TwoPhaseClassifier) else model
 
@@ -352,9 +354,9 @@ def translation_subject(
 ) -> Subject:
     """Return the subject of a translator: source pieces (n_source,), the end last, and its translation (n_target,).
 
-    An answer per piece of the translation, given those before it. A word is erased by making its pieces the unknown
-    one, so that the others keep their places; otherwise it is left out. The end piece stays. Of a transformer the map
-    is that of the decoder's layers on the source, "cross 1" the first.
+    Every piece of the translation has an answer, given those before it. A unit is a word of the source; erased, its
+    pieces become the unknown one, so that positions stay; `otherwise` it is left out. The end piece stays. The map of a
+    transformer is that of its cross-attentions, from "cross 1" on.
     """
     device, n_words = source.device, max(word_of)
     unit_of = torch.tensor([word if word < n_words else -1 for word in word_of], device=device)
@@ -364,16 +366,17 @@ def translation_subject(
         targets = decoder_input.expand(len(vectors), -1)
         edits = {name: (BatchWeights(weights),) for name, weights in (fixed_weights or {}).items()}
         if isinstance(model, Transformer):
-            edits_by_layer = {_attention_of(name): edit for name, edit in edits.items()}
+            edits_by_layer = {_parse_name(name): edit for name, edit in edits.items()}
             encoding = model.encode_vectors(vectors, edits_by_layer)
             return softmax(model.logits(model.decode(encoding, targets, edits_by_layer)[0]))
         return softmax(model.logits(model.decode(model.encode_vectors(vectors), targets, edits.get(ATTENTION, ()))[0]))
 
     def leave_out(erased: Tensor) -> Tensor:
         remains = ~erased[:, unit_of.clamp(min=0)] | (unit_of < 0)
+        lengths = remains.sum(1)
         probabilities = decode(inputs[None]).repeat(len(remains), 1, 1)
-        for n in remains.sum(1).unique().tolist():  # those of a length together
-            rows = remains.sum(1) == n
+        for n in lengths.unique().tolist():  # one batch for each length
+            rows = lengths == n
             vectors = inputs.expand(len(remains), -1, -1)[rows][remains[rows]]
             probabilities[rows] = decode(vectors.view(-1, n, inputs.shape[1]))
         return probabilities
@@ -399,16 +402,17 @@ def translation_subject(
 def single_vector_subject(
     model: Translator, source: Tensor, target: Tensor, word_of: Sequence[int], words: Sequence[str], shares: Tensor
 ) -> Subject:
-    """Return the subject of a translator without attention, as of one with it; its map is each word's share.
+    """Return the subject of a translator without attention; its map is each word's share of the one vector.
 
-    Shares of the one vector that it hands over are (n_words,) or more.
+    Shares are (n_words,), or longer: only those of the units count.
     """
     subject = translation_subject(model, source, target, word_of, words)
     values = shares[: subject.n_units].to(source.device)
     return replace(subject, weights={}, map_attentions=(), map_name="share of the one vector", map_values=values)
 
 
-def _attention_of(name: str) -> tuple[str, int]:
+def _parse_name(name: str) -> tuple[str, int]:
+    """Return kind and layer of an attention, ("cross", 0) for "cross 1"."""
     kind, number = name.split()
     return kind, int(number) - 1
 
@@ -428,17 +432,18 @@ def _translator_layers(
     kinds |= {DECODER: (self_attentions, model.decoder), CROSS: (cross_attentions, model.decoder)}
     for kind, (activations, layers) in kinds.items():
         for number, (activation, layer) in enumerate(zip(activations, layers, strict=True)):
-            query, memory = activation.query, activation.memory
-            weights[name := f"{kind} {number + 1}"] = _weights(query, memory.key, mask=activation.mask)
+            name, memory = f"{kind} {number + 1}", activation.memory
+            weights[name] = _weights(activation.query, memory.key, mask=activation.mask)
             if kind != DECODER:
                 merge = activation.layer.merge.weight.T.unflatten(0, (len(weights[name]), -1))
                 contributions = torch.einsum("hqk,hkd,hde->qke", weights[name], memory.value[0], merge)
-                finish: Any = partial(_finish, layer, activation.before)  # type: ignore[arg-type]
+                finish: Any = partial(_layer_output, layer, activation.before)  # type: ignore[arg-type]
                 stack[name] = StackLayer(contributions, activation.output[0], finish)
     return weights, stack
 
 
-def _finish(layer: EncoderLayer, before: Tensor, output: Tensor) -> Tensor:
+def _layer_output(layer: EncoderLayer, before: Tensor, output: Tensor) -> Tensor:
+    """Return what a layer makes of the output of its attention and the residual stream before it."""
     x = before + output
     return x + layer.feed_forward(layer.forward_norm(x))
 

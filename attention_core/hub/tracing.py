@@ -1,13 +1,13 @@
 """The attention of any transformers model: `p = trace_model(model, **inputs)`, then `p.traces`.
 
 The model runs once, with an attention function of ours that the library calls with query, key, value, mask and scale
-after positions are applied. It computes the context with torch's fused kernel and keeps what a trace needs; no matrix
+after positions are applied. It computes the context with torch's fused kernel and saves what a trace needs; no matrix
 over all pairs is built. Each layer is checked against the model's own written-out attention on two of its queries.
 `run_model` also returns the model's own output, and can edit the attention inside the run.
 
 Traces are numbered by the calls of attention that a model makes, in order. Layers without attention (convolutions,
-state spaces and other parts of hybrid models) make no call and have no number; a model that decides by its input which
-layers run, or that a cache spares a call, has other numbers then.
+state spaces and other parts of hybrid models) make no call and have no number. The numbers differ from run to run where
+the input decides which layers run, or where a cache replaces a call.
 Source: https://huggingface.co/docs/transformers/attention_interface
 """
 
@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -47,8 +47,14 @@ from attention_core.log import log
 SCORES_ONLY = "The model handed out its scores, of which these weights are the softmax; query, key, value are unknown."
 SAME_HEADS = "All heads that the model handed out are equal to the last bit, as where it hands out their mean."
 OnWeights = Callable[[nn.Module, Tensor], None]
-Call = tuple[str, nn.Module, list[AttentionTrace]]
-"""The path of a module in its model, the module, and its traces: one, or one of each split of the batch."""
+
+
+class Call(NamedTuple):
+    """One call of attention."""
+
+    path: str  # of the module in its model
+    module: nn.Module
+    traces: list[AttentionTrace]  # one, or one of each slice of the batch
 
 
 class ModuleLog:
@@ -81,11 +87,12 @@ class ModuleLog:
 
     @property
     def missed(self) -> set[nn.Module]:
+        """Modules in none of whose runs an attention was seen."""
         entries = zip(self.modules, self.before, self.after, strict=True)
         return set(self.modules) - {module for module, before, after in entries if before < after}
 
-    def around(self, number: int, among: Collection[nn.Module] | None = None) -> tuple[nn.Module, int] | None:
-        """Return the innermost module (of some) in which an attention was seen, and in which of its runs, from 0."""
+    def find_module(self, number: int, among: Collection[nn.Module] | None = None) -> tuple[nn.Module, int] | None:
+        """Return the innermost module (of `among`) in which an attention was seen, and in which of its runs, from 0."""
         for entry in reversed(range(len(self.modules))):
             module = self.modules[entry]
             if self.before[entry] <= number < self.after[entry] and (among is None or module in among):
@@ -94,34 +101,35 @@ class ModuleLog:
 
     def repeats(self, n_attentions: int) -> set[int]:
         """Return which of the attentions were seen in the same run of a module as the one before."""
-        around = [self.around(number) for number in range(n_attentions)]
-        return {number for number in range(1, n_attentions) if around[number] and around[number] == around[number - 1]}
+        runs = [self.find_module(number) for number in range(n_attentions)]
+        return {number for number in range(1, n_attentions) if runs[number] and runs[number] == runs[number - 1]}
 
-    def position(self, module: nn.Module, time: int) -> int:
-        """Return how many attentions had been seen when a module was run for the given time."""
+    def position(self, module: nn.Module, run: int) -> int:
+        """Return how many attentions had been seen before a run of a module, counted from 0."""
         entries = [entry for entry, entered in enumerate(self.modules) if entered is module]
-        return self.before[entries[min(time, len(entries) - 1)]]
+        return self.before[entries[min(run, len(entries) - 1)]]
 
 
 @contextmanager
-def watching(
+def log_modules(
     model: nn.Module, count_attentions: Callable[[], int], on_weights: OnWeights | None = None
 ) -> Iterator[ModuleLog]:
-    """Keep track of the attention modules that this thread runs inside the block.
+    """Log the attention modules that this thread runs inside the block.
 
-    `count_attentions` tells how many have been seen; `on_weights` is given what could be weights of a module with none.
+    `count_attentions` returns how many attentions have been seen; `on_weights` is called with what could be the weights
+    of a module in which none was.
     """
-    entries = ModuleLog(count_attentions, on_weights)
+    module_log = ModuleLog(count_attentions, on_weights)
     modules = [*filter(is_attention, model.modules())]
-    with hooked(modules, entries.enter, before=True), hooked(modules, entries.leave, always_call=True):
-        yield entries
+    with hooked(modules, module_log.enter, before=True), hooked(modules, module_log.leave, always_call=True):
+        yield module_log
 
 
 @contextmanager
 def hooked(
     modules: Iterable[nn.Module], hook: Callable[..., Any], before: bool = False, **options: Any
 ) -> Iterator[None]:
-    """Call a function after, or before, the forward of each of these modules inside the block; options are torch's."""
+    """Call a hook after, or before, the forward of each of these modules inside the block; options are torch's."""
     add = "register_forward_pre_hook" if before else "register_forward_hook"
     handles = [getattr(module, add)(hook, **options) for module in modules]
     try:
@@ -132,7 +140,7 @@ def hooked(
 
 
 def could_be_weights(tensor: Any) -> bool:
-    """Return whether this is (batch, n_heads, n_queries, n_keys), perhaps in windows, of rows that sum to 1."""
+    """Return whether a tensor has the shape of weights, perhaps with an axis of windows, and rows that sum to 1."""
     if not isinstance(tensor, Tensor) or tensor.ndim not in (4, 5) or not tensor.is_floating_point():
         return False
     sums = tensor.float().sum(-1)
@@ -143,16 +151,17 @@ def trace_second_run(
     model: nn.Module,
     run: Callable[[], Any],
     n_items: int,
-    entries: ModuleLog | None = None,
+    module_log: ModuleLog | None = None,
     missed: Collection[nn.Module] = (),
     written_out: bool = False,
     item: Items = 0,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
-    """Return the calls of attention in another run, which asks for the weights, of modules that the first one missed.
+    """Run a model again and return its calls of attention, the modules still missed, and the output.
 
-    Each has the number of attentions that the first run, whose entries tell the order (None = as here), had seen
-    before; then come the modules that are missed still, and the output. With written_out, attention that is written
-    out comes before weights that are handed out; without it, weights that are the same in all heads are left out.
+    With the log of a first run, only calls of the modules that it missed are returned. Each call comes with its
+    position: how many attentions had been seen before it, in the first run if there is one. With written_out, attention
+    that is written out comes before weights that are handed out; without it, weights that are the same in all heads are
+    left out.
     """
 
     def on_weights(module: nn.Module, weights: Tensor) -> None:
@@ -162,32 +171,33 @@ def trace_second_run(
     recording = Recording()
     with (
         capture_into(recording, item, written_out=written_out),
-        watching(model, lambda: len(recording), on_weights) as rerun,
+        log_modules(model, lambda: len(recording), on_weights) as rerun_log,
     ):
         output = run()
     paths = {module: name for name, module in model.named_modules()}
     result: list[tuple[int, Call]] = []
     for number, trace in enumerate(recording.traces):
-        around = rerun.around(number, None if entries is None else missed)
-        if entries is not None and around is None:
+        module_run = rerun_log.find_module(number, None if module_log is None else missed)
+        if module_log is not None and module_run is None:
             continue
-        module, time = around or (model, 0)
-        path = paths.get(module, "") or ("" if entries else trace.story.name)
-        if result and result[-1][1][1] is module and re.search("[1-9]", BatchSlice.named_in(trace.story.name)):
-            result[-1][1][2].append(trace)
+        module, run_number = module_run or (model, 0)
+        path = paths.get(module, "") or ("" if module_log else trace.story.name)
+        if result and result[-1][1].module is module and re.search("[1-9]", BatchSlice.named_in(trace.story.name)):
+            result[-1][1].traces.append(trace)  # another slice of the same batch
         else:
-            result.append((entries.position(module, time) if entries else number, (path, module, [trace])))
-    return result, (rerun.missed if entries is None else set(missed) & rerun.missed), output
+            position = module_log.position(module, run_number) if module_log else number
+            result.append((position, Call(path, module, [trace])))
+    return result, (rerun_log.missed if module_log is None else set(missed) & rerun_log.missed), output
 
 
-def named(model: nn.Module, calls: Sequence[Call], again: Collection[int] = ()) -> list[AttentionTrace]:
-    """Return the traces of calls with names, see name_traces, and with what the model says of positions in them.
+def name_calls(model: nn.Module, calls: Sequence[Call], repeats: Collection[int] = ()) -> list[AttentionTrace]:
+    """Return the traces of calls with names, see name_traces, and with whether their queries and keys are rotated.
 
-    Each tells its part of the batch where all are kept.
+    Where all items are recorded, a name has the slice of the batch, too.
     """
-    first, result = name_traces([(path, module, traces[0]) for path, module, traces in calls], again), []
-    holders = rotary_holders(model)
-    for first_trace, (path, module, traces) in zip(first, calls, strict=True):
+    first_traces = name_traces([(path, module, traces[0]) for path, module, traces in calls], repeats)
+    holders, result = rotary_holders(model), []
+    for first_trace, (path, module, traces) in zip(first_traces, calls, strict=True):
         name = first_trace.story.name
         rotated = not name.endswith("cross") and is_rotated(holders, path, module)
         for trace in traces:
@@ -202,7 +212,7 @@ def has_same_heads(weights: Tensor) -> bool:
 
 
 def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item: Items = 0) -> list[AttentionTrace]:
-    """Return traces of weights (batch, n_heads, n_queries, n_keys), or with windows before or behind the heads."""
+    """Return traces of weights (batch, n_heads, n_queries, n_keys), perhaps with windows before or after the heads."""
     if weights.ndim == 5:
         n_heads = next((n for n in (getattr(module, key, None) for key in N_HEADS_NAMES) if isinstance(n, int)), 0)
         weights = (weights.transpose(1, 2) if weights.shape[1] == n_heads else weights).flatten(0, 1)
@@ -219,8 +229,8 @@ def traces_of_weights(weights: Tensor, *, n_items: int, module: nn.Module, item:
 
 
 FUSED = "sdpa"
-"""The library's name for torch's fused attention, behind which ours stands while a model runs: many models ask for the
-name, and treat one that they do not know as if it needed no mask."""
+"""The library's name for torch's fused attention, under which ours is registered while a model runs: many models read
+the name, and build no mask for one that they do not know."""
 TRACE_LOCK = Lock("trace a model", again=True)
 """A model's attention function is part of the model, which others may share: one run at a time."""
 
@@ -251,7 +261,7 @@ def trace_model(
         ImportError: transformers is not installed.
         TypeError: not a transformers model.
         ValueError: the batch has no such item.
-        UnsupportedError: a model without attention, or one that lets nobody see it.
+        UnsupportedError: a model without attention, or one whose attention cannot be recorded.
     """
     recording = _run(model, inputs, {}, item)[0]
     recording.model = name_of(model)
@@ -287,13 +297,14 @@ def run_model(
     Raises:
         ImportError: transformers is not installed.
         TypeError: not a transformers model.
-        UnsupportedError: a model without attention, or one that lets nobody see it; an edit names what is not there or
-            cannot be done, or the model's code bypasses the library's attention interface, so that none can.
+        UnsupportedError: a model without attention, or one whose attention cannot be recorded; an edit names what is
+            not there or cannot be done, or the model's code bypasses the library's attention interface, so that no edit
+            can.
     """
     return _run(model, inputs, edits or {}, item, gradients=gradients)
 
 
-OUTPUTS = ("logits", "last_hidden_state")
+OUTPUTS = ("logits", "last_hidden_state")  # what run_items returns of pictures
 
 
 def run_items(
@@ -301,13 +312,12 @@ def run_items(
 ) -> Any:
     """Run a model once on a batch in which every item has edits of its own, see run_model; return its output.
 
-    Pictures that lie below each other have an attention each, so that layers could not be counted: one item at a time.
+    Pictures in one sequence have an attention each, so that calls would not count layers: these items run one by one.
     """
     if "image_grid_thw" in inputs and len(edits) > 1:
         chunks = {name: value.chunk(len(edits)) for name, value in inputs.items() if isinstance(value, Tensor)}
         items = [dict(inputs) | {name: chunk[index] for name, chunk in chunks.items()} for index in range(len(edits))]
-        pairs = zip(items, edits, strict=True)
-        runs = [_run(model, item, item_edits, gradients=gradients)[1] for item, item_edits in pairs]
+        runs = [_run(model, item, changes, gradients=gradients)[1] for item, changes in zip(items, edits, strict=True)]
         return type(runs[0])(**{name: torch.cat([run[name] for run in runs]) for name in OUTPUTS if name in runs[0]})
     return _run(model, inputs, {}, item_edits=edits, gradients=gradients)[1]
 
@@ -321,15 +331,15 @@ def stream_attention(
     """Run a model once and hand over each attention as it happens, of which nothing is kept; return the output.
 
     `on_attention` is given the number of the attention, its weights (batch, n_heads, n_queries, n_keys) and its context
-    (batch, n_queries, n_heads, d_v), as the model's own written-out attention has them. Weights that it returns take
-    the place of these; gradients find their way back to them. An UnsupportedError where parts of the model bypass the
-    library's attention interface, or have no such attention: trace_model tells what can be seen of it.
+    (batch, n_queries, n_heads, d_v), as the model's own written-out attention has them. Weights that it returns replace
+    these, and gradients flow back to them. UnsupportedError where parts of the model bypass the library's attention
+    interface, or have no such attention; trace_model may still record some of it.
     """
     _check_model(model)
     run = Run(_n_items(inputs), on_attention=on_attention)
     with TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
-        entries, output = _run_interface(model, dict(inputs), run)
-    if output is None or not run.calls or entries.missed:
+        module_log, output = _run_interface(model, dict(inputs), run)
+    if output is None or not run.calls or module_log.missed:
         raise UnsupportedError(f"{type(model).__name__} bypasses the library's attention interface")
     return output
 
@@ -348,69 +358,69 @@ def _run(
     run = Run(_n_items(inputs), edits, item_edits, builder=TraceBuilder(item))
     inputs = {name: value for name, value in inputs.items() if name not in ("output_attentions", "return_dict")}
     with TRACE_LOCK, evaluating(model), torch.set_grad_enabled(gradients):
-        entries, output = _run_interface(model, inputs, run)
+        module_log, output = _run_interface(model, inputs, run)
         if run.calls and output is not None:
-            return _recording(run, entries, model, inputs), output
+            return _recording(run, module_log, model, inputs), output
         if run.edited:
-            raise _cannot_be_edited(model, "its code bypasses")
+            raise _edit_error(model, "its code bypasses")
         return _trace_without_interface(model, inputs, item)
 
 
 def _run_interface(model: nn.Module, inputs: dict[str, Any], run: Run) -> tuple[ModuleLog, Any]:
     """Run a model; return the log of its attention modules and its output, None if it has to be run in another way."""
-    configs, output = _configs(model), None
+    configs, output = _interface_configs(model), None
     run.float_masks = frozenset(id(config) for config, is_fused in configs if not is_fused)
-    with watching(model, lambda: len(run.calls)) as entries, _tracing_attention_registered(), running(run):
+    with log_modules(model, lambda: len(run.calls)) as module_log, _tracing_attention_registered(), running(run):
         try:
             with attn_implementation([config for config, _ in configs], FUSED):
                 output = model(**inputs) if configs else None
         except UnknownAttentionError:
             log.warning("%s is asked for its weights instead", type(model).__name__, exc_info=True)
-    return entries, output
+    return module_log, output
 
 
-def _cannot_be_edited(model: nn.Module, reason: str) -> RefusedEditError:
-    statement = f"no head of {type(model).__name__} can be switched off or changed"
-    return RefusedEditError(f"{statement}: {reason} the library's attention interface")
+def _edit_error(model: nn.Module, reason: str) -> RefusedEditError:
+    refusal = f"no head of {type(model).__name__} can be switched off or changed"
+    return RefusedEditError(f"{refusal}: {reason} the library's attention interface")
 
 
-def _recording(run: Run, entries: ModuleLog, model: Any, inputs: dict[str, Any]) -> Recording:
+def _recording(run: Run, module_log: ModuleLog, model: Any, inputs: dict[str, Any]) -> Recording:
     wrong = [number for number in run.edited if not 0 <= number < len(run.calls)]
     if wrong:
         raise RefusedEditError(f"edits: the model has traces 0 to {len(run.calls) - 1}, got {wrong[0]}")
     paths = {module: name for name, module in model.named_modules()}
-    calls = [(paths.get(module, type(module).__name__), module, traces) for module, traces in run.calls]
-    again = entries.repeats(len(calls))
-    missed_calls, missed = _trace_missed_modules(model, inputs, entries, run.builder.item)
+    calls = [Call(paths.get(module, type(module).__name__), module, traces) for module, traces in run.calls]
+    repeats = module_log.repeats(len(calls))
+    missed_calls, missed = _trace_missed_modules(model, inputs, module_log, run.builder.item)
     if missed_calls and run.edited:
-        raise _cannot_be_edited(model, "parts of its code bypass")
-    for number, call in reversed(sorted(missed_calls, key=lambda numbered: numbered[0])):
-        calls.insert(number, call)
-        again = {repeat + (repeat >= number) for repeat in again}
-    return Recording(named(model, calls, again), _missed_note(missed))
+        raise _edit_error(model, "parts of its code bypass")
+    for position, call in reversed(sorted(missed_calls, key=lambda positioned: positioned[0])):
+        calls.insert(position, call)
+        repeats = {repeat + (repeat >= position) for repeat in repeats}
+    return Recording(name_calls(model, calls, repeats), _missed_note(missed))
 
 
 def _missed_note(missed: Collection[nn.Module]) -> str:
     names = sorted({type(module).__name__ for module in missed})
-    lack = "has no attention interface and hands" if len(names) == 1 else "have no attention interface and hand"
-    return f"Not seen: {', '.join(names)}, which {lack} out no weights." if names else ""
+    reason = "has no attention interface and hands" if len(names) == 1 else "have no attention interface and hand"
+    return f"Not seen: {', '.join(names)}, which {reason} out no weights." if names else ""
 
 
 def _trace_missed_modules(
-    model: Any, inputs: dict[str, Any], entries: ModuleLog, item: Items
+    model: Any, inputs: dict[str, Any], module_log: ModuleLog, item: Items
 ) -> tuple[list[tuple[int, Call]], set[nn.Module]]:
     """Run the model again for the modules in which nothing was seen; return their calls, and the modules still missed.
 
-    If it fails, the traces that there are stand without it. A cache among the inputs would grow once more, so that
-    then there is no other run.
+    If that run fails, the recording does without it. With a cache among the inputs, which another run would fill
+    further, there is none.
     """
-    missed = entries.missed
+    missed = module_log.missed
     if not missed or inputs.get("past_key_values") is not None:
         return [], missed
     try:
-        calls, missed, _ = _second_run(model, inputs, entries, missed, item=item)
+        calls, missed, _ = _second_run(model, inputs, module_log, missed, item=item)
         if missed:
-            written_out, missed, _ = _second_run(model, inputs, entries, missed, item=item, written_out=True)
+            written_out, missed, _ = _second_run(model, inputs, module_log, missed, item=item, written_out=True)
             calls += written_out
         return calls, missed
     except Exception:
@@ -421,19 +431,19 @@ def _trace_missed_modules(
 def _second_run(
     model: Any,
     inputs: dict[str, Any],
-    entries: ModuleLog | None = None,
+    module_log: ModuleLog | None = None,
     missed: Collection[nn.Module] = (),
     **options: Any,
 ) -> tuple[list[tuple[int, Call]], set[nn.Module], Any]:
     """Return trace_second_run of a model that is asked for its weights, if it takes that argument."""
-    asking = {**inputs, "output_attentions": True, "return_dict": True}
+    extended = {**inputs, "output_attentions": True, "return_dict": True}
     with attn_implementation(_all_configs(model), "eager"):
         try:
-            return trace_second_run(model, lambda: model(**asking), _n_items(inputs), entries, missed, **options)
+            return trace_second_run(model, lambda: model(**extended), _n_items(inputs), module_log, missed, **options)
         except TypeError as error:
             if "output_attentions" not in str(error) and "return_dict" not in str(error):
                 raise
-            return trace_second_run(model, lambda: model(**inputs), _n_items(inputs), entries, missed, **options)
+            return trace_second_run(model, lambda: model(**inputs), _n_items(inputs), module_log, missed, **options)
 
 
 def _check_model(model: Any) -> None:
@@ -450,23 +460,23 @@ def _check_model(model: Any) -> None:
 
 @contextmanager
 def _tracing_attention_registered() -> Iterator[None]:
-    """Put our function and our masks behind the library's name; they leave the models of other threads alone."""
+    """Register our function and our masks under the library's name; they change nothing for other threads."""
     from transformers import AttentionInterface, AttentionMaskInterface
 
     ours: dict[Any, Any] = {AttentionInterface: attention, AttentionMaskInterface: mask}
-    before = {interface: interface()[FUSED] for interface in ours}
+    previous = {interface: interface()[FUSED] for interface in ours}
     try:
         for interface, function in ours.items():
             interface.register(FUSED, function)
         yield
     finally:
-        for interface, function in before.items():
+        for interface, function in previous.items():
             interface.register(FUSED, function)
 
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Keep a model in evaluation mode inside the block; each of its modules is left in the mode that it had."""
+    """Put a model into evaluation mode inside the block; afterwards each of its modules has its former mode again."""
     before = {module: module.training for module in model.modules()}
     if any(before.values()):
         model.eval()
@@ -478,7 +488,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
                 module.training = mode
 
 
-def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
+def _interface_configs(model: nn.Module) -> list[tuple[Any, bool]]:
     """Return the configs of submodels with the interface, each with whether it knows fused attention."""
     from transformers import PreTrainedConfig, PreTrainedModel
 
@@ -491,13 +501,13 @@ def _configs(model: nn.Module) -> list[tuple[Any, bool]]:
             for name in () if is_present else config.sub_configs:
                 add(getattr(config, name, None), True)
 
-    def visit(module: nn.Module, can: bool, is_fused: bool) -> None:
+    def visit(module: nn.Module, has_interface: bool, is_fused: bool) -> None:
         if isinstance(module, PreTrainedModel):
-            can, is_fused = has_attention_interface(type(module)), knows_fused_attention(type(module))
-        if can:
+            has_interface, is_fused = has_attention_interface(type(module)), knows_fused_attention(type(module))
+        if has_interface:
             add(getattr(module, "config", None), is_fused)
         for child in module.children():
-            visit(child, can, is_fused)
+            visit(child, has_interface, is_fused)
 
     visit(model, True, True)
     return list(configs.values())
@@ -516,27 +526,30 @@ def _n_items(inputs: Mapping[str, Any]) -> int:
 
 
 def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Items) -> tuple[Recording, Any]:
-    """Return what another run shows of a model whose code bypasses the interface.
+    """Return the recording of a model whose code bypasses the interface, and its output.
 
-    That is what it hands out, or what its modules do: call torch's own function or hand out weights, or else write
-    attention out. The modules tell of more where the output leaves some out, or hands out one mean for all heads.
+    The recording has the weights in the model's output, or else the calls in its modules, if they show more attentions
+    or the output has one mean for all heads: calls of torch's own function, weights that modules hand out, or attention
+    that is written out.
     """
     calls, missed, output = _second_run(model, inputs, item=item)
-    handed_out = list(_in_order(output))
+    handed_out = list(_named_weights(output))
     if missed or not (calls or handed_out):
-        written_out, still_missed, again = _second_run(model, inputs, item=item, written_out=True)
+        written_out, still_missed, new_output = _second_run(model, inputs, item=item, written_out=True)
         if len(written_out) > max(len(calls), len(handed_out)):
-            calls, missed, output = written_out, still_missed, again
-    missed = {module for module in missed if not missed & ({*module.modules()} - {module})}
+            calls, missed, output = written_out, still_missed, new_output
+    missed = {module for module in missed if not missed & ({*module.modules()} - {module})}  # the innermost
     has_means = any(has_same_heads(weights) for _, weights in handed_out)
     note, name = "", type(model).__name__
-    if len(handed_out) >= len(calls) + has_means:
+    if len(handed_out) >= len(calls) + has_means:  # of equal numbers calls are better than means over heads
         missed = missed if len(calls) + len(missed) > len(handed_out) else set()
-        options: dict[str, Any] = {"n_items": _n_items(inputs), "module": model, "item": item}
-        named_traces = [(name, traces_of_weights(weights, **options)) for name, weights in handed_out]
-        traces = [trace.with_story(name=f"{n} {trace.story.name}".strip()) for n, its in named_traces for trace in its]
+        traces = [
+            trace.with_story(name=f"{trace_name} {trace.story.name}".strip())
+            for trace_name, weights in handed_out
+            for trace in traces_of_weights(weights, n_items=_n_items(inputs), module=model, item=item)
+        ]
     else:
-        traces = named(model, [call for _, call in calls])
+        traces = name_calls(model, [call for _, call in calls])
         note = f"{name} hands out the same weights for all its heads; these are what was seen." if has_means else ""
     if any(not trace.query.shape[-1] for trace in traces):
         note = f"{name} bypasses the library's attention interface. {WEIGHTS_ONLY}"
@@ -553,7 +566,7 @@ def _trace_without_interface(model: nn.Module, inputs: dict[str, Any], item: Ite
     return Recording(traces, f"{note} {_missed_note(missed)}".strip()), output
 
 
-def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
+def _named_weights(output: Any) -> Iterator[tuple[str, Tensor]]:
     """Yield (name, weights) of what a model handed out: the encoder first, then each decoder layer's self and cross."""
     layers = {
         name: [layer for layer in output.get(name) or () if isinstance(layer, Tensor) and layer.ndim == 4]
@@ -572,6 +585,6 @@ def _in_order(output: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _is_causal(weights: Tensor) -> bool:
-    """Return whether no item's queries look ahead, except those that padding leaves with uniform weights."""
+    """Return whether no query of any item attends to a later key, except those that padding leaves uniform weights."""
     alike = weights.amax(-1) - weights.amin(-1) < 1e-6 * weights.amax(-1)
     return is_causal_mask(((weights > 0) & ~alike[..., None]).flatten(0, 1).any(0))

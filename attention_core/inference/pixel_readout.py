@@ -16,24 +16,25 @@ from attention_core.attention.steps import step_of
 from attention_core.attention.trace import AttentionTrace, TracedModel
 from attention_core.device import to_array
 
-RIDGE = 1e-4  # share of the mean square of a number
+RIDGE = 1e-4  # penalty of the ridge regression, a share of the mean diagonal entry of the inputs' Gram matrix
 
 
 class Readout(NamedTuple):
-    """What one projection keeps of the tokens X of a drawing. Shares are of the variation over pixels."""
+    """What one projection, Q, K or V, keeps of the tokens X of a drawing. Shares are of the variation over pixels."""
 
-    width: int  # numbers in it
-    token: float  # R² of X, read out of it
-    best: float  # R² of X, read out of the best projection to so many numbers
-    ink: float  # share of its own variation that is due to ink; the rest is due to place
+    width: int  # dimensions of the projection
+    token: float  # R² of X, read out of the projection
+    best: float  # R² of X, read out of the best projection to that width
+    ink: float  # share of the projection's variation that is due to ink; the rest is due to position
 
 
 def compute_readouts(model: TracedModel, image: Tensor, training_images: Sequence[Tensor]) -> dict[str, Readout]:
-    """Return by letter what Q, K and V keep of X in a drawing (28, 28).
+    """Return what Q, K and V keep of X in a drawing (28, 28), by letter.
 
-    What reads X is ridge regression, fitted on the other drawings.
+    X is read out by ridge regression, fitted on the training images.
     """
-    blank, drawing, *training = (_vectors(model.trace(i)) for i in (torch.zeros_like(image), image, *training_images))
+    images = torch.zeros_like(image), image, *training_images
+    blank, drawing, *training = (_vectors_by_letter(model.trace(each)) for each in images)
     tokens, target_tokens = torch.cat([vectors["X"] for vectors in training]), drawing["X"]
     mean = tokens.mean(0)
     directions = torch.linalg.svd(tokens - mean, full_matrices=False).Vh
@@ -41,20 +42,21 @@ def compute_readouts(model: TracedModel, image: Tensor, training_images: Sequenc
     for letter in "QKV":
         inputs = torch.cat([vectors[letter] for vectors in training])
         width = inputs.shape[1]
-        best = directions[:width]
+        best_directions = directions[:width]
         total, ink = (_centred(vectors) for vectors in (drawing[letter], drawing[letter] - blank[letter]))
         readouts[letter] = Readout(
             width,
             _r2(_ridge(inputs, tokens, drawing[letter]), target_tokens),
-            _r2(mean + (target_tokens - mean) @ best.T @ best, target_tokens),
+            _r2(mean + (target_tokens - mean) @ best_directions.T @ best_directions, target_tokens),
             float((ink * total).sum() / total.square().sum()),
         )
     return readouts
 
 
-def _vectors(trace: AttentionTrace) -> dict[str, Tensor]:
-    vectors = {"X": step_of(trace, "embedding").value(), "Q": trace.query[0], "K": trace.key_of(0)}
-    return {letter: tensor.cpu().double() for letter, tensor in (vectors | {"V": trace.value_of(0)}).items()}
+def _vectors_by_letter(trace: AttentionTrace) -> dict[str, Tensor]:
+    tokens = step_of(trace, "embedding").value()
+    vectors = {"X": tokens, "Q": trace.query[0], "K": trace.key_of(0), "V": trace.value_of(0)}
+    return {letter: tensor.cpu().double() for letter, tensor in vectors.items()}
 
 
 def _ridge(inputs: Tensor, targets: Tensor, new_inputs: Tensor) -> Tensor:
@@ -79,43 +81,43 @@ MAX_INTEGER = np.iinfo(np.int16).max
 def quantise_queries_and_keys(trace: AttentionTrace) -> tuple[bytes, float]:
     """Pack the queries and keys of one head whose scores are dot products: 4 d bytes for each position.
 
-    Returns them as int16, little-endian, the queries (n, d) first, and what their products as integers are multiplied
-    with to be the scores.
+    Returns them as int16, little-endian, the queries (n, d) first, and the factor between the products of these
+    integers and the scores.
     """
     factor: float = trace.score.dot_factor(trace.key.shape[-1])  # type: ignore[assignment]
-    sides = [to_array(side) for side in (trace.query[0], trace.key_of(0))]
-    steps = [float(np.abs(side).max()) / MAX_INTEGER or 1.0 for side in sides]
-    packed = [np.rint(side / step).astype("<i2").tobytes() for side, step in zip(sides, steps, strict=True)]
-    return b"".join(packed), factor * steps[0] * steps[1]
+    matrices = [to_array(vectors) for vectors in (trace.query[0], trace.key_of(0))]
+    units = [float(np.abs(matrix).max()) / MAX_INTEGER or 1.0 for matrix in matrices]  # the value of the integer 1
+    packed = [np.rint(matrix / unit).astype("<i2").tobytes() for matrix, unit in zip(matrices, units, strict=True)]
+    return b"".join(packed), factor * units[0] * units[1]
 
 
-def of_all_seeds(card: Mapping[str, Any], figure: str) -> list[float]:
-    """Return a figure of the model itself, then of the same one trained with other seeds, if the card has them."""
+def figures_by_seed(card: Mapping[str, Any], figure: str) -> list[float]:
+    """Return a figure of the model itself, then of the model trained with other seeds, if the card has them."""
     seed_cards = [seed_card for seed_card in card.get("other_seeds", {}).values() if isinstance(seed_card, Mapping)]
     return [seed_card[figure] for seed_card in (card, *seed_cards)]
 
 
 def figure_range(card: Mapping[str, Any], figure: str) -> str:
-    """Return the lowest and the highest of an accuracy's values, such as "98.1% to 98.4%", or the one there is."""
-    values = of_all_seeds(card, figure)
+    """Return the range of an accuracy over the seeds, such as "98.1% to 98.4%", or one value if they are equal."""
+    values = figures_by_seed(card, figure)
     lowest, highest = f"{min(values):.1%}", f"{max(values):.1%}"
     return lowest if lowest == highest else f"{lowest} to {highest}"
 
 
 def mean_errors(card: Mapping[str, Any], figure: str, n: int) -> float:
-    """Return how many of n an accuracy leaves wrong, on average over the seeds."""
-    values = of_all_seeds(card, figure)
+    """Return how many of n answers are wrong at an accuracy, on average over the seeds."""
+    values = figures_by_seed(card, figure)
     return n * (1 - sum(values) / len(values))
 
 
 POSITION, INK = "place", "ink"
 ScoreTerm = tuple[str, str]
 SCORE_TERMS: tuple[ScoreTerm, ...] = ((POSITION, POSITION), (POSITION, INK), (INK, POSITION), (INK, INK))
-"""What the query comes from, then what the key comes from."""
+"""The source of the query, then that of the key."""
 
 
 def split_scores(drawing: AttentionTrace, blank: AttentionTrace) -> dict[ScoreTerm, Tensor]:
-    """Return the four parts of a drawing's scores, (n_queries, n_keys) each, that sum to them.
+    """Return the four terms of a drawing's scores, (n_queries, n_keys) each; the scores are their sum.
 
     The traces are those of the drawing and of an empty picture by the same model, whose scores are dot products.
     """
@@ -127,10 +129,10 @@ def split_scores(drawing: AttentionTrace, blank: AttentionTrace) -> dict[ScoreTe
 
 
 def term_shares(terms: Mapping[ScoreTerm, Tensor]) -> dict[ScoreTerm, float]:
-    """Return how much of the variation within a row of the scores is due to each part; they sum to 1.
+    """Return how much of the variation within rows of the scores is due to each term; the shares sum to 1.
 
-    A part's share is its covariance with the scores, within rows, divided by their variance; it is negative where the
-    part works against the others. Where all rows are even every share is 0.
+    A term's share is its covariance with the scores, within rows, divided by their variance; it is negative where the
+    term works against the others. Where each row's scores are equal, all shares are 0.
     """
     centred = {term: values - values.mean(1, keepdim=True) for term, values in terms.items()}
     scores = torch.stack(list(centred.values())).sum(0)
@@ -139,6 +141,6 @@ def term_shares(terms: Mapping[ScoreTerm, Tensor]) -> dict[ScoreTerm, float]:
 
 
 def product_means(trace: AttentionTrace) -> tuple[Tensor, Tensor]:
-    """Return the means of Q K^T itself, before scale and softmax, of its columns and of its rows; it is never built."""
+    """Return the means of the columns and of the rows of Q K^T, before scale and softmax, without computing it."""
     query, key = trace.query[0], trace.key_of(0)
     return key @ query.mean(0), query @ key.mean(0)

@@ -18,10 +18,10 @@ from attention_core.data.questions import (
     RELATIONS,
     Question,
     QuestionKind,
+    format_question,
     numbers_of,
-    padded,
+    pad_questions,
     question_words,
-    write,
 )
 from attention_core.data.scene_questions import BESIDE, TWO_STEPS, SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
@@ -77,8 +77,8 @@ def read_digits(
     """
     if not pictures:
         return []
-    questions = [write(Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour)) for colour, _ in boxes]
-    word_ids = padded([numbers_of(question_words(text)) for text in questions])
+    questions = [format_question(Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour)) for colour, _ in boxes]
+    word_ids = pad_questions([numbers_of(question_words(text)) for text in questions])
     answers = model(torch.stack(list(pictures)).to(model.row.device), word_ids.to(model.row.device)).logits.argmax(1)
     return [
         SceneDigit(ANSWERS[number], colour, (left + right) / 2, (top + bottom) / 2)

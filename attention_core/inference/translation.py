@@ -23,11 +23,11 @@ from attention_core.models.translator import CanTranslate, Labels, TiedTranslato
 END_LABEL = "end"
 NEXT_LABEL = "?"  # stands for the word with which an unfinished translation would go on
 MAX_CHARACTERS = 1000
-"""Characters of a sentence that are looked at, so that a single endless word costs nothing."""
+"""Characters of a sentence that are read, so that a single endless word costs nothing."""
 
 MAX_SOURCE_PIECES = 99  # pieces of a sentence that are read, before the end piece
-_NO_NAMES = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
-"""Beginnings of French sentences that the vocabulary has with a capital too."""
+_ORDINARY_WORDS = frozenset(["je", "il", "nous", "tu", "vous", "pour", "a", "y", "c'", "j'", "an", "in", "can"])
+"""French words that are no names, although the vocabulary has them with a capital too: they begin sentences."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class SourceSentence:
     ids: Tensor  # int64 (n_pieces + 1,), pieces of the words in lower case, the end piece last
     labels: list[str]  # one text per piece, and "end"
     word_of: list[int]  # which word each piece belongs to; len(words) for the end
-    n_dropped: int  # words beyond the bound that were not read
+    n_dropped: int  # words beyond the bounds, which are not read
 
     @property
     def word_labels(self) -> list[str]:
@@ -47,11 +47,11 @@ class SourceSentence:
     @property
     def in_vocabulary(self) -> list[bool]:
         """For each word, whether the vocabulary has it as one piece."""
-        unknown = self.unknown
+        unknown = self.unknown_words
         return [self.word_of.count(index) == 1 and word not in unknown for index, word in enumerate(self.words)]
 
     @property
-    def cut(self) -> list[tuple[str, list[str]]]:
+    def split_words(self) -> list[tuple[str, list[str]]]:
         """The words that are cut into several pieces, each with its pieces."""
         pieces: list[list[str]] = [[] for _ in range(len(self.words) + 1)]
         for label, word in zip(self.labels, self.word_of, strict=True):
@@ -59,12 +59,10 @@ class SourceSentence:
         return [(word, its_pieces) for word, its_pieces in zip(self.words, pieces, strict=False) if len(its_pieces) > 1]
 
     @property
-    def unknown(self) -> list[str]:
+    def unknown_words(self) -> list[str]:
         """Words of which the vocabulary lacks a letter or sign: the model cannot tell them apart."""
-        marked = {
-            word for piece, word in zip(self.ids.tolist(), self.word_of, strict=True) if piece == subwords.UNKNOWN
-        }
-        return [self.words[word] for word in sorted(marked)]
+        pieces = zip(self.ids.tolist(), self.word_of, strict=True)
+        return [self.words[word] for word in sorted({word for piece, word in pieces if piece == subwords.UNKNOWN})]
 
 
 class Translation(NamedTuple):
@@ -72,10 +70,10 @@ class Translation(NamedTuple):
 
     ids: list[int]  # its pieces, END last if it is finished
     labels: list[str]  # one text per piece, "end" for END
-    words: list[str]  # for people; the first with a capital
+    words: list[str]  # without space marks, the first with a capital
     word_of: list[int]  # which word each piece belongs to; len(words) for the end
     text: str  # the sentence
-    probabilities: list[float]  # of each piece, forced or not, given those before it; none if no search found them
+    probabilities: list[float]  # of each piece, forced or not, given those before it; empty if not computed
     finished: bool  # whether the model said that it ends here
 
     @property
@@ -97,23 +95,27 @@ def read_source(text: str) -> SourceSentence:
 
     ValueError where nothing in it can be read.
     """
-    spoken = subwords.english_words(text[:MAX_CHARACTERS])
-    if not spoken:
+    words = subwords.english_words(text[:MAX_CHARACTERS])
+    if not words:
         raise ValueError("There is nothing to read yet: type an English sentence.")
-    n_all = len(spoken) + len(text[MAX_CHARACTERS:].split())
-    cut = subwords.load_vocabulary().cut([word.lower() for word in spoken[: subwords.MAX_WORDS]])
-    n_pieces = min(len(cut.ids), MAX_SOURCE_PIECES)
-    cut = subwords.Tokenization(cut.ids[:n_pieces], cut.texts[:n_pieces], cut.word_of[:n_pieces])
-    spoken = spoken[: cut.word_of[-1] + 1]
+    n_words = len(words) + len(text[MAX_CHARACTERS:].split())
+    pieces = subwords.load_vocabulary().cut([word.lower() for word in words[: subwords.MAX_WORDS]])
+    n = MAX_SOURCE_PIECES
+    ids, texts, indices = pieces.ids[:n], pieces.texts[:n], pieces.word_of[:n]
+    words = words[: indices[-1] + 1]
     with torch.inference_mode(False):  # the result is cached, and the next caller may need gradients
-        ids = torch.tensor([*cut.ids, subwords.END])
+        source_ids = torch.tensor([*ids, subwords.END])
     return SourceSentence(
-        words=[subwords.strip_space_mark(word) for word in spoken],
-        ids=ids,
-        labels=[*(subwords.strip_space_mark(piece) or subwords.SPACE for piece in cut.texts), END_LABEL],
-        word_of=[*cut.word_of, len(spoken)],
-        n_dropped=n_all - len(spoken),
+        words=[subwords.strip_space_mark(word) for word in words],
+        ids=source_ids,
+        labels=[*map(_piece_label, texts), END_LABEL],
+        word_of=[*indices, len(words)],
+        n_dropped=n_words - len(words),
     )
+
+
+def _piece_label(text: str) -> str:
+    return subwords.strip_space_mark(text) or subwords.SPACE
 
 
 def french_prefix(text: str) -> list[int]:
@@ -125,7 +127,9 @@ def french_prefix(text: str) -> list[int]:
     if not words:
         return []
     vocabulary = subwords.load_vocabulary()
-    is_name = len(vocabulary.cut(words[:1]).ids) == 1 and subwords.strip_space_mark(words[0]).lower() not in _NO_NAMES
+    is_name = (
+        len(vocabulary.cut(words[:1]).ids) == 1 and subwords.strip_space_mark(words[0]).lower() not in _ORDINARY_WORDS
+    )
     if not is_name:
         words[0] = words[0].lower()
     return vocabulary.cut(words).ids
@@ -149,10 +153,7 @@ def translation_of(ids: Sequence[int], probabilities: Sequence[float] = ()) -> T
         words[0] = words[0][:1].upper() + words[0][1:]
     return Translation(
         ids=list(ids),
-        labels=[
-            *(subwords.strip_space_mark(text) or subwords.SPACE for text in texts),
-            *([END_LABEL] if finished else []),
-        ],
+        labels=[*map(_piece_label, texts), *([END_LABEL] if finished else [])],
         words=words,
         word_of=[*word_of, *([len(words)] if finished else [])],
         text=subwords.join_words(texts),
@@ -172,7 +173,9 @@ def translate_together(
     """Return the best translations of sentences with the same number of pieces, in one beam search."""
     ids = torch.stack([source.ids for source in sources]).to(device_of(model))
     best = [hypotheses[0] for hypotheses in beam_search(model, ids, width, prefix)]
-    return [translation_of(hypothesis.ids, [math.exp(log) for log in hypothesis.logs]) for hypothesis in best]
+    return [
+        translation_of(hypothesis.ids, [math.exp(log) for log in hypothesis.log_probabilities]) for hypothesis in best
+    ]
 
 
 def forced_translation(
@@ -194,11 +197,7 @@ def next_pieces(
     edits: Edits | EditsByAttention = (),
 ) -> list[NextPiece]:
     """Return the n likeliest pieces after a prefix, best first."""
-    model, device = edited(model, edits), device_of(model)
-    logits, _ = model.step(
-        model.begin(source.ids[None].to(device)), torch.tensor([[subwords.START, *prefix]], device=device)
-    )
-    best = logits[0, -1].softmax(-1).topk(n)
+    best = _logits(edited(model, edits), source, prefix)[-1].softmax(-1).topk(n)
     vocabulary = subwords.load_vocabulary()
     return [
         NextPiece(piece, END_LABEL if piece == subwords.END else vocabulary.text(piece), probability)
@@ -239,17 +238,17 @@ def _model_inputs(
 class WordView:
     """Weights and probabilities of one translation, by word."""
 
-    target: list[str]  # labels of the rows: what is said, "end" or "?" last
+    target: list[str]  # labels of the rows: words of the translation, "end" or "?" last
     source: list[str]  # labels of the source, "end" last
     keys: list[str]  # labels of the columns: `source`, or the single vector of a translator without attention
     weights: Tensor  # (n_rows, n_columns), each row sums to 1
     probabilities: list[float]  # of each row's word, given all before it; NaN for "?"
     first_piece: list[int]  # piece at which each row begins, from 0
-    first_key: list[int]  # the same of the source's words
+    first_key: list[int]  # key at which each word of the source begins, from 0
     pieces_of: list[list[str]]  # texts of each row's pieces
 
     def pieces(self, row: int) -> range:
-        """Return the places of a row's pieces."""
+        """Return the positions of a row's pieces."""
         return range(self.first_piece[row], self.first_piece[row] + len(self.pieces_of[row]))
 
     @property
@@ -264,26 +263,26 @@ def word_view(trace: AttentionTrace, source: SourceSentence, translation: Transl
     The trace is that of a recurrent translator, or of one cross-attention layer, on this translation, whose
     probabilities are known.
     """
-    n_unwritten = trace.n_queries - len(translation.ids)
+    n_unwritten = trace.n_queries - len(translation.ids)  # 1 where the translation goes on, else 0
     labels = [*translation.labels, *[NEXT_LABEL] * n_unwritten]
     of_pieces = [*translation.probabilities, *[math.nan] * n_unwritten]
     is_single = trace.n_keys == 1 and len(source.labels) > 1
     word_of = [*translation.word_of, *[len(translation.words)] * n_unwritten]
     row_of = {word: row for row, word in enumerate(dict.fromkeys(word_of))}  # words without a piece have no row
     rows = [row_of[word] for word in word_of]
-    members: list[list[int]] = [[] for _ in row_of]
+    pieces_of_rows: list[list[int]] = [[] for _ in row_of]
     for piece, row in enumerate(rows):
-        members[row].append(piece)
-    names = [*translation.words, labels[-1]]
+        pieces_of_rows[row].append(piece)
+    row_texts = [*translation.words, labels[-1]]
     return WordView(
-        target=[names[word_of[pieces[0]]] for pieces in members],
+        target=[row_texts[word] for word in row_of],
         source=source.word_labels,
         keys=list(trace.story.key_axis.labels) if is_single else source.word_labels,
         weights=merge_to_words(mean_over_heads(trace), rows, [0] if is_single else source.word_of),
-        probabilities=[math.prod(of_pieces[piece] for piece in pieces) for pieces in members],
-        first_piece=[pieces[0] for pieces in members],
+        probabilities=[math.prod(of_pieces[piece] for piece in pieces) for pieces in pieces_of_rows],
+        first_piece=[pieces[0] for pieces in pieces_of_rows],
         first_key=[bisect_left(source.word_of, word) for word in range(len(source.word_labels))],
-        pieces_of=[[labels[piece] for piece in pieces] for pieces in members],
+        pieces_of=[[labels[piece] for piece in pieces] for pieces in pieces_of_rows],
     )
 
 
@@ -292,7 +291,7 @@ class TracedTranslation:
     """A translation with its attention, by piece and by word."""
 
     translator: str  # its name
-    forced: tuple[int, ...]  # the pieces that it had to begin with
+    forced: tuple[int, ...]  # pieces with which it was made to begin
     translation: Translation
     trace: AttentionTrace  # its attention, over pieces; a transformer's is the last layer's cross-attention
     view: WordView  # the same by word
@@ -321,10 +320,15 @@ def piece_probabilities(model: CanTranslate, source: SourceSentence, ids: Sequen
     """Return how likely a model finds each of some French pieces, forced or not, given the pieces before it."""
     if not ids:
         return []
+    predicted = torch.tensor(ids, device=device_of(model))
+    return _logits(model, source, ids[:-1]).softmax(-1).gather(1, predicted[:, None])[:, 0].tolist()
+
+
+def _logits(model: CanTranslate, source: SourceSentence, ids: Sequence[int]) -> Tensor:
+    """Return the logits of the next piece after the start piece and after each of these, (len(ids) + 1, vocabulary)."""
     device = device_of(model)
-    read, predicted = (torch.tensor(pieces, device=device) for pieces in ([subwords.START, *ids[:-1]], ids))
-    logits, _ = model.step(model.begin(source.ids[None].to(device)), read[None])
-    return logits[0].softmax(-1).gather(1, predicted[:, None])[:, 0].tolist()
+    decoder_ids = torch.tensor([[subwords.START, *ids]], device=device)
+    return model.step(model.begin(source.ids[None].to(device)), decoder_ids)[0][0]
 
 
 def probability_per_word(probabilities: Sequence[float], n_words: int) -> float:
@@ -332,10 +336,12 @@ def probability_per_word(probabilities: Sequence[float], n_words: int) -> float:
     return math.prod(probabilities) ** (1 / max(n_words, 1))
 
 
-def word_likeness(model: TiedTranslator, source: SourceSentence, translation: Translation, view: WordView) -> Tensor:
-    """Return the cosine of the word vectors for every row and English word of a view, (n_rows, n_words).
+def vector_similarities(
+    model: TiedTranslator, source: SourceSentence, translation: Translation, view: WordView
+) -> Tensor:
+    """Return the cosine similarity of the vectors of every row and English word of a view, (n_rows, n_words).
 
-    A word of several pieces counts with the mean of their vectors; the row of what is not said yet is NaN.
+    A word of several pieces has the mean of their vectors; the row of the word that is still to come is NaN.
     """
     table = model.embedding.weight
     english, groups = table[source.ids.to(table.device)], torch.tensor(source.word_of, device=table.device)

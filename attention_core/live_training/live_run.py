@@ -1,4 +1,4 @@
-"""A training that is gone through step by step, kept as a film, and put into a file and taken out of it."""
+"""A training that a page advances step by step: its frames, its file, and its verdict on attention."""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ LESSONS: dict[str, Offer] = {
     "graph": graphs.OFFER,
 }
 RECORDED = find_file("lessons") / "training.safetensors"
-"""A training as it usually is, gone through beforehand: python -m attention_core.live_training.live_run."""
+"""A finished training with the default settings, written by python -m attention_core.live_training.live_run."""
 N_FRAMES = 32
-"""Pictures of a film; the first steps have more of them, because more is learned there."""
-WORTH = 0.05
-"""Difference of two shares of right answers that is worth a word."""
+"""Frames of a training, closer together at its beginning, because more is learned there."""
+CLEAR_DIFFERENCE = 0.05
+"""Difference of two accuracies from which on one is called better."""
+HIGH_ACCURACY = 0.9
+"""Accuracy that the verdict asks which model reached first."""
 SCRIPT = '''"""The training that you watched: prints the same numbers. Run it in the folder of Attention Explorer."""
 
 from attention_core.live_training.lesson import LiveSettings
@@ -47,18 +49,20 @@ while not run.is_done:
 for frame in run.frames:
     print(frame.step, frame.accuracies, frame.losses)
 '''
-"""Of a training with these settings."""
+"""Python that repeats a training; {settings} are those of the training."""
 
 
 class Frame(NamedTuple):
-    step: int
-    losses: dict[str, float]  # of each model, the mean since the frame before; none before the first step
+    """What a training was after one of its steps."""
+
+    step: int  # batches so far
+    losses: dict[str, float]  # of each model, the mean since the frame before; empty before the first step
     accuracies: dict[str, float]  # on examples that are never learned from
     state: dict[str, Tensor]  # parameters of the model that is watched, in two bytes each
 
 
-def checked(settings: LiveSettings) -> LiveSettings:
-    """Return settings; ValueError where the lesson does not offer one of them."""
+def check_settings(settings: LiveSettings) -> LiveSettings:
+    """Return the settings themselves; ValueError where the lesson does not offer one of them."""
     if settings.lesson not in LESSONS:
         raise ValueError(f"lesson must be one of {', '.join(LESSONS)}, got {settings.lesson!r}")
     for name in ("size", "rate", "score", "broken", "share", "seed"):
@@ -69,34 +73,34 @@ def checked(settings: LiveSettings) -> LiveSettings:
 
 
 class LiveRun:
-    """A model and its controls on their way through a training; goes on by `advance`, one batch for all of them.
+    """A training of a model with attention and of its controls; `advance` trains all of them on one batch more.
 
     Raises:
-        ValueError: settings that there are not.
-        DataError: what is to be learned is missing.
+        ValueError: the lesson does not offer these settings.
+        DataError: the lesson's data, or the recorded training that it starts from, is missing.
     """
 
     def __init__(self, settings: LiveSettings) -> None:
-        self.settings = checked(settings)
+        self.settings = check_settings(settings)
         with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             self.lesson: Lesson = LESSONS[self.settings.lesson].make(self.settings)
             self.models = {name: model.to(choose_device()) for name, model in self.lesson.models().items()}
             if self.settings.broken == BEFOREHAND:
-                self._keep_looks()
+                self._freeze_recorded_looks()
         self._viewer = copy.deepcopy(self.watched).requires_grad_(False).eval()
         self.n_steps, self.step = self.lesson.n_steps, 0
         self._trainings = {
             name: TrainingSteps(model, self.lesson, self.lesson.recipe, self.n_steps, self.settings.seed)
             for name, model in self.models.items()
         }
-        self._due = sorted({round(self.n_steps * (number / (N_FRAMES - 1)) ** 2) for number in range(N_FRAMES)})
-        self._losses = dict.fromkeys(self.models, 0.0)
-        self._since, self.frames = 0, list[Frame]()
-        self._keep()
+        self._frame_steps = sorted({round(self.n_steps * (number / (N_FRAMES - 1)) ** 2) for number in range(N_FRAMES)})
+        self._losses = dict.fromkeys(self.models, 0.0)  # sums over the _n_summed batches since the last frame
+        self._n_summed, self.frames = 0, list[Frame]()
+        self._add_frame()
 
-    def _keep_looks(self) -> None:
-        """Take over where the recorded training looks in the end, and learn it no further."""
+    def _freeze_recorded_looks(self) -> None:
+        """Copy the parameters of looking from the end of the recorded training, and exclude them from this one."""
         if not RECORDED.exists():
             raise DataError("The recorded training is missing, whose looks are to be kept.")
         state = LiveRun.from_checkpoint(RECORDED.read_bytes()).frames[-1].state
@@ -110,30 +114,31 @@ class LiveRun:
 
     @property
     def watched(self) -> nn.Module:
+        """The model with attention, whose looks a page draws."""
         return next(iter(self.models.values()))
 
     def advance(self) -> None:
-        """Learn from one batch, the same for all models."""
+        """Train every model on the next batch, the same for all."""
         for name, training in self._trainings.items():
             self._losses[name] += next(training)
-        self.step, self._since = self.step + 1, self._since + 1
-        if self.step in self._due:
-            self._keep()
+        self.step, self._n_summed = self.step + 1, self._n_summed + 1
+        if self.step in self._frame_steps:
+            self._add_frame()
 
     @torch.no_grad()
-    def _keep(self) -> None:
-        losses = {name: loss / self._since for name, loss in self._losses.items()} if self._since else {}
+    def _add_frame(self) -> None:
+        losses = {name: loss / self._n_summed for name, loss in self._losses.items()} if self._n_summed else {}
         accuracies = {}
         for name, model in self.models.items():
             model.eval()
             accuracies[name] = self.lesson.accuracy(model)
             model.train()
         self.frames.append(Frame(self.step, losses, accuracies, _half(self.watched.state_dict())))
-        self._losses, self._since = dict.fromkeys(self.models, 0.0), 0
+        self._losses, self._n_summed = dict.fromkeys(self.models, 0.0), 0
 
     @torch.no_grad()
     def look(self, frame: Frame, example: Any) -> Look:
-        """Return what the watched model looked at in an input of the lesson's kind; one thread at a time."""
+        """Return where the watched model, as it was in a frame, looks in an example; one thread at a time."""
         self._viewer.load_state_dict({name: tensor.float() for name, tensor in frame.state.items()})
         return self.lesson.look(self._viewer, example)
 
@@ -148,19 +153,19 @@ class LiveRun:
             tensors |= {f"{number}.{name}": tensor for name, tensor in training.tensors().items()}
         frames = [[frame.step, frame.losses, frame.accuracies] for frame in self.frames]
         metadata = {"settings": json.dumps(asdict(self.settings)), "step": str(self.step), "frames": json.dumps(frames)}
-        metadata |= {"losses": json.dumps([self._losses, self._since])}
+        metadata |= {"losses": json.dumps([self._losses, self._n_summed])}
         return safetensors.torch.save({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
 
     @classmethod
     def from_checkpoint(cls, content: bytes) -> LiveRun:
-        """Return the training that a file holds, whoever sent it; ValueError, with the reason, where it holds none."""
+        """Return the training in a file, which may come from anybody; ValueError, with the reason, if it has none."""
         if len(content) > CHECKPOINT_BYTES.maximum:
             raise ValueError(
                 f"This file has more than {CHECKPOINT_BYTES.millions} MB: no training here makes such a one."
             )
         try:
             metadata = read_json(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
-            run = cls(_settings(metadata["settings"]))
+            run = cls(_parse_settings(metadata["settings"]))
             run._resume(metadata, safetensors.torch.load(content))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, SafetensorError) as error:
             raise ValueError("This is no training that was saved here.") from error
@@ -168,22 +173,23 @@ class LiveRun:
 
     def _resume(self, metadata: dict[str, str], tensors: dict[str, Tensor]) -> None:
         step, frames = int(metadata["step"]), read_json(metadata["frames"])
-        steps = [frame_step for frame_step in self._due if frame_step <= step]
+        steps = [frame_step for frame_step in self._frame_steps if frame_step <= step]
         if not 0 <= step <= self.n_steps or [frame_step for frame_step, _, _ in frames] != steps:
             raise ValueError("steps must be those of this training")
         for number, training in enumerate(self._trainings.values()):
-            training.go_on_from(step, _below(tensors, f"{number}."))
+            training.resume(step, _without_prefix(tensors, f"{number}."))
         shapes = {name: tensor.shape for name, tensor in self.watched.state_dict().items()}
         self.frames.clear()
         for number, (frame_step, losses, accuracies) in enumerate(frames):
-            state = _below(tensors, f"frame.{number}.")
+            state = _without_prefix(tensors, f"frame.{number}.")
             if {name: tensor.shape for name, tensor in state.items()} != shapes:
                 raise ValueError("frames must be of this model")
-            self.frames.append(Frame(frame_step, self._figures(losses), self._figures(accuracies), _half(state)))
-        losses, since = read_json(metadata["losses"])
-        self.step, self._since, self._losses = step, min(int(since), step), self._figures(losses)
+            self.frames.append(Frame(frame_step, self._checked(losses), self._checked(accuracies), _half(state)))
+        losses, n_summed = read_json(metadata["losses"])
+        self.step, self._n_summed, self._losses = step, min(int(n_summed), step), self._checked(losses)
 
-    def _figures(self, numbers: dict[str, Any]) -> dict[str, float]:
+    def _checked(self, numbers: dict[str, Any]) -> dict[str, float]:
+        """Return figures by model, or none at all; ValueError where they are not those of all models."""
         figures = {name: float(value) for name, value in numbers.items()}
         if figures and (figures.keys() != self.models.keys() or not all(map(math.isfinite, figures.values()))):
             raise ValueError("figures must be numbers of all models")
@@ -194,47 +200,49 @@ def _half(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.detach().half().cpu() for name, tensor in state.items()}
 
 
-def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _without_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names have a prefix, by their names without it."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def _settings(text: str) -> LiveSettings:
-    settings, kinds = read_json(text), {field.name: type(field.default) for field in fields(LiveSettings)}
-    if {name: type(value) for name, value in settings.items()} != kinds:
+def _parse_settings(text: str) -> LiveSettings:
+    settings, types = read_json(text), {field.name: type(field.default) for field in fields(LiveSettings)}
+    if {name: type(value) for name, value in settings.items()} != types:
         raise ValueError("settings must be those of a training")
-    return checked(LiveSettings(**settings))
+    return check_settings(LiveSettings(**settings))
 
 
-def beforehand(settings: LiveSettings) -> LiveRun:
-    """Return what stands there before anybody trains: the recorded training if it is of these settings, or none yet."""
-    is_usual = settings == LiveSettings() and RECORDED.exists()
-    return LiveRun.from_checkpoint(RECORDED.read_bytes()) if is_usual else LiveRun(settings)
+def initial_run(settings: LiveSettings) -> LiveRun:
+    """Return the training before a visitor trains: the recorded one if it has these settings, else a new one."""
+    is_recorded = settings == LiveSettings() and RECORDED.exists()
+    return LiveRun.from_checkpoint(RECORDED.read_bytes()) if is_recorded else LiveRun(settings)
 
 
 def verdict(run: LiveRun) -> str:
     """Return in a sentence or two whether attention did any work."""
-    names, controls = [*run.models], dict(run.frames[-1].accuracies)
+    controls, never = dict(run.frames[-1].accuracies), run.n_steps + 1
     right = controls.pop(ATTENTION)
     best = max(controls, key=controls.__getitem__)
-    never = run.n_steps + 1
-    ninety = {
-        name: next((frame.step for frame in run.frames if frame.accuracies[name] >= 0.9), never) for name in names
+    first_high = {
+        name: next((frame.step for frame in run.frames if frame.accuracies[name] >= HIGH_ACCURACY), never)
+        for name in run.models
     }
-    first = ninety.pop(ATTENTION)
-    yet = "" if run.is_done else " so far"
-    close = f"A control {f'comes within {100 * WORTH:.0f} points' if right > controls[best] else 'does as well'}{yet}"
-    if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + WORTH:
+    first = first_high.pop(ATTENTION)
+    so_far = "" if run.is_done else " so far"
+    nearness = f"comes within {100 * CLEAR_DIFFERENCE:.0f} points" if right > controls[best] else "does as well"
+    close = f"A control {nearness}{so_far}"
+    if not run.is_done and run.step < run.n_steps / 5 and right < controls[best] + CLEAR_DIFFERENCE:
         sentence = "It is too early to tell"
-    elif right > controls[best] + WORTH:
-        sentence = f"Attention did the work{yet}"
-    elif right < controls[best] - WORTH:
-        sentence = f"Attention did worse than a control{yet}"
-    elif first < min(ninety.values()):
-        sentence = f"{close}, but attention was there first: 90% after {format_count(first, 'batches')}"
+    elif right > controls[best] + CLEAR_DIFFERENCE:
+        sentence = f"Attention did the work{so_far}"
+    elif right < controls[best] - CLEAR_DIFFERENCE:
+        sentence = f"Attention did worse than a control{so_far}"
+    elif first < min(first_high.values()):
+        sentence = f"{close}, but attention was there first: {HIGH_ACCURACY:.0%} after {format_count(first, 'batches')}"
     else:
         sentence = close
-    so_far = "" if run.is_done else f"After {format_count(run.frames[-1].step, 'batches')}: "
-    return f"{so_far}**{sentence}**. {percent(right)} right, {percent(controls[best])} with {best}."
+    after = "" if run.is_done else f"After {format_count(run.frames[-1].step, 'batches')}: "
+    return f"{after}**{sentence}**. {percent(right)} right, {percent(controls[best])} with {best}."
 
 
 if __name__ == "__main__":

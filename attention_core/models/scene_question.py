@@ -57,7 +57,7 @@ QUERY = Text(
     "Made of the words that this look is about$found.",
     Role.QUERY,
 )
-CONTEXT_TEXTS = ("; nothing was found before", ", and what the look before has found")
+CONTEXT_TEXTS = ("; nothing was found before", ", and what the look before has found")  # of look 0, of a later one
 ANSWER = Text(
     "output",
     "Answer",
@@ -70,16 +70,16 @@ ANSWER = Text(
 
 
 class ReasoningStep(NamedTuple):
-    """What happens in one step, each tensor with (batch, 1, ...) in front."""
+    """What happens in one look, at the question first and then at the picture; tensors are (batch, 1, ...)."""
 
     word_query: Tensor
     word_output: AttentionOutput  # of the attention over the question's words
-    previous_context: Tensor  # of the step before; zeros before the first
+    previous_context: Tensor  # the picture's, of the look before; zeros before the first
     query: Tensor
     output: AttentionOutput  # of the attention over the picture's regions
 
 
-def glimpse_trace(
+def region_trace(
     steps: Sequence[ReasoningStep],
     number: int,
     encoded: tuple[Tensor, Tensor],
@@ -91,12 +91,13 @@ def glimpse_trace(
 ) -> AttentionTrace:
     """Return the trace of one look, counted from 0, at the picture.
 
-    `encoded` are key and value (1, n_regions + 1, d_k), the empty ones last; `named` is what the code names.
+    `encoded` are key and value (1, n_regions + 1, d_k), the empty ones last; `edits` are those of
+    all looks; `named` has the values that the steps' code names.
     """
     step, (key, value) = steps[number], encoded
     query_axis = Axis("queries", [f"look {number + 1}"])
     scoring = "dot" if isinstance(score, ScaledDot) else "additive"
-    asking = QUERY.filled(found=CONTEXT_TEXTS[number > 0]).step(
+    query_step = QUERY.filled(found=CONTEXT_TEXTS[number > 0]).step(
         step.query[0, 0],
         query_axis,
         **named,
@@ -108,10 +109,11 @@ def glimpse_trace(
         query_axis=query_axis,
         key_axis=regions,
         value_axis=Axis.numbered("dimensions", value.shape[-1]),
-        steps_before=(*encoder_steps(named["picture"], encoded, regions, named), asking),
+        steps_before=(*encoder_steps(named["picture"], encoded, regions, named), query_step),
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
-    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
+    step_edits = _edits_of_step(edits, number)
+    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=step_edits)
 
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
@@ -143,7 +145,7 @@ def encoder_steps(
 
 
 def word_trace(steps: Sequence[ReasoningStep], number: int, labels: Sequence[str], states: Tensor) -> AttentionTrace:
-    """Return the trace of one look at the question, whose words have states (1, n_words, d_word)."""
+    """Return the trace of one look, counted from 0, at the question, whose words have states (1, n_words, d_word)."""
     step = steps[number]
     story = Story(
         mechanism=f"attention over the words of the question, look {number + 1} of {len(steps)}",
@@ -164,7 +166,7 @@ class SceneQuestionConfig:
     d_word: int = 128  # width of the words' vectors, and of the states of the question's encoder
     d_k: int = 96  # width of queries, keys, values and contexts
     d_additive: int = 64  # hidden units of the additive score
-    n_looks: int = 3  # reasoning steps
+    n_looks: int = 3  # at the question and then at the picture, one after another
     dropout: float = 0.1  # share of the answer's hidden units left out while training
 
 
@@ -172,8 +174,8 @@ class SceneAnswer(NamedTuple):
     """One question about one picture, answered."""
 
     probabilities: Tensor  # (n_answers,), in the order of ANSWERS
-    looks: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the regions and the empty key as keys
-    words: tuple[AttentionTrace, ...]  # a trace per reasoning step: one query, the question's words as keys
+    looks: tuple[AttentionTrace, ...]  # a trace per look at the picture: one query; keys are regions and the empty key
+    words: tuple[AttentionTrace, ...]  # a trace per look at the question: one query; keys are its words
 
     def weights(self, head: int = 0) -> Tensor:
         """Return the weights of all looks, (n_looks, n_regions + 1)."""
@@ -204,18 +206,18 @@ class SceneEncoder(RegionEncoder):
         return keys, torch.cat((self.value(regions), self.empty_value.expand(*shape)), 1)
 
     def named(self) -> dict[str, Any]:
-        """Return what the code of the steps towards keys and values names, but for the picture."""
+        """Return the values that the code of encoder_steps names, except the picture."""
         empty = {"empty_key": self.empty_key[None], "empty_value": self.empty_value[None]}
         return {"cnn": self.features, "place": self.positions, **affine(K=self.key, V=self.value), **empty}
 
 
 class SceneQuestion(SceneEncoder):
-    """Question encoder, picture encoder, and reasoning steps between them.
+    """Question encoder, picture encoder, and looks that lead from one to the other.
 
-    At every step attention over the question's words says what the step is about. Its context and that of the step
+    In every look attention over the question's words says what the look is about. Its context and that of the look
     before make the query of an attention over the picture's regions. One more key stands for "nothing": its weight
     falls as more regions match, so that the context tells how many there are. Two scores are trained together and share
-    the rest.
+    all parameters except their own and those of the query.
 
     Source: looking several times, Yang et al. 2016, "Stacked attention networks for image question answering";
     attention over the words of each step, Hudson and Manning 2018, "Compositional attention networks", section 3.2; an
@@ -237,18 +239,18 @@ class SceneQuestion(SceneEncoder):
             }
         )
         self.score_query, self.score_key, self.score_vector = additive_parameters(config.d_additive, d_k, d_k)
+        d_hidden = 192
         self.answer = nn.Sequential(
-            nn.Linear((d_word + d_k) * config.n_looks, 192),
+            nn.Linear((d_word + d_k) * config.n_looks, d_hidden),
             nn.ReLU(),
             nn.Dropout(config.dropout),
-            nn.Linear(192, len(ANSWERS)),
+            nn.Linear(d_hidden, len(ANSWERS)),
         )
 
     def score(self, scoring: str) -> Score:
         if scoring not in SCORINGS:
             raise ValueError(f"scoring must be one of {SCORINGS}, got {scoring!r}")
-        additive = Additive(self.score_query, self.score_key, self.score_vector)
-        return dict(zip(SCORINGS, (ScaledDot(), additive), strict=True))[scoring]
+        return ScaledDot() if scoring == "dot" else Additive(self.score_query, self.score_key, self.score_vector)
 
     def encode_questions(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """Return states (batch, n_words, d_word) and mask (batch, n_words), True = a word, of padded word numbers."""
@@ -260,9 +262,9 @@ class SceneQuestion(SceneEncoder):
     def forward(self, pictures: Tensor, words: Tensor, scoring: str = "dot", *, edits: Edits = ()) -> VisionOutput:
         """Answer questions, scored by "dot" or "additive", about pictures (n_pictures, 4, 64, 64) from coloured_input.
 
-        The words, int64 (batch, n_words), are padded with 0; as many questions about every picture, one after another.
-        An edit holds in every look, but a pattern of several rows has one for each. Returns logits (batch, n_answers)
-        and weights (batch, n_looks, n_regions + 1), the empty key's last.
+        The words, int64 (batch, n_words), are padded with 0; every picture has the same number of questions, one after
+        another. An edit holds in every look; a pattern of several rows gives each look its row. Returns logits (batch,
+        n_answers) and weights (batch, n_looks, n_regions + 1), the empty key's last.
         """
         return self.reason(self.encode_pictures(pictures), self.encode_questions(words), scoring, edits)
 
@@ -281,31 +283,29 @@ class SceneQuestion(SceneEncoder):
         n_looks, n_regions + 1), replace those of the looks.
         """
         steps = list(self._steps(encoded, question, scoring, edits, mask, fixed_weights))
-        weights = torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-        return VisionOutput(self._answer(steps), weights)
+        return VisionOutput(self._answer(steps), _weights_of_looks(steps))
 
     def training_loss(
         self, pictures: Tensor, words: Tensor, targets: Tensor, smoothing: float, region_targets: Tensor, nudge: float
     ) -> Tensor:
-        """Return the mean loss of both scoring functions, which share the work up to the first query.
+        """Return the mean loss of both scoring functions, which share the encoded pictures and questions.
 
         Of a picture's questions the first half goes to the dot product, the second to the additive score.
         `region_targets`, (batch, n_looks, n_digits, n_regions), is the share of each region that belongs to a digit
-        which this look is about, zeros for no digit; `nudge` is the factor of attention_loss.
+        which this look is about, zeros for no digit; `nudge` is what attention_loss is multiplied by.
         """
         encoded, (states, mask) = self.encode_pictures(pictures), self.encode_questions(words)
-        halves = len(pictures), len(SCORINGS), -1
+        shape = len(pictures), len(SCORINGS), -1
         losses = []
         for number, scoring in enumerate(SCORINGS):
-            halved = [
-                tensor.unflatten(0, halves)[:, number].flatten(0, 1)
+            half_states, half_mask, half_targets, half_regions = (
+                tensor.unflatten(0, shape)[:, number].flatten(0, 1)
                 for tensor in (states, mask, targets, region_targets)
-            ]
-            steps = list(self._steps(encoded, (halved[0], halved[1]), scoring, ()))
-            losses.append(F.cross_entropy(self._answer(steps), halved[2], label_smoothing=smoothing))
+            )
+            steps = list(self._steps(encoded, (half_states, half_mask), scoring, ()))
+            losses.append(F.cross_entropy(self._answer(steps), half_targets, label_smoothing=smoothing))
             if nudge:
-                weights = torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-                losses[-1] = losses[-1] + nudge * attention_loss(weights[..., :-1], halved[3])
+                losses[-1] = losses[-1] + nudge * attention_loss(_weights_of_looks(steps)[..., :-1], half_regions)
         return torch.stack(losses).mean()
 
     def _answer(self, steps: list[ReasoningStep]) -> Tensor:
@@ -323,15 +323,15 @@ class SceneQuestion(SceneEncoder):
     ) -> Iterator[ReasoningStep]:
         keys, values = (tensor[:, None] for tensor in encoded)
         states, is_word = question[0][:, None], question[1][:, None, None]
-        together = len(keys), 1, len(states) // len(keys), -1
+        queries_shape = len(keys), 1, len(states) // len(keys), -1  # all questions about a picture attend together
         score = self.score(scoring)
         context = values.new_zeros(len(states), 1, 1, self.config.d_k)
         queries = cast(nn.ModuleList, self.query[scoring])
         for number, (to_word_query, to_query) in enumerate(zip(self.word_query, queries, strict=True)):
             word_query = to_word_query(context)
             word_output = attend(word_query, states, states, mask=is_word, with_weights=True)
-            query = to_query(torch.cat((word_output.context, context), -1)).view(together)
-            look_edits = _of_look(edits, number)
+            query = to_query(torch.cat((word_output.context, context), -1)).view(queries_shape)
+            look_edits = _edits_of_step(edits, number)
             if fixed_weights is not None:
                 look_edits = (BatchWeights(fixed_weights[..., number : number + 1, :]),)
             output = attend(query, keys, values, score=score, mask=mask, edits=look_edits, with_weights=True)
@@ -341,7 +341,7 @@ class SceneQuestion(SceneEncoder):
 
     @torch.inference_mode()
     def explain(self, picture: Tensor, words: Sequence[str], scoring: str = "dot", edits: Edits = ()) -> SceneAnswer:
-        """Answer one question, see question_words, about one picture, (4, 64, 64), and keep everything that happens."""
+        """Answer one question, see question_words, about one picture, (4, 64, 64), with the traces of all looks."""
         if not words:
             raise ValueError("words must be at least one, got none")
         device = self.row.device
@@ -352,23 +352,20 @@ class SceneQuestion(SceneEncoder):
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}
         looks = tuple(
-            glimpse_trace(
-                steps,
-                number,
-                encoded,
-                self.region_axis,
-                probabilities,
-                score,
-                _of_look(edits, number),
-                {**named, "mlp": mlp},
-            )
+            region_trace(steps, number, encoded, self.region_axis, probabilities, score, edits, {**named, "mlp": mlp})
             for number, mlp in enumerate(cast(nn.ModuleList, self.query[scoring]))
         )
-        read = tuple(word_trace(steps, number, words, question[0]) for number in range(len(steps)))
-        return SceneAnswer(probabilities, looks, read)
+        question_traces = tuple(word_trace(steps, number, words, question[0]) for number in range(len(steps)))
+        return SceneAnswer(probabilities, looks, question_traces)
 
 
-def _of_look(edits: Edits, number: int) -> Edits:
+def _weights_of_looks(steps: Sequence[ReasoningStep]) -> Tensor:
+    return torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
+
+
+def _edits_of_step(edits: Edits, number: int) -> Edits:
+    """Return edits for one look, counted from 0: of a pattern with a row per look that row, others as they are."""
+
     def has_rows(edit: Edit) -> bool:
         return isinstance(edit, PatternFrom) and edit.pattern is not None and len(edit.pattern) > 1
 

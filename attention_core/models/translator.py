@@ -25,6 +25,7 @@ MECHANISMS = {
     "general": "general attention over source words",
     "additive": "additive attention over source words",
 }
+SCORINGS = tuple(MECHANISMS)
 EMBEDDING = Text(
     "embedding",
     "Source words as vectors",
@@ -80,20 +81,21 @@ OUTPUT = Text(
     Role.OUTPUT,
 )
 
+N_LIKELY = 10  # candidates shown of each output distribution
 LENGTH_PENALTY = 0.8
 """Hypotheses compete by log-probability / length to this power; 0 favours short ones, 1 is the mean per piece."""
 MAX_PIECES = 80
 
 
 class DecoderState(NamedTuple):
-    """The state of a decoder that writes translations, a row for each; sentences have equally many rows, in a block."""
+    """The state of a decoder, one row per translation; every sentence has the same number of consecutive rows."""
 
     encoding: Any  # of the source sentences; all rows of a sentence share it
     cache: Tensor  # (n_rows, ...), what the decoder keeps of the pieces so far
     n_pieces: int = 0  # pieces so far, which a recurrent decoder counts
 
     def select(self, rows: Tensor) -> DecoderState:
-        """Return the state in which these rows, int64 (n_rows,), go on: some perhaps several times, others never."""
+        """Return the state of these rows, int64 (n_rows,); a row may be repeated, or left out."""
         return self._replace(cache=self.cache[rows])
 
 
@@ -116,7 +118,7 @@ class Hypothesis(NamedTuple):
 
     ids: list[int]  # its pieces, END last if it finished
     log_probability: float  # natural log of the probability of all its pieces, a forced prefix not counted
-    logs: list[float]  # natural log of the probability of each piece, given those before it, a forced prefix too
+    log_probabilities: list[float]  # natural log for each piece, given those before it, a forced prefix too
 
     @property
     def finished(self) -> bool:
@@ -129,8 +131,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Keep the `width` likeliest hypotheses at every step, for sentences (batch, n_source) of one length.
 
-    A width of 1 is greedy search. Every translation begins with the prefix; a ValueError refuses one that is too long
-    or ends. Returns the hypotheses of each sentence, best first.
+    A width of 1 is greedy search. Every translation begins with the prefix; ValueError for a prefix that is too long or
+    has the end piece. Returns the hypotheses of each sentence, best first.
 
     Source: length normalisation, Wu et al. 2016, section 7, without their constant.
     """
@@ -139,11 +141,11 @@ def beam_search(
     if len(prefix) >= MAX_PIECES or END in prefix:
         raise ValueError(f"prefix must be shorter than {MAX_PIECES} pieces and not end yet, got {len(prefix)} pieces")
     batch, n_source = source.shape
-    max_pieces = min(MAX_PIECES, max(2 * n_source + 10, len(prefix) + 10))
+    max_pieces = min(MAX_PIECES, 10 + max(2 * n_source, len(prefix)))  # few translations are twice as long
     state, sentences = model.begin(source), torch.arange(batch, device=source.device)[:, None]
     tokens = torch.tensor([START, *prefix], device=source.device).expand(batch, 1, -1)
     totals = torch.zeros(batch, 1, device=source.device)  # one hypothesis each, until there are pieces to choose from
-    ended, inputs, log_probabilities = totals > 0, tokens[:, 0], totals[:, :, None][..., :0]
+    ended, inputs, log_probabilities = totals.bool(), tokens[:, 0], totals.new_zeros(batch, 1, 0)
     while tokens.shape[2] <= max_pieces and not ended.all():
         logits, state = model.step(state, inputs)
         logs = logits.log_softmax(-1)
@@ -154,16 +156,13 @@ def beam_search(
         gains.masked_fill_(ended[..., None], -math.inf)
         gains[..., 0].masked_fill_(ended, 0.0)  # a finished one goes on unchanged
         pieces.masked_fill_(ended[..., None], PAD)
-        totals, flat = (totals[..., None] + gains).flatten(1).topk(width)
-        row, piece = flat // width, pieces.flatten(1).gather(1, flat)
+        totals, chosen = (totals[..., None] + gains).flatten(1).topk(width)
+        row, piece = chosen // width, pieces.flatten(1).gather(1, chosen)
         state, inputs = state.select((row + sentences * ended.shape[1]).flatten()), piece.view(-1, 1)
         tokens = _append(tokens, row, piece)
-        log_probabilities = _append(log_probabilities, row, gains.flatten(1).gather(1, flat))
+        log_probabilities = _append(log_probabilities, row, gains.flatten(1).gather(1, chosen))
         ended = ended.gather(1, row) | (piece == END)
-    return [
-        _rank(*sentence)
-        for sentence in zip(tokens[..., 1:].tolist(), totals.tolist(), log_probabilities.tolist(), strict=True)
-    ]
+    return [*map(_rank, tokens[..., 1:].tolist(), totals.tolist(), log_probabilities.tolist())]
 
 
 def _append(sequences: Tensor, rows: Tensor, last: Tensor) -> Tensor:
@@ -173,34 +172,30 @@ def _append(sequences: Tensor, rows: Tensor, last: Tensor) -> Tensor:
 
 
 def _rank(rows: list[list[int]], totals: list[float], log_probabilities: list[list[float]]) -> list[Hypothesis]:
-    texts = [[piece for piece in row if piece != PAD] for row in rows]
+    unpadded = [[piece for piece in row if piece != PAD] for row in rows]
     hypotheses = [
-        Hypothesis(ids, total, logs[: len(ids)])
-        for ids, total, logs in zip(texts, totals, log_probabilities, strict=True)
+        Hypothesis(ids, total, of_pieces[: len(ids)])
+        for ids, total, of_pieces in zip(unpadded, totals, log_probabilities, strict=True)
         if total > -math.inf
     ]
     hypotheses.sort(key=lambda it: (it.finished, it.log_probability / len(it.ids) ** LENGTH_PENALTY), reverse=True)
     return hypotheses
 
 
-SCORINGS = tuple(MECHANISMS)
-N_LIKELY = 10  # candidates shown of each output distribution
-
-
-def _random(plain: Tensor) -> Tensor:
+def _random_like(plain: Tensor) -> Tensor:
     return torch.randn(plain.shape) * plain.shape[-1] ** -0.5
 
 
-STARTS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
+INITIALISERS: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
     "general": {"score_weight": torch.clone},
-    "additive": {"score_query": _random, "score_key": _random, "score_vector": _random},
+    "additive": {"score_query": _random_like, "score_key": _random_like, "score_vector": _random_like},
 }
-"""For each learned scoring function the model's names of its parameters, and how those begin."""
+"""By learned scoring function, then by the model's name of a parameter: its first value, from its plain one."""
 
 
 @dataclass(frozen=True)
 class TranslatorConfig:
-    """Sizes; equal for all, so that only the score differs."""
+    """Sizes; equal for all scoring functions, so that only the score differs."""
 
     # one of SCORINGS. "none" hands over the encoder's last states, the same for every target word, "mean" the plain
     # average of all states; the others attend.
@@ -273,17 +268,18 @@ class Translator(TiedTranslator):
         self.read_out = nn.Linear(2 * d_state, d_embedding)
         self.output_bias = nn.Parameter(torch.zeros(config.n_pieces))
         self.dropout = nn.Dropout(config.dropout)
-        if config.scoring in STARTS:
+        if config.scoring in INITIALISERS:
             plain = SCORES[config.scoring].plain_parameters(d_state, d_state, 1, config.d_additive)
-            for (name, start), parameter in zip(STARTS[config.scoring].items(), plain.values(), strict=True):
-                self.register_parameter(name, nn.Parameter(start(parameter.float())))
+            pairs = zip(INITIALISERS[config.scoring].items(), plain.values(), strict=True)
+            for (name, initialise), parameter in pairs:
+                self.register_parameter(name, nn.Parameter(initialise(parameter.float())))
         nn.init.normal_(self.embedding.weight, std=d_embedding**-0.5)
         with torch.no_grad():
             self.embedding.weight[PAD] = 0
 
     def score(self) -> Score:
-        if self.config.scoring in STARTS:
-            return SCORES[self.config.scoring](*(getattr(self, name) for name in STARTS[self.config.scoring]))
+        if self.config.scoring in INITIALISERS:
+            return SCORES[self.config.scoring](*(getattr(self, name) for name in INITIALISERS[self.config.scoring]))
         return ScaledDot(scale=0.0) if self.config.scoring == "mean" else Dot()
 
     def encode(self, source: Tensor) -> SourceEncoding:
@@ -297,7 +293,7 @@ class Translator(TiedTranslator):
         return SourceEncoding(embedded, self.dropout(states), last.transpose(0, 1).flatten(1))
 
     def begin(self, source: Tensor, edits: Edits = ()) -> DecoderState:
-        """Read source sentences, see CanTranslate; edits are of later attention: the encoder has none."""
+        """Read source sentences, see CanTranslate; edits change nothing yet: the encoder has no attention."""
         encoding = self.encode(source)
         return DecoderState(encoding, self.first_state(encoding))
 
@@ -313,20 +309,15 @@ class Translator(TiedTranslator):
     ) -> tuple[Tensor, Tensor, AttentionOutput]:
         """Run the decoder over target pieces, int64 (batch, n_target): the start piece, then the words so far.
 
-        The cache is the state (batch, d_state) after the pieces before; there may then be several rows for each
-        sentence, which ask together. Returns features (batch, n_target, d_embedding), states (batch, n_target,
+        The cache is the state (batch, d_state) after the pieces before; the batch may then have several rows for each
+        sentence, which attend together. Returns features (batch, n_target, d_embedding), states (batch, n_target,
         d_state), which are the queries, and the output of attention.
         """
         first = self.first_state(encoding) if cache is None else cache
         states, _ = self.decoder(self.dropout(self.embedding(target)), first[None])
-        keys = self.keys(encoding)
-        attended = attend(
-            states.reshape(len(keys), 1, -1, states.shape[-1]),
-            keys[:, None],
-            keys[:, None],
-            score=self.score(),
-            edits=edits,
-        )
+        key = self.keys(encoding)[:, None]
+        query = states.reshape(len(key), 1, -1, states.shape[-1])
+        attended = attend(query, key, key, score=self.score(), edits=edits)
         features = self.read_out(torch.cat((states, attended.context.reshape(states.shape)), -1)).tanh()
         return self.dropout(features), states, attended
 
@@ -334,13 +325,13 @@ class Translator(TiedTranslator):
         return self.start(encoding.last).tanh()
 
     def keys(self, encoding: SourceEncoding) -> Tensor:
-        """Return what the decoder may look at, (batch, n_keys, d_state): all states, or one vector."""
+        """Return the decoder's keys, which are its values too, (batch, n_keys, d_state): all states, or one vector."""
         return encoding.last[:, None] if self.config.scoring == "none" else encoding.states
 
     def forward(self, source: Tensor, target: Tensor, *, edits: Edits = (), labels: Labels | None = None) -> Prediction:
         """Return logits (batch, n_target, VOCABULARY_SIZE) of next pieces, from source and target so far (batch, n).
 
-        Labels, what the pieces are called, ask for the attention trace of the first sentence.
+        With labels, which name the pieces, the prediction has the attention trace of the first sentence.
         """
         encoding = self.encode(source)
         features, states, attended = self.decode(encoding, target, edits)
@@ -360,9 +351,9 @@ class Translator(TiedTranslator):
         encoding: SourceEncoding,
         decoded: tuple[Tensor, Tensor, Tensor],
     ) -> Story:
-        fixed, (states, features, logits) = self.config.scoring == "none", decoded
+        is_single, (states, features, logits) = self.config.scoring == "none", decoded
         words, queries = Axis("source words", labels.source), Axis("target words", labels.target)
-        keys = Axis("last state", ["whole sentence"]) if fixed else words
+        keys = Axis("last state", ["whole sentence"]) if is_single else words
         inputs, start = target[0], self.first_state(encoding)[:1]
         return Story(
             mechanism=MECHANISMS[self.config.scoring],
@@ -370,7 +361,7 @@ class Translator(TiedTranslator):
             key_axis=keys,
             steps_before=(
                 EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
-                (LAST_STATE if fixed else STATES).step(self.keys(encoding)[0], keys, encoder=self.encoder),
+                (LAST_STATE if is_single else STATES).step(self.keys(encoding)[0], keys, encoder=self.encoder),
                 QUERY.step(
                     states, queries, decoder=self.decoder, embedding=self.embedding, words_so_far=inputs, start=start
                 ),
@@ -383,11 +374,11 @@ class Translator(TiedTranslator):
         likely = probabilities.amax(0).topk(min(N_LIKELY, logits.shape[-1])).indices
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
         vocabulary = load_vocabulary()
-        words = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
+        labels = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
         return OUTPUT.filled(n=f"{self.config.n_pieces:,}").step(
             probabilities[:, candidates],
             queries,
-            Axis("pieces", words),
+            Axis("pieces", labels),
             embedding=self.embedding,
             bias=self.output_bias,
             likely=candidates,
@@ -401,7 +392,7 @@ class Translator(TiedTranslator):
 
 _PLAIN = TranslatorConfig("none", cell="rnn", d_embedding=128)
 register("translator-plain", "translation:evaluate_translation", Translator, _PLAIN)
-for _scoring in ("none", "mean", "dot", "general", "additive"):
+for _scoring in SCORINGS:
     register(f"translator-{_scoring}", "translation:evaluate_translation", Translator, TranslatorConfig(_scoring))
 _NARROW = TranslatorConfig("none", d_state=256)
 register("translator-none-256", "translation:evaluate_translation", Translator, _NARROW)

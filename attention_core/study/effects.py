@@ -1,4 +1,4 @@
-"""Ablation and patching: what a model's output becomes when a part of its run is exchanged, for many parts in a batch.
+"""Ablation and patching: a model's output after heads, layers or states of its run are exchanged, many runs in a batch.
 
 Sources: ablation by zeros, Michel et al. 2019, "Are Sixteen Heads Really Better than One?"; by means and by other
 inputs, Chan et al. 2022, "Causal Scrubbing"; of edges, Geva et al. 2023, "Dissecting Recall of Factual Associations",
@@ -32,8 +32,8 @@ from attention_core.study.sites import (
     modules_at,
 )
 
-ACROSS = {"head_out": "head", "pattern": "head", "layer": "", "edge": "key"}
-"""What stands beside the layers in a map of a site; of others it is the position."""
+MAP_COLUMNS = {"head_out": "head", "pattern": "head", "layer": "", "edge": "key"}
+"""What the columns of a site's map are, beside its rows, the layers; of sites that are not here they are positions."""
 
 
 @dataclass(eq=False)
@@ -41,12 +41,12 @@ class Effects(Table):
     """A metric after each of many changes of a run.
 
     Attributes:
-        values: (n_layers, n_heads), (n_layers, n_positions) or (n_layers,); nan where there is no such part.
+        values: (n_layers, n_heads), (n_layers, n_positions) or (n_layers,); nan where a layer has no such cell.
         before: the metric of the run without any change.
-        goal: of patching, the metric of the run from which the parts were taken; else nan.
+        goal: of patching, the metric of the run from which activations were taken; nan of ablation.
         site: what was changed.
         tokens: of the positions.
-        estimate: what one gradient foretells, as values; None where it was not asked for or there is none.
+        estimate: the values that one gradient predicts; None where they were not computed.
     """
 
     values: Tensor
@@ -62,20 +62,20 @@ class Effects(Table):
 
     @property
     def correlation(self) -> float:
-        """Pearson's, between the changes and what the gradient foretells; nan without an estimate."""
+        """Pearson's correlation of the values with what the gradient predicts; nan without an estimate."""
         if self.estimate is None:
             return float("nan")
         has_value = ~self.values.isnan()
         return float(torch.corrcoef(torch.stack([self.values[has_value], self.estimate[has_value]]))[0, 1])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        across = ACROSS.get(self.site, "position")
+        column = MAP_COLUMNS.get(self.site, "position")
         cells = (~self.values.isnan()).nonzero()
         columns: dict[str, Any] = {"layer": cells[:, 0].tolist()}
-        if across:
-            columns[across] = cells[:, 1].tolist()
-        if across in ("position", "key") and self.tokens:
-            columns["token"] = [self.tokens[position] for position in columns[across]]
+        if column:
+            columns[column] = cells[:, 1].tolist()
+        if column in ("position", "key") and self.tokens:
+            columns["token"] = [self.tokens[position] for position in columns[column]]
         indices = tuple(cells.T)
         columns |= {"value": self.values[indices].tolist(), "change": self.change[indices].tolist()}
         return columns if self.estimate is None else columns | {"estimate": self.estimate[indices].tolist()}
@@ -89,28 +89,28 @@ class Change(NamedTuple):
 
 
 Changes = dict[tuple[int, ...], Callable[[], Change]]
-"""By cell of a map, what makes the change when its turn comes."""
+"""By cell of a map, (layer,) or (layer, column), what builds its change; it is called only when that run comes."""
 
 
 @dataclass(eq=False)
 class Runner:
-    """A model and the inputs of one item, to be run with many changes at a time."""
+    """A model and the inputs of one item, which it runs with many changes at a time."""
 
     model: Any
     inputs: Mapping[str, Any]
     tokenizer: Any = None
-    # of a model whose code no edit reaches, where each attention's heads are put together
+    # the output projection of each attention, of a model whose attention cannot be edited
     projections: Sequence[Projection] = ()
     n_at_once: int = MAX_ITEMS
-    # is given the share of a map that is done
+    # called with the share of a map that is done
     progress: Callable[[float], Any] | None = None
 
     def outputs(self, changes: Sequence[Change], *, gradients: bool = False) -> list[ModelOutput]:
-        """Return what the model puts out in one batch, in every item after its own change."""
+        """Return the model's output of every change, all run in one batch."""
         inputs = repeated(self.inputs, len(changes))
         edits = [change.edits for change in changes]
-        by_layer = chain.from_iterable(item_edits.values() for item_edits in edits)
-        by_hooks = self.projections and all(edit.target == "context" for edit in chain.from_iterable(by_layer))
+        all_edits = chain.from_iterable(chain.from_iterable(item_edits.values() for item_edits in edits))
+        by_hooks = self.projections and all(edit.target == "context" for edit in all_edits)
         with torch.set_grad_enabled(gradients), changing([change.patches for change in changes]):
             if by_hooks:
                 patches = [_context_patches(item_edits, self.projections) for item_edits in edits]
@@ -122,8 +122,8 @@ class Runner:
                 output = evaluated(self.model, inputs)
         return ModelOutput.of_batch(output, self.tokenizer)
 
-    def measured(self, changes: Changes, metric: Metric, only: Collection[tuple[int, ...]] | None = None) -> Tensor:
-        """Return a metric after each change, or only those of some cells, as a map; nan where there is none."""
+    def measure(self, changes: Changes, metric: Metric, only: Collection[tuple[int, ...]] | None = None) -> Tensor:
+        """Return a metric after each change, or after those of the cells `only`, as a map; nan elsewhere."""
         cells, values = [*changes] if only is None else [*only], dict.fromkeys(changes, float("nan"))
         if missing := [cell for cell in cells if cell not in changes]:
             raise IndexError(f"there is no part {missing[0]}")
@@ -136,7 +136,7 @@ class Runner:
 
 
 def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projection]) -> ActivationPatches:
-    """Return the patches that edit contexts where heads lie side by side, (n, n_heads * d): a projection's input."""
+    """Return patches that make the edits in the input of each projection, all heads' contexts (n, n_heads * d)."""
 
     def change(side_by_side: Tensor, n_heads: int, layer_edits: Edits) -> Tensor:
         heads = [*side_by_side.unflatten(-1, (n_heads, -1)).unbind(-2)]
@@ -151,8 +151,8 @@ def _context_patches(edits: Mapping[int, Edits], projections: Sequence[Projectio
     }
 
 
-def from_start(name: str, index: int, n: int) -> int:
-    """Return an index counted from 0 for one that may count from the end, below 0; IndexError if there is no such."""
+def index_from_start(name: str, index: int, n: int) -> int:
+    """Return an index from 0 for one that may be negative and count from the end; IndexError where n is too small."""
     if not -n <= index < n:
         raise IndexError(f"{name} must be from 0 to {n - 1}, got {index}")
     return index % n
@@ -161,10 +161,10 @@ def from_start(name: str, index: int, n: int) -> int:
 def targets_at(
     site: Site, activations: Activations, positions: Sequence[int] | None
 ) -> Iterator[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Yield what can be changed at a site: its cell in the map, heads, positions; or an IndexError for these."""
+    """Yield what each change at a site is of: its cell in the map, heads and positions; IndexError for positions."""
     for layer, units in enumerate(activations):
         heads, n = [*range(len(units))], units.shape[1]
-        rows = [*range(n)] if positions is None else [from_start("positions", row, n) for row in positions]
+        rows = [*range(n)] if positions is None else [index_from_start("positions", row, n) for row in positions]
         if site == "layer":
             yield (layer,), heads, rows
         elif site in ("head_out", "pattern"):
@@ -178,48 +178,48 @@ def changes_at(
 ) -> Changes:
     """Return the changes that put another run's activations into a run at a site.
 
-    Only rows of these positions are exchanged; None = all of them.
+    Only the rows of `positions` are exchanged; None = all of them.
     """
     modules = modules_at(model, site) if site in MODULE_SITES else []
     changes: Changes = {}
     for cell, heads, rows in targets_at(site, current, positions):
         layer, new = cell[0], replacements[cell[0]]
         if modules:
-            write = partial(_write, row=rows[0], new=new[0, rows[0]])
-            changes[cell] = partial(Change, patches={modules[layer]: write})
+            replace_row = partial(_with_row, row=rows[0], new=new[0, rows[0]])
+            changes[cell] = partial(Change, patches={modules[layer]: replace_row})
         else:
-            changes[cell] = partial(_exchanged, site, layer, heads, current[layer], new, rows)
+            changes[cell] = partial(_exchange, site, layer, heads, current[layer], new, rows)
     return changes
 
 
-def _write(states: Tensor, row: int, new: Tensor) -> Tensor:
+def _with_row(states: Tensor, row: int, new: Tensor) -> Tensor:
     return torch.cat([states[:row], new.to(states)[None], states[row + 1 :]])
 
 
 def carry_states(model: Any, source: Activations, states: Sequence[tuple[int, int, int]]) -> Change:
-    """Return the change that puts states (layer, position of another run, position) into residual streams."""
+    """Return the change that puts states of a source run, (layer, position there, position here), into this run."""
     modules, patches = modules_at(model, "residual"), dict[Any, Callable[[Tensor], Tensor]]()
     for layer in {layer for layer, _, _ in states}:
-        index = from_start("layers", layer, len(modules))
+        index = index_from_start("layers", layer, len(modules))
         rows = {
-            position: source[index][0, from_start("positions", source_position, source[index].shape[1])]
+            position: source[index][0, index_from_start("positions", source_position, source[index].shape[1])]
             for state_layer, source_position, position in states
             if state_layer == layer
         }
 
-        def write(output: Tensor, rows: Mapping[int, Tensor] = rows) -> Tensor:
+        def replace_rows(output: Tensor, rows: Mapping[int, Tensor] = rows) -> Tensor:
             for position, new in rows.items():
-                output = _write(output, from_start("positions", position, len(output)), new)
+                output = _with_row(output, index_from_start("positions", position, len(output)), new)
             return output
 
-        patches[modules[index]] = write
+        patches[modules[index]] = replace_rows
     return Change(patches=patches)
 
 
-def _exchanged(
+def _exchange(
     site: Site, layer: int, heads: Sequence[int], current: Tensor, new: Tensor, rows: Sequence[int]
 ) -> Change:
-    """Return the change that gives heads of a layer what another run has in some rows."""
+    """Return the change that gives heads of a layer another run's activations (`new`) in some rows."""
     mixed = current[heads].clone()
     mixed[:, list(rows)] = new[heads][:, list(rows)].to(mixed)
     edit_class: Any = PatternFrom if site == "pattern" else OutputFrom
@@ -237,14 +237,14 @@ def cut_edges(
         first = max(0, min(layer - window // 2, len(traces) - window))
         for key in range(trace.n_keys):
             edits: dict[int, list[Edit]] = {}
-            for near in range(first, min(first + window, len(traces))):
-                cut_heads: Any = [None] if heads is None else [head for number, head in heads if number == near]
-                edits[near] = [BlockEdge(query % trace.n_queries, key, head) for head in cut_heads]
+            for cut_layer in range(first, min(first + window, len(traces))):
+                cut_heads: Any = [None] if heads is None else [head for index, head in heads if index == cut_layer]
+                edits[cut_layer] = [BlockEdge(query % trace.n_queries, key, head) for head in cut_heads]
             changes[layer, key] = partial(Change, edits)
     return changes
 
 
-def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
+def drop_heads(traces: Sequence[AttentionTrace], site: Site) -> Changes:
     """Return the changes that drop each head, or all heads of each layer."""
     targets = targets_at(site, [trace.query for trace in traces], [])
     return {cell: partial(Change, {cell[0]: [*map(DropHead, heads)]}) for cell, heads, _ in targets}
@@ -252,7 +252,7 @@ def dropped(traces: Sequence[AttentionTrace], site: Site) -> Changes:
 
 @dataclass(frozen=True)
 class _Nudge(HeadEdit):
-    """Adds zeros to a head's output; their gradient tells how much more of it would matter."""
+    """Adds zeros to a head's output, whose gradient is that of the metric by this output."""
 
     name = "nudge"
     target = "context"
@@ -299,8 +299,8 @@ def as_map(values: Mapping[tuple[int, ...], float]) -> Tensor:
     return result
 
 
-def joined(clean: Mapping[str, Any], corrupt: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two inputs as one batch of two; a ValueError says that their lengths differ."""
+def join_inputs(clean: Mapping[str, Any], corrupt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two inputs as one batch of two; ValueError where their lengths differ."""
     pairs = {name: (value, corrupt[name]) for name, value in clean.items() if isinstance(value, Tensor)}
     for name, (first, second) in pairs.items():
         if first.shape != second.shape:

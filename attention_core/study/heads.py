@@ -1,8 +1,8 @@
-"""Every head over a corpus: what it does on average, how sure that is, what it is called, and where it is clearest.
+"""Every head over a corpus: its numbers on average, with intervals, what it is called, and its clearest examples.
 
-Texts stream by: a batch holds texts of one length, so that nothing is padded, and of its weights only sums for each
-head are kept. The numbers are those of a HeadSummary, one for each text. Names are given by what a head does on random
-tokens that are repeated, where nothing can be known but the repetition.
+Texts are streamed: a batch holds texts of one length, so that nothing is padded, and only sums of its heads' numbers
+stay in memory. The numbers are those of a HeadSummary of each text. A head's name comes from what it does on random
+tokens that are repeated, where only the repetition helps to predict.
 """
 
 import math
@@ -16,16 +16,16 @@ from torch import Tensor
 
 from attention_core.attention.recording import Recording
 from attention_core.attention.trace import spans, upcast_half
-from attention_core.explain import heads as explained
-from attention_core.explain.heads import CLEAR, METRICS, is_self_attention
+from attention_core.explain import heads as run_heads
+from attention_core.explain.heads import CLEAR_SHARE, METRICS, is_self_attention, largest_share
 from attention_core.hub.model import readable
 from attention_core.hub.tracing import run_model, stream_attention
 from attention_core.study.attribution import Attribution
-from attention_core.study.effects import ACROSS, Effects
+from attention_core.study.effects import MAP_COLUMNS, Effects
 from attention_core.study.output import Table
 from attention_core.study.sites import can_stream
 
-NAMES = {
+HEAD_NAMES = {
     "previous token": "Olsson et al. 2022, In-context Learning and Induction Heads",
     "induction": "Olsson et al. 2022, In-context Learning and Induction Heads",
     "duplicate token": "Wang et al. 2022, Interpretability in the Wild, section 3",
@@ -33,26 +33,25 @@ NAMES = {
     "separator": "Clark et al. 2019, What Does BERT Look At?, section 3.2",
     "positional": "Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 5.2",
 }
-"""What heads are called, by whom. Of the shares that are CLEAR the largest counts, positional only if there is none."""
-POSITIONAL = 0.9
+"""What heads are called, and by whom. The largest share names a head if it is at least CLEAR_SHARE; else it may be
+positional."""
+POSITIONAL_SHARE = 0.9
 """The share of rows whose largest weight lies equally far away, from which on a head is called positional (Voita)."""
-N_REPEATS, PERIOD = 16, 20
-"""Sequences of repeated random tokens, and the tokens in each half."""
-CHUNK, MAX_TEXTS, MAX_CELLS = 512, 32, 8_000_000
-"""Texts that are sorted by length at a time; texts, and weights of an attention, in a batch."""
+N_REPEATS, PERIOD = 16, 20  # sequences of repeated random tokens, and the tokens in each half
+CHUNK = 512  # texts that are sorted by length at a time
+MAX_TEXTS, MAX_CELLS = 32, 8_000_000  # texts, and weights of an attention, in a batch
 PLAIN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
-"""Models that take only these can be run on made-up tokens."""
-N_EXAMPLES = 3
-SHUFFLED = 10
-"""Of so many texts one is shuffled."""
+"""Models that take only these can be run on random tokens."""
+N_EXAMPLES = 3  # of each head
+SHUFFLE_EVERY = 10  # texts; one of them is shuffled
 
 
 class Example(NamedTuple):
-    """A row of a head that looks at one key most clearly: a text's tokens, the positions, the weight."""
+    """A row of a head with a large weight on one key."""
 
-    tokens: Sequence[str]
-    query: int
-    key: int
+    tokens: Sequence[str]  # of the text
+    query: int  # position
+    key: int  # position
     weight: float
 
 
@@ -62,7 +61,7 @@ class Heads(Table):
 
     Attributes:
         layers: names of the attentions.
-        means: by column, of each layer (n_heads,): METRICS over the corpus, NAMES over repeated random tokens.
+        means: by column, of each layer (n_heads,): METRICS over the corpus, HEAD_NAMES over repeated random tokens.
         margins: half the 95 % interval of each mean, over texts.
         shuffled: METRICS over shuffled texts of the corpus; empty where nothing can be shuffled.
         examples: by (layer, head), the strongest rows of different texts, the strongest first; of keys that are neither
@@ -82,17 +81,17 @@ class Heads(Table):
         return torch.nn.utils.rnn.pad_sequence([*self.means[column]], batch_first=True, padding_value=math.nan)
 
     def name(self, layer: int, head: int) -> str:
-        """Return what a head is called, one of NAMES; empty where nothing is clear."""
-        shares = {name: float(self.means[name][layer][head]) for name in NAMES if name in self.means}
+        """Return what a head is called, one of HEAD_NAMES; empty where nothing is clear."""
+        shares = {name: float(self.means[name][layer][head]) for name in HEAD_NAMES if name in self.means}
         positional = shares.pop("positional", 0.0)
-        name, share = max(shares.items(), key=lambda pair: -1 if math.isnan(pair[1]) else pair[1], default=("", 0.0))
-        return name if share >= CLEAR else "positional" if positional >= POSITIONAL else ""
+        name, share = largest_share(shares)
+        return name if share >= CLEAR_SHARE else "positional" if positional >= POSITIONAL_SHARE else ""
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         heads = [(layer, head) for layer, numbers in enumerate(self.means["entropy"]) for head in range(len(numbers))]
         names = [self.name(*head) for head in heads]
         columns: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
-        columns |= {"name": names, "source": [NAMES.get(name, "") for name in names]}
+        columns |= {"name": names, "source": [HEAD_NAMES.get(name, "") for name in names]}
         for suffix, values in (("", self.means), ("_margin", self.margins), ("_shuffled", self.shuffled)):
             columns |= {f"{column}{suffix}": torch.cat([*layers]).tolist() for column, layers in values.items()}
         best = [next(iter(self.examples.get(head, ())), None) for head in heads]
@@ -125,12 +124,12 @@ class _Means:
         return means, margins
 
 
-def of_repeats(weights: Tensor, start: int, period: int, special: Tensor) -> Tensor:
-    """Return the shares of NAMES, (n_texts, n_heads, 6), over the second reading of tokens, from start + period on."""
+def repeat_shares(weights: Tensor, start: int, period: int, special: Tensor) -> Tensor:
+    """Return the shares of HEAD_NAMES, (n_texts, n_heads, 6), over the repetition of tokens, from start + period on."""
     rows = torch.arange(start + period, start + 2 * period, device=weights.device)
     repeated = weights[:, :, rows]
 
-    def on(keys: Tensor) -> Tensor:
+    def share_on(keys: Tensor) -> Tensor:
         return repeated.gather(-1, keys.expand(*repeated.shape[:2], -1)[..., None])[..., 0].mean(-1)
 
     separators = special.clone()
@@ -138,22 +137,22 @@ def of_repeats(weights: Tensor, start: int, period: int, special: Tensor) -> Ten
     separator = (repeated * separators[:, None, None]).sum(-1).mean(-1)
     separator = separator.masked_fill(~separators.any(-1, keepdim=True), math.nan)
     offsets = repeated.argmax(-1) - rows
-    same = (offsets == offsets.mode(-1, keepdim=True).values).float().mean(-1)
-    return torch.stack(
-        [on(rows - 1), on(rows - period + 1), on(rows - period), repeated[..., 0].mean(-1), separator, same], -1
-    )
+    positional = (offsets == offsets.mode(-1, keepdim=True).values).float().mean(-1)
+    previous, induction, duplicate = share_on(rows - 1), share_on(rows - period + 1), share_on(rows - period)
+    return torch.stack([previous, induction, duplicate, repeated[..., 0].mean(-1), separator, positional], -1)
 
 
 @dataclass(eq=False)
 class _Strongest:
-    """The strongest rows of each head so far, of different texts: O(heads) numbers."""
+    """The strongest rows of each head so far, of different texts, strongest first: at most N_EXAMPLES each."""
 
-    best: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)  # layer -> weights, (text, cell); (k, n_heads)
+    # by layer: weights (n_examples, n_heads), and text, query and key of each, (n_examples, n_heads, 3)
+    best: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
-    def add(self, layer: int, weights: Tensor, special: Tensor, numbers: Tensor, is_self_attention: bool) -> None:
+    def add(self, layer: int, weights: Tensor, special: Tensor, numbers: Tensor, is_self: bool) -> None:
         excluded = special[:, None, None].expand(-1, 1, weights.shape[-2], -1).clone()
         excluded[..., 0] = True
-        if is_self_attention:
+        if is_self:
             excluded.diagonal(0, -2, -1).fill_(True)
         largest, flat_cells = weights.masked_fill(excluded, 0).flatten(2).max(-1)
         query, key = flat_cells // weights.shape[-1], flat_cells % weights.shape[-1]
@@ -203,20 +202,21 @@ def heads_over(
     corpus_ids: set[int] = set()
     n_texts = 0
     for batch in _batches(chain([first], stream), max(trace.n_heads for trace in traces)):
-        reader.statistics(batch, corpus, strongest)
+        reader.add_numbers(batch, corpus, strongest)
         n_texts += len(batch)
         texts_by_number |= {text.number: text for text in batch}
         texts_by_number = {number: texts_by_number[number] for number in strongest.texts() if number in texts_by_number}
         if "input_ids" in first.inputs:
-            corpus_ids.update(id for text in batch for id in text.inputs["input_ids"][~text.special].tolist())
-            if to_shuffle := [_shuffled(text) for text in batch if text.number % SHUFFLED == 0]:
-                reader.statistics(to_shuffle, shuffled)
+            corpus_ids.update(token for text in batch for token in text.inputs["input_ids"][~text.special].tolist())
+            if shuffled_texts := [_shuffled(text) for text in batch if text.number % SHUFFLE_EVERY == 0]:
+                reader.add_numbers(shuffled_texts, shuffled)
         if progress is not None:
             progress(n_texts)
     period = _period(model, first, len(corpus_ids))
     if period > 1:
-        reader.repeats(_repeated(first, sorted(corpus_ids), period), period, repeats)
-    (means, margins), (name_means, name_margins) = corpus.of([*METRICS]), repeats.of([*NAMES] if period > 1 else [])
+        reader.add_repeats(_repeated(first, sorted(corpus_ids), period), period, repeats)
+    means, margins = corpus.of([*METRICS])
+    name_means, name_margins = repeats.of([*HEAD_NAMES] if period > 1 else [])
     tokens = {
         number: readable(tokenizer, text.inputs["input_ids"][0].tolist())
         for number, text in texts_by_number.items()
@@ -240,8 +240,8 @@ class _Reader:
     is_self_attention: Sequence[bool]  # of each attention, whether queries and keys are the same positions
     can_stream: bool  # whether the model hands over its weights as it runs; else it is recorded, which takes longer
 
-    def weights(self, texts: Sequence[CorpusText], on_weights: Callable[[int, Tensor, Tensor, int], None]) -> None:
-        """Hand over each attention's weights, which keys are special, and how many windows each text has."""
+    def stream(self, texts: Sequence[CorpusText], on_weights: Callable[[int, Tensor, Tensor, int], None]) -> None:
+        """Hand over each attention: layer, weights, which keys are special, and how many windows each text has."""
         inputs = {name: torch.cat([text.inputs[name] for text in texts]) for name in texts[0].inputs}
         special = torch.cat([text.special for text in texts])
 
@@ -259,42 +259,44 @@ class _Reader:
             windows = traces[layer * n_windows :][:n_windows]
             hand_over(layer, torch.stack([torch.stack([*map(t.weights, range(t.n_heads))]) for t in windows]))
 
-    def statistics(self, texts: Sequence[CorpusText], means: _Means, strongest: _Strongest | None = None) -> None:
-        numbers = torch.tensor([text.number for text in texts])
+    def add_numbers(self, texts: Sequence[CorpusText], means: _Means, strongest: _Strongest | None = None) -> None:
+        """Add the numbers of a HeadSummary of each text and head to means, its strongest rows to strongest."""
+        text_numbers = torch.tensor([text.number for text in texts])
 
         def add(layer: int, weights: Tensor, special: Tensor, n_windows: int) -> None:
             rows = torch.arange(weights.shape[2], device=weights.device)
-            values = explained.head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
+            values = run_heads.head_numbers(weights, rows, special[:, None], self.is_self_attention[layer])
             means.add(layer, values.unflatten(0, (len(texts), n_windows)).nanmean(1))
             if strongest is not None:
-                text_of = numbers.repeat_interleave(n_windows)
+                text_of = text_numbers.repeat_interleave(n_windows)
                 strongest.add(layer, weights, special, text_of, self.is_self_attention[layer])
 
-        self.weights(texts, add)
+        self.stream(texts, add)
 
-    def repeats(self, texts: Sequence[CorpusText], period: int, means: _Means) -> None:
+    def add_repeats(self, texts: Sequence[CorpusText], period: int, means: _Means) -> None:
+        """Add the shares of HEAD_NAMES of each text of repeated tokens to means; nan for cross-attention."""
         start = int((~texts[0].special[0]).nonzero()[0])
 
         def add(layer: int, weights: Tensor, special: Tensor, _: int) -> None:
             if self.is_self_attention[layer]:
-                means.add(layer, of_repeats(weights, start, period, special))
+                means.add(layer, repeat_shares(weights, start, period, special))
             else:
-                means.add(layer, weights.new_full((*weights.shape[:2], len(NAMES)), math.nan))
+                means.add(layer, weights.new_full((*weights.shape[:2], len(HEAD_NAMES)), math.nan))
 
-        self.weights(texts, add)
+        self.stream(texts, add)
 
 
 def _batches(texts: Iterable[CorpusText], n_heads: int) -> Iterator[list[CorpusText]]:
     """Yield texts whose inputs have the same shapes, of a stream that is sorted chunk by chunk."""
     stream = iter(texts)
     while chunk := list(islice(stream, CHUNK)):
-        groups: dict[Any, list[CorpusText]] = {}
+        by_shapes: dict[Any, list[CorpusText]] = {}
         for text in chunk:
-            groups.setdefault(tuple(tensor.shape for tensor in text.inputs.values()), []).append(text)
-        for group in groups.values():
-            n_cells = n_heads * group[0].special.shape[-1] ** 2
-            for span in spans(0, len(group), max(1, min(MAX_TEXTS, MAX_CELLS // n_cells))):
-                yield group[span]
+            by_shapes.setdefault(tuple(tensor.shape for tensor in text.inputs.values()), []).append(text)
+        for alike in by_shapes.values():
+            n_cells = n_heads * alike[0].special.shape[-1] ** 2
+            for span in spans(0, len(alike), max(1, min(MAX_TEXTS, MAX_CELLS // n_cells))):
+                yield alike[span]
 
 
 def _shuffled(text: CorpusText) -> CorpusText:
@@ -306,14 +308,14 @@ def _shuffled(text: CorpusText) -> CorpusText:
 
 
 def _period(model: Any, first: CorpusText, n_ids: int) -> int:
-    """Return how many random tokens are repeated: at most PERIOD, as many as there are ids and positions for."""
+    """Return how many random tokens are repeated: at most PERIOD, as many as ids and positions allow; 0 = none."""
     max_positions = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None)
-    allowed = PERIOD if not isinstance(max_positions, int) else (max_positions - int(first.special.sum())) // 2 - 1
-    return min(PERIOD, allowed, n_ids) if set(first.inputs) <= PLAIN_INPUTS else 0
+    fitting = (max_positions - int(first.special.sum())) // 2 - 1 if isinstance(max_positions, int) else PERIOD
+    return min(PERIOD, fitting, n_ids) if set(first.inputs) <= PLAIN_INPUTS else 0
 
 
 def _repeated(first: CorpusText, corpus_ids: Sequence[int], period: int) -> list[CorpusText]:
-    """Return sequences of random tokens of the corpus, read twice, between the special tokens of a text."""
+    """Return sequences of random tokens of the corpus, each twice in a row, between the special tokens of a text."""
     ids, special = first.inputs["input_ids"][0], first.special[0]
     plain_positions = (~special).nonzero()[:, 0]
     before, after = ids[: plain_positions[0]], ids[plain_positions[-1] + 1 :]
@@ -322,10 +324,10 @@ def _repeated(first: CorpusText, corpus_ids: Sequence[int], period: int) -> list
     for number in range(N_REPEATS):
         random = pool[torch.randperm(len(pool), generator=generator)[:period]].to(ids)
         ids_twice = torch.cat([before, random, random, after])[None]
-        marked = torch.ones_like(ids_twice, dtype=torch.bool)
-        marked[:, len(before) : len(before) + 2 * period] = False
+        is_special = torch.ones_like(ids_twice, dtype=torch.bool)
+        is_special[:, len(before) : len(before) + 2 * period] = False
         masks = {name: torch.ones_like(ids_twice) for name in first.inputs if name == "attention_mask"}
-        texts.append(CorpusText(number, {"input_ids": ids_twice} | masks, marked))
+        texts.append(CorpusText(number, {"input_ids": ids_twice} | masks, is_special))
     return texts
 
 
@@ -341,7 +343,8 @@ class HeadComparison(Table):
     change: Tensor
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        order, n_heads = self.change.abs().nan_to_num(-1).flatten().argsort(descending=True), self.change.shape[1]
+        n_heads = self.change.shape[1]
+        order = self.change.abs().nan_to_num(-1).flatten().argsort(descending=True)
         columns = {"layer": order // n_heads, "head": order % n_heads, "change": self.change.flatten()[order]}
         return {name: values.tolist() for name, values in columns.items()}
 
@@ -351,18 +354,18 @@ def compare(first: Any, second: Any, *, group: str = "") -> HeadComparison:
 
     Args:
         first: a Recording, or what ablate, patch or attribute returned, or numbers (n_layers, n_heads).
-        second: the other one.
+        second: the run or map to compare with it, of the same type.
         group: of recordings whose attentions, see attention_core.explain.heads.groups; empty = the first group.
 
     Raises:
         ValueError: they have no heads, or no matrices, of the same shapes.
     """
     if isinstance(first, Recording) and isinstance(second, Recording):
-        runs = [explained.groups(recording) for recording in (first, second)]
+        runs = [run_heads.groups(recording) for recording in (first, second)]
         name = group or next(iter(runs[0]), "")
         if any(name not in run for run in runs):
             raise ValueError(f"both runs need the attention {name!r}, they have {[*runs[0]]} and {[*runs[1]]}")
-        return HeadComparison(explained.distances_head_for_head(*(run[name] for run in runs)))
+        return HeadComparison(run_heads.distances_head_for_head(*(run[name] for run in runs)))
     before, after = (head_map(result)[1] for result in (first, second))
     if before.shape != after.shape:
         raise ValueError(f"first and second need as many heads, got {tuple(before.shape)} and {tuple(after.shape)}")
@@ -371,8 +374,8 @@ def compare(first: Any, second: Any, *, group: str = "") -> HeadComparison:
 
 def head_map(result: Any) -> tuple[str, Tensor]:
     """Return what a result is called, and its numbers (n_layers, n_heads); a ValueError says that it has none."""
-    if isinstance(result, Effects) and ACROSS.get(result.site) == "head":
-        return f"change by {'patching' if result.goal == result.goal else 'ablation'}", result.change
+    if isinstance(result, Effects) and MAP_COLUMNS.get(result.site) == "head":
+        return f"change by {'ablation' if math.isnan(result.goal) else 'patching'}", result.change
     values = result.heads if isinstance(result, Attribution) else result
     if not isinstance(values, Tensor) or values.ndim != 2:
         raise ValueError(f"only numbers of every head can be shown with heads, got {type(result).__name__}")

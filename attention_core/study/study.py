@@ -146,7 +146,7 @@ class Study:
         if at == "edge":
             changes = effects.cut_edges(run_model(self.model, inputs)[0].traces, query, window, heads)
         elif at in ("head_out", "layer") and method == "zero" and positions is None:
-            changes = effects.dropped(run_model(self.model, inputs)[0].traces, at)
+            changes = effects.drop_heads(run_model(self.model, inputs)[0].traces, at)
         else:
 
             def read(inputs: Mapping[str, Any]) -> list[Tensor]:
@@ -159,7 +159,7 @@ class Study:
                 texts = phrase_book()[:: len(phrase_book()) // N_REFERENCES] if reference is None else reference
                 replacements = replacement(read, map(self.inputs, texts), current, method, seed)
             changes = effects.changes_at(at, current, replacements, self.model, positions)
-        values = runner.measured(changes, metric, heads if at == "head_out" else None)
+        values = runner.measure(changes, metric, heads if at == "head_out" else None)
         return Effects(values, before, site=at, tokens=self.tokens(inputs))
 
     def patch(
@@ -185,11 +185,11 @@ class Study:
             progress: is given the share that is done.
         """
         _check("at", at, ("head_out", "layer", "position", "pattern", "residual", "mlp"))
-        pair, inputs = effects.joined(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
+        pair, inputs = effects.join_inputs(self.inputs(clean), self.inputs(corrupt)), self.inputs(corrupt)
         runner, before = self._runner(inputs, metric, at, progress)
         (source, current), output = activations(self.model, pair, at, runner.projections)
         goal = number(metric(ModelOutput.of_batch(output, self.tokenizer)[0]))
-        values = runner.measured(effects.changes_at(at, current, source, self.model, positions), metric)
+        values = runner.measure(effects.changes_at(at, current, source, self.model, positions), metric)
         estimate = None
         if gradient and at != "pattern":
             estimate = before + effects.estimate_changes(runner, at, current, source, metric, positions)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attention_core.attention.scores import ScaledDot
 from attention_core.hub.tracing import UnsupportedError, run_model
-from attention_core.study.effects import from_start
+from attention_core.study.effects import index_from_start
 from attention_core.study.output import Table
 from attention_core.study.sources import Source, Stream
 
@@ -129,15 +129,15 @@ def explain_score(stream: Stream, layer: int, head: int, query: int, key: int, a
         ValueError: the query may not see the key, or the other one.
         UnsupportedError: the attention is no scaled dot product of what the description says.
     """
-    layer = from_start("layer", layer, len(stream.traces))
+    layer = index_from_start("layer", layer, len(stream.traces))
     trace = stream.traces[layer]
-    head = from_start("head", head, trace.n_heads)
-    query, key = from_start("query", query, trace.n_queries), from_start("key", key, trace.n_keys)
+    head = index_from_start("head", head, trace.n_heads)
+    query, key = index_from_start("query", query, trace.n_queries), index_from_start("key", key, trace.n_keys)
     if not isinstance(trace.score, ScaledDot) or not trace.query.shape[-1]:
         raise UnsupportedError("the run shows weights alone, of which no query and key are known")
     allowed = trace.allowed(head, [query])
     visible = list(range(trace.n_keys)) if allowed is None else allowed[0].nonzero()[:, 0].tolist()
-    second_key = against if against in ("mean", None) else from_start("key", int(against), trace.n_keys)
+    second_key = against if against in ("mean", None) else index_from_start("key", int(against), trace.n_keys)
     if hidden := [position for position in (key, second_key) if isinstance(position, int) and position not in visible]:
         raise ValueError(f"query {query} may not see key {hidden[0]}")
     rivals = [second_key] if isinstance(second_key, int) else []

@@ -1,6 +1,6 @@
-"""One training loop for every model: seeded, resumable, with progress bar and model card; in one process or several.
+"""One training loop for every model: seeded, resumable, with progress bar and model card.
 
-torchrun starts several.
+It runs in one process, or in several that torchrun starts.
 """
 
 import math
@@ -29,10 +29,10 @@ from attention_core.weights import fill, read_weights, weights_folder, write_wei
 
 @dataclass(frozen=True)
 class Worker:
-    """This process: its rank, from 0, among so many; the first one alone writes files."""
+    """This process among those that train together."""
 
-    rank: int = 0
-    size: int = 1
+    rank: int = 0  # from 0; only the process of rank 0 writes files
+    size: int = 1  # number of processes
 
     @contextmanager
     def main_process_first(self) -> Iterator[None]:
@@ -44,6 +44,7 @@ class Worker:
             dist.barrier()
 
     def mean(self, value: Tensor) -> float:
+        """Return the mean of all processes' values; overwrites this one's."""
         if self.size > 1:
             dist.all_reduce(value)
         return value.item() / self.size
@@ -64,14 +65,15 @@ def process_group(device: str) -> Iterator[Worker]:
         dist.destroy_process_group()
 
 
-CHECKPOINT_SECONDS = 120
+CHECKPOINT_SECONDS = 120  # between two checkpoints
+SLOW_SHARE = 0.3  # of the learning rate, for parameters that learn slowly
 
 
 class TrainingProgress(NamedTuple):
-    """How far a training has come, in batches: those before this one, and all."""
+    """How far a training has come; a step here is one batch."""
 
-    step: int
-    n_steps: int
+    step: int  # batches before this one
+    n_steps: int  # all batches
 
     @property
     def share(self) -> float:
@@ -97,12 +99,12 @@ class Recipe:
     data: str  # what it is trained on and under which licence, for the card
     batches_per_epoch: int  # steps of one epoch
     epochs: float  # how many, unless the command says otherwise
-    learning_rate: float  # at its height
+    learning_rate: float  # at its peak
     weight_decay: float = 0.02  # of AdamW
-    gentle: tuple[str, ...] = ()  # prefixes of parameters with 0.3 of the learning rate and no weight decay
+    slow: tuple[str, ...] = ()  # prefixes of parameters with SLOW_SHARE of the learning rate and no weight decay
     half: bool = False  # write the weights as 16-bit numbers; the figures are those of the rounded weights
-    # shares of the training at which something is kept: what the task's method snapshot(model) returns if it has one,
-    # else the parameters named by snapshot_of
+    # shares of the training after which a snapshot is saved: what the task's method snapshot(model) returns if it has
+    # one, else the parameters named by snapshot_of
     snapshot_at: tuple[float, ...] = ()
     snapshot_of: tuple[str, ...] = ()  # prefixes of parameter names
 
@@ -111,7 +113,7 @@ RECIPES: dict[str, Recipe] = {}  # by the model's name; each file of this folder
 
 
 class ShuffledBatches:
-    """Batches of positions: every epoch is a pass over all items in a new order, which the seed alone decides."""
+    """Batches of indices of items; every epoch has all items in a new order, which depends on the seed alone."""
 
     def __init__(self, batches_of: Callable[[torch.Generator], list[list[int]]], seed: int) -> None:
         self._batches_of, self._seed = batches_of, seed
@@ -131,7 +133,7 @@ class ShuffledBatches:
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line says, see attention_core.train.__main__; `command` is as typed, for the card."""
+    """What the command line says, see attention_core.train.__main__."""
 
     name: str
     epochs: float | None = None
@@ -145,13 +147,13 @@ class Options:
     freeze: Sequence[str] = ()
     checkpoints: Path = Path("checkpoints")
     weights: Path | None = None
-    command: str = ""
+    command: str = ""  # as typed, for the card
 
 
 @dataclass
 class _TrainingState:
-    step: int = 0
-    batches_per_step: int = 0
+    step: int = 0  # batches so far
+    batches_per_step: int = 0  # of one step of the optimiser
     seconds: float = 0.0
     loss: float = math.nan
     snapshots: dict[str, Tensor] = field(default_factory=dict)
@@ -160,9 +162,10 @@ class _TrainingState:
 def train(recipe: Recipe, options: Options) -> Path:
     """Train a model, write its weights and card, and return the path of the weights.
 
-    The same seed on the same device gives the same result, stopped and resumed or not: the batch of a step depends on
-    seed and step alone. Several processes (torchrun) share the batches of a step, and any number of them that divides
-    these gives the same losses up to rounding, except for batch norm, whose running statistics are those of process 0.
+    The same seed on the same device gives the same result, stopped and resumed or not: a batch depends on the seed and
+    its number alone. Several processes (torchrun) share the batches of one step of the optimiser. Their number must
+    divide that of these batches; the losses then are those of one process up to rounding. Only batch norm differs: its
+    running statistics are those of process 0.
 
     Raises:
         ValueError: no such device, a damaged checkpoint, or processes that cannot share the batches alike.
@@ -176,7 +179,7 @@ def train(recipe: Recipe, options: Options) -> Path:
 
 
 def _freeze(model: nn.Module, prefixes: tuple[str, ...]) -> None:
-    """Keep the parameters whose names begin so as they are, and the running means of their modules."""
+    """Exclude the parameters whose names have one of these prefixes from training, with their running statistics."""
     for name, module in model.named_modules():
         if f"{name}.".startswith(prefixes):
             module.eval()
@@ -211,29 +214,28 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
     if state.batches_per_step % worker.size:
         raise ValueError(f"{worker.size} processes cannot share {state.batches_per_step} batches alike.")
     epochs = recipe.epochs if options.epochs is None else options.epochs
-    height = options.learning_rate or recipe.learning_rate
-    n_steps = state.batches_per_step * math.ceil(
-        max(1, round(epochs * recipe.batches_per_epoch)) / state.batches_per_step
-    )
-    _take_snapshot(state, model, task, recipe, n_steps)
-    if not state.step:
-        getattr(task, "start", lambda model: None)(model)
-    losses: nn.Module = _LossModule(model, task)
+    peak = options.learning_rate or recipe.learning_rate
+    n_batches = max(1, round(epochs * recipe.batches_per_epoch))
+    n_steps = state.batches_per_step * math.ceil(n_batches / state.batches_per_step)
+    _add_snapshots(state, model, task, recipe, n_steps)
+    if not state.step and hasattr(task, "start"):
+        task.start(model)
+    loss_module: nn.Module = _LossModule(model, task)
     if worker.size > 1:  # all processes get the mean of their gradients, and begin with the first one's parameters
-        losses = DistributedDataParallel(losses, find_unused_parameters=True)
-    began, saved = time.monotonic() - state.seconds, time.monotonic()
+        loss_module = DistributedDataParallel(loss_module, find_unused_parameters=True)
+    started_at, saved_at = time.monotonic() - state.seconds, time.monotonic()
     bar = tqdm(
         total=n_steps, initial=state.step, desc=options.name, unit="batch", mininterval=2, disable=worker.rank > 0
     )
     with bar:
-        for _ in _steps(losses, optimiser, height, state, n_steps, options.seed, worker):
-            _take_snapshot(state, model, task, recipe, n_steps)
+        for _ in _steps(loss_module, optimiser, peak, state, n_steps, options.seed, worker):
+            _add_snapshots(state, model, task, recipe, n_steps)
             bar.update(state.batches_per_step)
             if state.step % 20 == 0:
                 bar.set_postfix(loss=f"{state.loss:.3f}")
-            is_due = time.monotonic() - saved > CHECKPOINT_SECONDS or state.step >= n_steps
+            is_due = time.monotonic() - saved_at > CHECKPOINT_SECONDS or state.step >= n_steps
             if is_due and not worker.rank:
-                state.seconds, saved = time.monotonic() - began, time.monotonic()
+                state.seconds, saved_at = time.monotonic() - started_at, time.monotonic()
                 _save(checkpoint, state, model, optimiser)
     if worker.rank:
         return (options.weights or weights_folder()) / f"{options.name}.safetensors"
@@ -241,11 +243,11 @@ def _train(recipe: Recipe, options: Options, device: str, worker: Worker) -> Pat
 
 
 class TrainingSteps(Iterator[float]):
-    """A training of a small model by the command's own steps, without files; yields the loss of each step after it.
+    """A training of a small model by the steps of `train`, without files; yields the loss of each step after it.
 
-    Whoever goes through it may look at the model between two steps, and stop. Gradients are on inside a step even where
-    the caller has switched them off; the model's parameters must have been made outside inference mode. ValueError for
-    more steps or parameters than TRAINING_STEPS and TRAINING_PARAMETERS.
+    The caller may read the model between two steps, and stop. Gradients are on inside a step even where the caller has
+    switched them off; the model's parameters must have been created outside inference mode. ValueError for more steps
+    or parameters than TRAINING_STEPS and TRAINING_PARAMETERS.
     """
 
     def __init__(self, model: nn.Module, task: Task, recipe: Recipe, n_steps: int, seed: int = 0) -> None:
@@ -254,22 +256,22 @@ class TrainingSteps(Iterator[float]):
             limits = f"at most {TRAINING_STEPS} steps and {TRAINING_PARAMETERS} parameters"
             raise ValueError(f"{limits}, got {n_steps:,} and {n_parameters:,}")
         self.model, self._state = model, _TrainingState(batches_per_step=1)
-        losses, self._optimiser = _LossModule(model.train(), task), _optimiser(model, recipe)
-        self._steps = _steps(losses, self._optimiser, recipe.learning_rate, self._state, n_steps, seed, Worker())
+        loss_module, self._optimiser = _LossModule(model.train(), task), _optimiser(model, recipe)
+        self._steps = _steps(loss_module, self._optimiser, recipe.learning_rate, self._state, n_steps, seed, Worker())
 
     def __next__(self) -> float:
         return next(self._steps)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return all that is needed to go on from here, but for the number of the step."""
+        """Return all that `resume` needs, except the number of the step."""
         moments = self._optimiser.state_dict()["state"]
         return {f"model.{name}": tensor.detach() for name, tensor in self.model.state_dict().items()} | {
             f"optimiser.{number}.{name}": moment
-            for number, of_parameter in moments.items()
-            for name, moment in of_parameter.items()
+            for number, parameter_moments in moments.items()
+            for name, moment in parameter_moments.items()
         }
 
-    def go_on_from(self, step: int, tensors: Mapping[str, Tensor]) -> None:
+    def resume(self, step: int, tensors: Mapping[str, Tensor]) -> None:
         """Go on after a step with what `tensors` returned then; ValueError where they belong to another model."""
         parameters = [parameter for group in self._optimiser.param_groups for parameter in group["params"]]
         state = self.model.state_dict()
@@ -290,39 +292,40 @@ class TrainingSteps(Iterator[float]):
 
 
 def _steps(
-    losses: nn.Module,
+    loss_module: nn.Module,
     optimiser: torch.optim.Optimizer,
-    height: float,
+    peak: float,
     state: _TrainingState,
     n_steps: int,
     seed: int,
     worker: Worker,
 ) -> Iterator[float]:
-    """Train from the step that it has reached on; yields the loss of each step after it."""
+    """Train from the state's step on; yields the loss of each step of the optimiser after it."""
     while state.step < n_steps:
         with torch.inference_mode(False), torch.enable_grad():
             for group in optimiser.param_groups:
-                group["lr"] = group["share"] * learning_rate(height, state.step, n_steps)
+                group["lr"] = group["share"] * learning_rate(peak, state.step, n_steps)
             optimiser.zero_grad(set_to_none=True)
-            loss = worker.mean(_backward(losses, state, n_steps, seed, worker))
-            nn.utils.clip_grad_norm_(losses.parameters(), 1.0)
+            loss = worker.mean(_backward(loss_module, state, n_steps, seed, worker))
+            nn.utils.clip_grad_norm_(loss_module.parameters(), 1.0)
             optimiser.step()
         state.step += state.batches_per_step
         state.loss = loss if math.isnan(state.loss) else 0.99 * state.loss + 0.01 * loss
         yield loss
 
 
-def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int, worker: Worker) -> Tensor:
+def _backward(loss_module: nn.Module, state: _TrainingState, n_steps: int, seed: int, worker: Worker) -> Tensor:
     """Add the gradient of this process's share of a step's batches; returns their mean loss."""
-    mine = range(state.step + worker.rank, state.step + state.batches_per_step, worker.size)
-    device = device_of(losses)
+    batches = range(state.step + worker.rank, state.step + state.batches_per_step, worker.size)
+    device = device_of(loss_module)
     total = torch.zeros((), device=device)
-    for step in mine:
-        generator = torch.Generator(device).manual_seed(seed * 1_000_003 + step)
-        torch.manual_seed(seed * 1_000_003 + step)  # dropout has no generator of its own
-        keeps = step != mine[-1] and isinstance(losses, DistributedDataParallel)  # others of the same step follow
-        with losses.no_sync() if keeps else nullcontext():  # type: ignore[operator]
-            loss = losses(TrainingProgress(step, n_steps), generator) / len(mine)
+    for batch in batches:
+        batch_seed = seed * 1_000_003 + batch
+        generator = torch.Generator(device).manual_seed(batch_seed)
+        torch.manual_seed(batch_seed)  # dropout has no generator of its own
+        is_shared_later = batch != batches[-1] and isinstance(loss_module, DistributedDataParallel)
+        with loss_module.no_sync() if is_shared_later else nullcontext():  # type: ignore[operator]
+            loss = loss_module(TrainingProgress(batch, n_steps), generator) / len(batches)
             loss.backward()
         total += loss.detach()
     return total
@@ -330,30 +333,32 @@ def _backward(losses: nn.Module, state: _TrainingState, n_steps: int, seed: int,
 
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     learned = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    gentle = [p for name, p in learned if name.startswith(recipe.gentle)]
-    ordinary = [p for name, p in learned if not name.startswith(recipe.gentle)]
+    slow = [p for name, p in learned if name.startswith(recipe.slow)]
+    ordinary = [p for name, p in learned if not name.startswith(recipe.slow)]
     groups = [
         {"params": ordinary, "share": 1.0, "weight_decay": recipe.weight_decay},
-        {"params": gentle, "share": 0.3, "weight_decay": 0.0},
+        {"params": slow, "share": SLOW_SHARE, "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW([group for group in groups if group["params"]], lr=1.0, betas=(0.9, 0.99))
+    return torch.optim.AdamW(
+        [group for group in groups if group["params"]], lr=1.0, betas=(0.9, 0.99)
+    )  # _steps sets lr
 
 
-def learning_rate(height: float, step: int, n_steps: int) -> float:
+def learning_rate(peak: float, step: int, n_steps: int) -> float:
     """Return the rate of a step: linear warm-up, then a cosine down to 1/50 (Loshchilov and Hutter 2017)."""
     warmth = min(1.0, (step + 1) / min(200, max(1, n_steps // 10)))
-    return height * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
+    return peak * warmth * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
 
 
-def _take_snapshot(state: _TrainingState, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
+def _add_snapshots(state: _TrainingState, model: nn.Module, task: Task, recipe: Recipe, n_steps: int) -> None:
+    """Add the snapshots that are due to the state."""
     for number, share in enumerate(recipe.snapshot_at):
         if state.step >= min(n_steps, round(share * n_steps)) and f"{number}.step" not in state.snapshots:
             if hasattr(task, "snapshot"):
                 snapshot = task.snapshot(model)
             else:
-                snapshot = {
-                    name: tensor for name, tensor in model.state_dict().items() if name.startswith(recipe.snapshot_of)
-                }
+                state_dict = model.state_dict()
+                snapshot = {name: state_dict[name] for name in state_dict if name.startswith(recipe.snapshot_of)}
             for name, tensor in snapshot.items():
                 state.snapshots[f"{number}.{name}"] = tensor.detach().cpu().half()
             state.snapshots[f"{number}.step"] = torch.tensor(state.step)

@@ -133,7 +133,7 @@ RECIPE = Recipe(
     epochs=4,
     learning_rate=6e-3,
     weight_decay=0.1,
-    gentle=("vectors.turn",),
+    slow=("vectors.turn",),
     half=True,
 )
 RECIPES |= dict.fromkeys((ATTENTION, MEAN, TWO_PHASE), RECIPE)

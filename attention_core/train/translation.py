@@ -135,5 +135,5 @@ RECIPES |= {
     "translator-additive": replace(RECURRENT, snapshot_at=SNAPSHOTS),
     **{f"translator-{name}": RECURRENT for name in ("none", "mean", "dot", "plain")},
     "translator-none-256": replace(RECURRENT, epochs=2),
-    "translator-general": replace(RECURRENT, gentle=("score_weight",)),  # it begins as the identity
+    "translator-general": replace(RECURRENT, slow=("score_weight",)),  # it begins as the identity
 }

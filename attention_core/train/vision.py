@@ -16,7 +16,7 @@ from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.drawing import load_trajectories, stroke_digits
 from attention_core.data.mnist import Digits, augment, load_mnist
-from attention_core.data.questions import ANSWERS, numbers_of, padded, question_words
+from attention_core.data.questions import ANSWERS, numbers_of, pad_questions, question_words
 from attention_core.data.scene_questions import items_of, random_question_or_count
 from attention_core.data.scenes import (
     MAX_DIGITS,
@@ -127,7 +127,7 @@ RECIPES |= {
         epochs=15,
         learning_rate=6e-3,
         coarse=12 / 15,
-        gentle=("embedding.position", "attention.value_waves"),
+        slow=("embedding.position", "attention.value_waves"),
         snapshot_at=SNAPSHOT_AT,
         snapshot_of=("embedding.", "attention."),
     ),
@@ -236,7 +236,8 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Traini
         for items_of_scene in items
         for _ in range(N_QUESTIONS * len(SCORINGS))
     ]
-    words = padded([numbers_of(_with_unknown(question_words(question.text), rng)) for question in examples]).to(device)
+    question_numbers = [numbers_of(_with_unknown(question_words(question.text), rng)) for question in examples]
+    words = pad_questions(question_numbers).to(device)
     targets = torch.tensor([ANSWERS.index(question.answer) for question in examples], device=device)
     region_targets = regions_of(drawings, [question.looks for question in examples], model.grid).to(device)  # type: ignore[arg-type]
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, region_targets, _nudge(progress))  # type: ignore[operator]

@@ -19,8 +19,8 @@ from attention_core.data.questions import (
     Question,
     QuestionKind,
     answer_in_words,
+    format_question,
     numbers_of,
-    write,
 )
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
@@ -79,7 +79,7 @@ def counting(drawing: PadScene, question: Question) -> None:
     counts = range(0 if len(drawing.digits) > len(matching) else 1, len(matching) + 1)
     scenes = [drawing.without(matching[count:]) for count in counts]
     count_question = Question(QuestionKind.COUNT, colour=colour)
-    text = f"{write(count_question)}?"
+    text = f"{format_question(count_question)}?"
     answers, empty, paper = answer_for_each(MODEL, [scene.picture for scene in scenes], text)
     looks = slice(count_question.n_looks)
     left, right = st.columns([1, 1.15], gap="large")

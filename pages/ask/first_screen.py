@@ -51,7 +51,7 @@ LAST_READ = Field(NAME, "last_read", FIRST)
 EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
 EDITS = EditList(NAME, uniform={"1": [EQUAL_WEIGHTS]}.__getitem__)
 MAX_EXAMPLES, NOTEWORTHY_SHARE = 4, 0.1
-THREE_LOOKS, POSSIBLE = f"{questions.write(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
+THREE_LOOKS, POSSIBLE = f"{questions.format_question(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
 DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
 _glow = component("start_scene")
 explain_answer, read_digits = by_model(SceneQuestion.explain), by_model(ask.read_digits)
@@ -181,7 +181,7 @@ def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
 def _chips(suggested: Sequence[questions.Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
         for number, question in enumerate(suggested):
-            text = f"{questions.write(question)}?"
+            text = f"{questions.format_question(question)}?"
             st.button(text, key=f"ask_example_{number}", on_click=TEXT.take, args=(text,))
 
 

@@ -17,7 +17,7 @@ from attention_core.hub.catalogue import DISPLAY_NAMES
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import ModelRun, patches_of
 from attention_core.study import Heads, Study
-from attention_core.study.heads import NAMES
+from attention_core.study.heads import HEAD_NAMES
 from pages.model import glance
 from pages.model.input import choose_input
 from pages.model.one_head import patch_view
@@ -39,7 +39,7 @@ EXPLAINED = {
 SHARES = {"relative_entropy", "first", "itself", "previous", "following", "special", "unspent"}
 N_SIMILAR = 4
 MATRIX_SIZE = 270
-BEHAVIOUR = Field(glance.NAME, "kind", next(iter(NAMES)), address="kind", parse=one_of(NAMES))
+BEHAVIOUR = Field(glance.NAME, "kind", next(iter(HEAD_NAMES)), address="kind", parse=one_of(HEAD_NAMES))
 N_SENTENCES = 100
 METRIC = Field(glance.NAME, "metric", "previous", address="metric", parse=one_of(core.METRICS))
 
@@ -126,7 +126,7 @@ def heads_by_name(run: ModelRun, request: RunRequest) -> None:
     except ValueError as error:
         st.info(f"The model cannot read them: {error_markdown(error)}.")
         return
-    selection, behaviours = glance.chosen_in_text(run), [name for name in NAMES if name in heads.means]
+    selection, behaviours = glance.chosen_in_text(run), [name for name in HEAD_NAMES if name in heads.means]
     if not behaviours:
         st.info("This model cannot read random words, so that its heads have no names.")
         return
@@ -140,7 +140,7 @@ def heads_by_name(run: ModelRun, request: RunRequest) -> None:
         mean, margin = (percent(float(of_heads[behaviour][layer][head])) for of_heads in (heads.means, heads.margins))
         st.markdown(
             f"**Layer {layer + 1}, head {head + 1}**: {heads.name(layer, head) or 'nothing clear'}. "
-            f"{behaviour.capitalize()}: {mean} ± {margin} ({NAMES[behaviour]})."
+            f"{behaviour.capitalize()}: {mean} ± {margin} ({HEAD_NAMES[behaviour]})."
         )
         for example in heads.examples.get((layer, head), ())[:1]:
             query, key = (literal(example.tokens[position].strip()) for position in (example.query, example.key))

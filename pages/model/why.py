@@ -53,7 +53,7 @@ CALLED = {
     "previous token": "It is a **previous-token head**: it looks one token back.",
     "duplicate token": "It is a **duplicate-token head**: it looks at the same token, said before.",
 }
-"""What heads are called, see attention_core.study.heads.NAMES."""
+"""What heads are called, see attention_core.study.heads.HEAD_NAMES."""
 PLAIN = {"embedding": "the word itself", "biases": "constants"}
 
 

@@ -186,7 +186,7 @@ def worth_section() -> None:
             for name, card in cards.items()
         ),
     )
-    if any(len(readout.of_all_seeds(card, "test_accuracy")) > 1 for card in cards.values()):
+    if any(len(readout.figures_by_seed(card, "test_accuracy")) > 1 for card in cards.values()):
         st.caption("Ranges: trained with several seeds.")
 
 

@@ -135,12 +135,12 @@ def _clear_examples() -> list[str]:
     """Return the questions that have one answer about the drawing."""
     if not DRAWING.value:
         return [*QUESTIONS]
-    from attention_core.data.questions import parse
+    from attention_core.data.questions import parse_question
     from attention_core.inference.scenes import is_clear
     from pages.start.live_answers import digits_of
 
     digits = digits_of(current_strokes())
-    return [text for text in QUESTIONS if is_clear(parse(text), digits)]
+    return [text for text in QUESTIONS if is_clear(parse_question(text), digits)]
 
 
 def _look_chart(weights: list[float]) -> Chart:

@@ -13,7 +13,7 @@ from attention_core.data.mnist import DataError
 from attention_core.live_training.graphs import EDGES
 from attention_core.live_training.lesson import EDGES as WITHOUT_EDGES
 from attention_core.live_training.lesson import POSITION, LiveSettings, Look
-from attention_core.live_training.live_run import LESSONS, LiveRun, beforehand
+from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run
 from attention_core.live_training.lookup import MISSPELLED
 from pages.train.training import Training, TrainingStage
 from ui.canvas import Pad, digit_presets, drawing_pad, last_readable
@@ -83,7 +83,7 @@ LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
 CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
 """Whether the settings are open; whether a button has begun or stopped a training since the whole page ran."""
 BEAT = 1.0
-_beforehand = st.cache_resource(max_entries=6, show_spinner="Building the networks")(beforehand)
+_initial_run = st.cache_resource(max_entries=6, show_spinner="Building the networks")(initial_run)
 _film = component("learning_film", folder="pages/train")
 
 
@@ -106,7 +106,7 @@ def query_text(settings: LiveSettings) -> str:
 
 @cached_computation()
 def _recorded_looks(settings: LiveSettings, inputs: Any) -> list[Look]:
-    run = _beforehand(settings)
+    run = _initial_run(settings)
     return [run.look(frame, inputs) for frame in run.frames]
 
 
@@ -116,7 +116,7 @@ def current_training() -> Training:
     if training and (training.is_on or training.run.settings == settings):
         return training
     try:
-        return Training(_beforehand(settings))
+        return Training(_initial_run(settings))
     except DataError as error:
         st.error(error_markdown(error), icon=":material/error:")
         stop_run()
@@ -220,7 +220,7 @@ def draw_film(training: Training, inputs: Any, text: str, key: str = "train_film
     run = training.run
     cached = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
     looks, frames = cached.setdefault((id(run), text), []), list(run.frames)
-    if not looks and run is _beforehand(run.settings):
+    if not looks and run is _initial_run(run.settings):
         looks += _recorded_looks(run.settings, inputs)
     if len(looks) < len(frames):
         with compute_turn():

@@ -17,7 +17,7 @@ from attention_core.device import to_array
 from attention_core.evaluate.translation_figures import Learning, learning_of
 from attention_core.inference.encoder_states import collapse
 from attention_core.inference.grammar import GENDERS, OPPOSITE, committed_grammar, gender_probability, gendered_words
-from attention_core.inference.translation import NEXT_LABEL, TracedTranslation, read_source, word_likeness
+from attention_core.inference.translation import NEXT_LABEL, TracedTranslation, read_source, vector_similarities
 from attention_core.weights import WeightsError
 from pages.translate.charts import alignment_chart, unrolled_chart
 from pages.translate.first_screen import STEPS
@@ -31,7 +31,7 @@ from ui.player import StepLook, described_key, show_step_chart, show_step_headin
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 
-_word_likeness = cached_computation(by_model=True)(word_likeness)
+_vector_similarities = cached_computation(by_model=True)(vector_similarities)
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = "One key gets all the weight, and the context never changes: this one vector has to hold the whole sentence."
 NO_WEIGHTS = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
@@ -111,7 +111,7 @@ def _collapse(
 
 
 def alignments(models: Mapping[str, TracedTranslation], text: str) -> None:
-    """Draw the alignments of the models as heatmaps on one colour scale; say whether attention follows likeness."""
+    """Draw the alignments of the models as heatmaps on one colour scale; say whether attention follows similarity."""
     columns = st.columns([4 if traced.view.is_single else 9 for traced in models.values()], gap="large")
     longest = max(max(len(traced.view.target), len(traced.view.source)) for traced in models.values())
     cell = min(38, 400 / longest)
@@ -149,9 +149,9 @@ def _describe_alignment(traced: TracedTranslation) -> str:
 
 def _closest_words(traced: TracedTranslation, text: str) -> dict[int, int]:
     """Return, for each row with a French word, the index of the English word whose vector is most similar."""
-    likeness = _word_likeness(model_of(traced.translator), read_source(text), traced.translation, traced.view)
+    similarities = _vector_similarities(model_of(traced.translator), read_source(text), traced.translation, traced.view)
     spoken_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
-    return {row: int(likeness[row].argmax()) for row in spoken_rows}
+    return {row: int(similarities[row].argmax()) for row in spoken_rows}
 
 
 def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int]) -> None:

@@ -100,7 +100,7 @@ def test_upper_case_reads_like_lower_case_and_shows_as_typed():
 
 def test_signs_that_the_vocabulary_lacks_are_named_as_typed():
     source = read_source("I like 😀 and Привет")
-    assert source.unknown == ["😀", "Привет"]
+    assert source.unknown_words == ["😀", "Привет"]
     assert "😀" in source.labels
     assert UNKNOWN in source.ids.tolist()
 

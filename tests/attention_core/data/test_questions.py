@@ -10,12 +10,12 @@ from attention_core.data.questions import (
     QuestionError,
     QuestionKind,
     answer_word,
+    format_question,
     numbers_of,
-    parse,
+    parse_question,
     phrasings,
     question_words,
     read_question,
-    write,
 )
 from tests.support.questions import (
     EVERY,
@@ -104,13 +104,13 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", UNDERSTOOD)
 def test_natural_english_is_understood(text):
-    assert parse(text) == UNDERSTOOD[text]
+    assert parse_question(text) == UNDERSTOOD[text]
 
 
 @pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:24])
 def test_what_cannot_be_asked_is_refused_with_a_sentence_that_says_why(text):
     with pytest.raises(QuestionError) as refused:
-        parse(text)
+        parse_question(text)
     said = str(refused.value)
     assert REFUSED[text] in said
     assert said[-1] in ".?"
@@ -120,7 +120,7 @@ def test_what_cannot_be_asked_is_refused_with_a_sentence_that_says_why(text):
 @pytest.mark.parametrize("seed", range(3))
 def test_every_written_question_is_read_back_word_for_word(seed):
     for number, question in enumerate(EVERY):
-        text = write(question, random.Random(1000 * seed + number))
+        text = format_question(question, random.Random(1000 * seed + number))
         read = read_question(text)
         assert read.question == question, text
         assert read.words == question_words(text)
@@ -138,7 +138,7 @@ def test_other_words_are_rephrased_into_words_that_the_model_knows():
 
 def test_only_two_steps_take_three_looks():
     asked = "what colour is the 7?", "what is above the 7?", "what is left of the one above the 7?"
-    assert [parse(text).n_looks for text in asked] == [2, 2, 3]
+    assert [parse_question(text).n_looks for text in asked] == [2, 2, 3]
 
 
 def test_the_longest_question_with_the_longest_filler_can_be_read():

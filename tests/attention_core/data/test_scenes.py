@@ -14,11 +14,11 @@ from attention_core.data.questions import (
     Question,
     QuestionKind,
     answer_word,
+    format_question,
     numbers_of,
-    padded,
-    parse,
+    pad_questions,
+    parse_question,
     question_words,
-    write,
 )
 from attention_core.data.scene_questions import SceneDigit, answer, items_of, random_question, random_question_or_count
 from attention_core.data.scenes import clutter, drawing_scenes, find_scenes, glyphs_of, number_scenes
@@ -142,7 +142,7 @@ def drawings():
     ],
 )
 def test_the_issue_s_questions_have_the_answers_that_anybody_would_give(text, said, about):
-    assert answer(parse(text), SCENE) == (said, about)
+    assert answer(parse_question(text), SCENE) == (said, about)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_every_question_that_can_be_written_is_read_back_as_it_was_meant():
     rng = random.Random(0)
     for question in EVERY:
         for _ in range(12):
-            text = write(question, rng)
-            assert parse(text) == question, text
+            text = format_question(question, rng)
+            assert parse_question(text) == question, text
             assert UNKNOWN not in numbers_of(question_words(text)), text
 
 
@@ -254,5 +254,5 @@ def test_composed_drawings_are_the_same_from_the_same_seed_and_their_digits_apar
 
 
 def test_words_are_padded_and_answers_brought_to_one_form():
-    assert padded([[3, 4], [5]]).tolist() == [[3, 4], [5, 0]]
+    assert pad_questions([[3, 4], [5]]).tolist() == [[3, 4], [5, 0]]
     assert [answer_word(text) for text in ("Three", "gray", " Yes.", "7")] == ["3", "grey", "yes", "7"]

@@ -9,7 +9,7 @@ import torch
 from attention_core.data.canvases import group_strokes
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import SCENE_COLOURS, SCENES, PlacedDigit, random_digits, scene_strokes
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, question_words, write
+from attention_core.data.questions import ANSWERS, Question, QuestionKind, format_question, question_words
 from attention_core.data.scene_questions import TWO_STEPS, SceneDigit, answer, random_question
 from attention_core.inference import scenes as ask
 from attention_core.models import build, load
@@ -51,7 +51,7 @@ def test_the_trained_model_answers_nearly_all_examples_about_the_scenes(scoring)
         picture = ask.scene_input(canvas_of(scene_strokes(scene, SIDE))).picture
         items = [SceneDigit(str(one.digit), one.colour, one.x, one.y) for one in scene]
         for question in (*ask.EXAMPLES, Question(QuestionKind.COUNT)):
-            probabilities = model.explain(picture, question_words(write(question)), scoring).probabilities
+            probabilities = model.explain(picture, question_words(format_question(question)), scoring).probabilities
             true = answer(question, items)
             right += [ANSWERS[int(probabilities.argmax())] == true[0]] if true else []
     assert np.mean(right) >= 0.85

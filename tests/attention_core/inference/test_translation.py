@@ -22,7 +22,7 @@ from attention_core.inference.translation import (
     trace_translation,
     translate,
     translation_of,
-    word_likeness,
+    vector_similarities,
     word_view,
 )
 from attention_core.models import build, load
@@ -175,7 +175,7 @@ def told(name: str, source=HOUSE, ids: list[int] | None = None):
 def test_cosines_are_those_of_single_vectors():
     source = read_source("My chihuahua sleeps.")
     model, translation, view = told("additive", source)
-    alike = word_likeness(model, source, translation, view)
+    alike = vector_similarities(model, source, translation, view)
     assert alike.shape == view.weights.shape
 
     def cosine(first, second):
@@ -192,7 +192,7 @@ def test_cosines_are_those_of_single_vectors():
 
 def test_an_unfinished_sentence_has_no_vector_for_what_is_not_said():
     model, translation, view = told("dot", HOUSE, french_prefix("La voiture"))
-    alike = word_likeness(model, HOUSE, translation, view)
+    alike = vector_similarities(model, HOUSE, translation, view)
     assert alike[-1].isnan().all()
     assert alike[:-1].isfinite().all()
 

@@ -9,7 +9,15 @@ from attention_core.attention.edits import UNIFORM, BlockKeys, DropHead, HeadRef
 from attention_core.attention.steps import step_of
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import coloured_digits, digit_strokes, number_strokes
-from attention_core.data.questions import ANSWERS, Question, QuestionKind, numbers_of, padded, question_words, write
+from attention_core.data.questions import (
+    ANSWERS,
+    Question,
+    QuestionKind,
+    format_question,
+    numbers_of,
+    pad_questions,
+    question_words,
+)
 from attention_core.data.scene_questions import QuestionExample
 from attention_core.data.scenes import Drawings
 from attention_core.evaluate.vision import judge_answering, mass_inside, numbers_right, peak_inside
@@ -137,7 +145,7 @@ def test_the_question_s_traces_equal_the_forward_pass(answerer, scoring):
     words = [question_words(text) for text in QUESTIONS]
     numbers = [numbers_of(one) for one in words]
     picture = rand(4, 64, 64)
-    looked = answerer(picture[None], padded(numbers), scoring)
+    looked = answerer(picture[None], pad_questions(numbers), scoring)
     are_shares(looked.weights)
     for place, word in enumerate(words):
         answered = answerer.explain(picture, word, scoring)
@@ -190,8 +198,8 @@ def test_parameters_that_lack_something_are_refused():
 def test_padding_changes_no_answer_and_questions_do_not_see_each_other(answerer):
     numbers = [numbers_of(question_words(text)) for text in QUESTIONS]
     pictures = rand(2, 4, 64, 64)
-    together = answerer(pictures, padded(numbers[:1] * 2 + numbers[1:]), "dot").logits
-    alone = answerer(pictures[:1], padded(numbers[:1]), "dot").logits
+    together = answerer(pictures, pad_questions(numbers[:1] * 2 + numbers[1:]), "dot").logits
+    alone = answerer(pictures[:1], pad_questions(numbers[:1]), "dot").logits
     assert_close(together[:1], alone, rtol=1e-4, atol=1e-5)
 
 
@@ -326,7 +334,7 @@ def test_of_questions_of_two_steps_every_look_has_a_place_of_its_own_and_is_judg
     labels = torch.tensor([[3, 5, 7]])
     drawings = Drawings(torch.zeros(1, 64, 64), torch.zeros(1, 3, 64, 64), labels, labels, corners[None])
     two_steps = Question(QuestionKind.DIGIT_TWO_STEPS, relation="below", digit="3", between="right of")
-    text = write(two_steps)
+    text = format_question(two_steps)
     asked = [
         QuestionExample(two_steps, text, "7", (2,), (0,), (1,)),
         QuestionExample(two_steps, text, "nothing", (), (0,), (1,)),

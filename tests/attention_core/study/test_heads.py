@@ -14,7 +14,7 @@ from attention_core.data.language_pieces import tokenizer
 from attention_core.data.phrase_book import phrase_book
 from attention_core.explain.heads import summarise
 from attention_core.study import Study, heads, output
-from attention_core.study.heads import METRICS, NAMES, _shuffled, of_repeats
+from attention_core.study.heads import HEAD_NAMES, METRICS, _shuffled, repeat_shares
 from tests.support.study_models import MODELS, inputs_of, model_of
 from tests.support.tiny_models import BYPASSING, build
 
@@ -39,7 +39,7 @@ def bundled():
 
 @pytest.mark.parametrize("name", ["bundled", "minilm"])
 def test_means_intervals_and_shuffled_means_are_those_of_single_runs(name, bundled, request, monkeypatch):
-    monkeypatch.setattr(heads, "SHUFFLED", 2)
+    monkeypatch.setattr(heads, "SHUFFLE_EVERY", 2)
     study = bundled
     if name == "minilm":
         loaded = request.getfixturevalue("minilm")
@@ -94,10 +94,10 @@ def test_names_are_given_to_heads_that_do_just_that():
         "positional": (rows - 3).clamp_min(0),
     }
     weights = torch.stack([torch.nn.functional.one_hot(keys, n).float() for keys in looks.values()])
-    shares = of_repeats(weights.expand(2, -1, -1, -1), start, period, special)
+    shares = repeat_shares(weights.expand(2, -1, -1, -1), start, period, special)
     assert_close(shares[..., :5], torch.eye(6)[:, :5].expand(2, -1, -1))
     assert shares[0, -1, -1] == 1
-    means = {name: [shares[0, :, column]] for column, name in enumerate(NAMES)} | {"entropy": [torch.zeros(6)]}
+    means = {name: [shares[0, :, column]] for column, name in enumerate(HEAD_NAMES)} | {"entropy": [torch.zeros(6)]}
     result = heads.Heads([""], means, {}, {}, {}, 2)
     assert [result.name(0, head) for head in range(6)] == [*looks]
     blurred = heads.Heads([""], {name: [layers[0] * 0.3] for name, layers in means.items()}, {}, {}, {}, 2)

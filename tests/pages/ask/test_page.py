@@ -8,7 +8,7 @@ import pytest
 
 from attention_core.attention.wording import percent
 from attention_core.data.presets import SCENE_COLOURS, SCENES, random_digits, scene_strokes
-from attention_core.data.questions import ANSWERS, RELATIONS, Question, parse, write
+from attention_core.data.questions import ANSWERS, RELATIONS, Question, format_question, parse_question
 from attention_core.data.scene_questions import BESIDE, SceneDigit, answer
 from attention_core.evaluate import variants
 from attention_core.weights import read_card
@@ -333,10 +333,10 @@ def test_an_unclear_question_is_warned_of_and_a_clear_one_is_not(page, scene):
     clear = [question for question in two_digits() if answer(question, items)]
     unclear = [question for question in two_digits() if not answer(question, items)]
     for question in (*clear[::20], *unclear[::25]):
-        asks(page, f"{write(question)}?")
+        asks(page, f"{format_question(question)}?")
         assert ("unclear question" in said(page)) == (question in unclear)
     for text in chips(page):
-        assert answer(parse(text), items)
+        assert answer(parse_question(text), items)
 
 
 def test_the_question_above_the_2_is_warned_of_and_not_proposed(page):

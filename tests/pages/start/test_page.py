@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from attention_core.data.presets import SCENES, scene_strokes
-from attention_core.data.questions import parse
+from attention_core.data.questions import parse_question
 from attention_core.data.sentence_presets import OPENING
 from attention_core.files import find_file
 from attention_core.inference.scenes import is_clear
@@ -105,7 +105,7 @@ def test_a_question_without_one_answer_is_warned_of_and_not_proposed(page):
 
 
 def test_all_proposed_questions_have_one_answer_about_the_first_drawing():
-    assert all(is_clear(parse(text), digits_of(current_strokes())) for text in QUESTIONS)
+    assert all(is_clear(parse_question(text), digits_of(current_strokes())) for text in QUESTIONS)
 
 
 def test_the_question_on_arrival_is_answered_by_attention_alone():
