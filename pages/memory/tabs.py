@@ -57,9 +57,8 @@ def walk_tab(text: str) -> None:
             paragraph("  \n".join([heading, *sentences]))
             for direction, current in positions.items():
                 title, size = f"state, read {direction}s", (CHART_WIDTH, 128)
-                read = [
-                    index <= current if direction == "forward" else index >= current for index in range(len(memory))
-                ]
+                is_forward = direction == "forward"
+                read = [index <= current if is_forward else index >= current for index in range(len(memory))]
                 chart = over_time(memory, direction, RAMP, title=title, read=read, present=current, size=size)
                 key = f"memory_{label}_states_{direction}"
                 draw_chart(chart, width="content", key=key, alt=f"{label}, {title}")
