@@ -147,19 +147,19 @@ def _draw_translations(source: SourceSentence) -> None:
     figures_table(("one vector of", "says in French"), *rows)
 
 
-GUESSED_WORD, OPTION_BOUNDS = 5, (0.05, 0.25)  # the French word to guess about, and shares that separate the options
-FRENCH_WALK = Walk(f"{screen.NAME}_cure", first=GUESSED_WORD, label="French word")
+GUESSED_INDEX, OPTION_BOUNDS = 5, (0.05, 0.25)  # the French word to guess about, and shares that separate the options
+FRENCH_WALK = Walk(f"{screen.NAME}_cure", first=GUESSED_INDEX, label="French word")
 SHARE_NOTE = "A share tells how far a small change of the word moves what the decoder gets, beside all other words."
-_weights_by_word = by_model(influence.weights_by_word)
+_english_weights = by_model(influence.weights_by_word)
 _context_shares = by_model(influence.context_shares)
 
 
 def look_back(text: str) -> TryThis:
     """Return the page's surprise: how much of what attention gives depends on one English word."""
     translation, labels, pieces = _translation_by_words(text)
-    row = min(GUESSED_WORD, len(labels) - 1)
+    row = min(GUESSED_INDEX, len(labels) - 1)
     french, prefix = literal(labels[row], 24), translation.ids[: pieces[row]]
-    strongest, english = _strongest_word(text, prefix)
+    strongest, english = _heaviest_english(text, prefix)
 
     def act() -> None:
         FRENCH_WALK.field.value = row
@@ -167,25 +167,25 @@ def look_back(text: str) -> TryThis:
             OPEN_TAB[screen.NAME].value = "cure"
 
     def outcome() -> tuple[int, str]:
-        shares = _word_shares(text, prefix, strongest)
+        shares = _shares_by_network(text, prefix, strongest)
         return bisect(OPTION_BOUNDS, shares[screen.ATTENTIVE]), _verdict(french, english, shares)
 
     def draw() -> None:
-        _draw_bars(strongest, _word_shares(text, prefix, strongest))
+        _draw_bars(strongest, _shares_by_network(text, prefix, strongest))
 
     question = f"While writing {french}, how much of what attention gives depends on {english}?"
     options = ("less than 5%", "5 to 25%", "more than 25%")
     return TryThis("let the network look back", question, options, act, outcome, "memory_long", draw)
 
 
-def _strongest_word(text: str, prefix: list[int]) -> tuple[int, str]:
+def _heaviest_english(text: str, prefix: list[int]) -> tuple[int, str]:
     """Return the index of the English word that attention weighs most after some French pieces, and its Markdown."""
     source = read_source(text)
-    index = int(_weights_by_word(screen.ATTENTIVE, source, prefix).argmax())
+    index = int(_english_weights(screen.ATTENTIVE, source, prefix).argmax())
     return index, literal(source.word_labels[index], 24)
 
 
-def _word_shares(text: str, prefix: list[int], index: int) -> dict[str, float]:
+def _shares_by_network(text: str, prefix: list[int], index: int) -> dict[str, float]:
     """Return an English word's share in what attention then gives, and in the one vector, by network."""
     context = _context_shares(screen.ATTENTIVE, read_source(text), prefix)
     return {screen.ATTENTIVE: float(context[index]), screen.WITHOUT: float(screen.vector_shares(text)[index])}
@@ -214,12 +214,12 @@ def cure_tab(text: str) -> None:
     paragraph("Click a French word: how much does what attention gives then depend on each English word?")
     sentence = read_source(text)
     translation, labels, pieces = _translation_by_words(text)
-    word_column, chart_column = st.columns([1, 1], gap="large")
-    with word_column:
-        prefix = translation.ids[: pieces[FRENCH_WALK.draw(labels, range(GUESSED_WORD, GUESSED_WORD + 3))]]
-        strongest, english = _strongest_word(text, prefix)
+    text_column, chart_column = st.columns([1, 1], gap="large")
+    with text_column:
+        prefix = translation.ids[: pieces[FRENCH_WALK.draw(labels, range(GUESSED_INDEX, GUESSED_INDEX + 3))]]
+        strongest, english = _heaviest_english(text, prefix)
         french = literal(labels[FRENCH_WALK.field.value], 24)
-        st.markdown(_verdict(french, english, _word_shares(text, prefix, strongest)))
+        st.markdown(_verdict(french, english, _shares_by_network(text, prefix, strongest)))
         st.caption(f"{'; '.join(map(screen.called, screen.LABELS)).capitalize()}. {SHARE_NOTE}")
     context = to_array(_context_shares(screen.ATTENTIVE, sentence, prefix))
     chart = cure_chart(sentence.word_labels, screen.vector_shares(text), context, marked=strongest)

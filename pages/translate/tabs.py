@@ -149,8 +149,8 @@ def _describe_alignment(traced: TracedTranslation) -> str:
 def _closest_words(traced: TracedTranslation, text: str) -> dict[int, int]:
     """Return, for each row with a French word, the index of the English word whose vector is most similar."""
     likeness = _word_likeness(model_of(traced.translator), read_source(text), traced.translation, traced.view)
-    word_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
-    return {row: int(likeness[row].argmax()) for row in word_rows}
+    lettered_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
+    return {row: int(likeness[row].argmax()) for row in lettered_rows}
 
 
 def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int]) -> None:
@@ -194,10 +194,10 @@ def draw_unrolled(traced: TracedTranslation, row: int) -> None:
     draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", on=picture)
     with text_column:
         show_step_heading(step)
-        fed_word = f"**{as_markdown(target[query - 1])}**" if query else "the start"
+        predecessor = f"**{as_markdown(target[query - 1])}**" if query else "the start"
         verb = "is made to say" if row < n_forced_words(traced) else "says"
         n, french = len(traced.view.target), as_markdown(target[query])
-        text = f"Word {row + 1} of {n}: fed {fed_word}, the decoder {verb} **{french}**."
+        text = f"Word {row + 1} of {n}: fed {predecessor}, the decoder {verb} **{french}**."
         if row + 1 < n:
             text += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
         st.markdown(text)
