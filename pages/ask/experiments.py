@@ -37,7 +37,7 @@ from pages.ask.first_screen import (
     NAME,
     PRESETS,
     PadScene,
-    draw_empty_share,
+    draw_empty_weight,
     explain_answer,
     shaded_words,
 )
@@ -134,7 +134,7 @@ def caption_tab(drawing: PadScene) -> None:
         weights = to_array(caption.trace.weights(0, [look])[0])
         words_of_map = "Where this look goes, over the drawing"
         draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_told", words_of_map, size=260)
-        draw_empty_share(caption.trace, look)
+        draw_empty_weight(caption.trace, look)
         if labels[look].startswith("glance"):
             st.markdown("**A first glance**, before any word.")
         else:
@@ -227,7 +227,7 @@ def _draw_step_picture(trace: AttentionTrace, step: Step, drawing: PadScene) -> 
 
     show_step_chart(trace, step, 0, step_look, NAME, stepper=STEPS)
     if step.name == "weights":
-        draw_empty_share(trace)
+        draw_empty_weight(trace)
     elif step.role in dimensions:
         st.caption(f"The {MAX_DIMENSIONS} of {step.shape[1]} dimensions that differ most; ∅: the empty key's number.")
 

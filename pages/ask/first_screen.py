@@ -42,26 +42,29 @@ REMARKS = {
     CanvasRemark.DOT: "That is a dot. Keep drawing: the model looks for digits.",
     CanvasRemark.FULL: "The canvas is painted over: there is too much ink for digits. Undo takes the last stroke back.",
 }
-LAST_SCENE = 10_000
+N_SCENES = 10_000  # scenes that the address can name: numbers of at most four digits
 MODEL = "scene-question"
-FIRST = "which digit is left of the blue one?"
-TEXT = Field(NAME, "text", FIRST, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.maximum])
-LAST_READ = Field(NAME, "last_read", FIRST)
+FIRST_QUESTION = "which digit is left of the blue one?"
+QUESTION = Field(
+    NAME, "text", FIRST_QUESTION, address="q", parse=lambda text: plain_text(text)[: QUESTION_BOX_LETTERS.maximum]
+)
+LAST_READ = Field(NAME, "last_read", FIRST_QUESTION)
 """The last question that could be read; its answer stays while a new one cannot."""
 EQUAL_WEIGHTS = ListedEdit(Uniform(), "it looks everywhere alike")
 EDITS = EditList(NAME, uniform={"1": [EQUAL_WEIGHTS]}.__getitem__)
-MAX_EXAMPLES, NOTEWORTHY_SHARE = 4, 0.1
-THREE_LOOKS, POSSIBLE = f"{questions.format_question(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
-DOTS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
-_glow = component("start_scene")
+MAX_EXAMPLES, NOTEWORTHY_WEIGHT = 4, 0.1
+CHAIN_QUESTION, CHAIN_OPTIONS = f"{questions.format_question(ask.EXAMPLES[-1])}?", ("red", "purple", "orange")
+"""A question that is answered by three looks in turn, and the answers to guess from."""
+PEN_COLOURS = PEN | {"black": f"light-dark({INK['light']}, {INK['dark']})"}
+_glowing_scene = component("start_scene")
 explain_answer, read_digits = by_model(SceneQuestion.explain), by_model(ask.read_digits)
 
 
 def _parse_scene(name: str) -> list[Stroke] | None:
-    return random_scene(int(name), SIDE) if _is_number(name) else None
+    return random_scene(int(name), SIDE) if _is_scene_number(name) else None
 
 
-def _is_number(name: str) -> bool:
+def _is_scene_number(name: str) -> bool:
     return name.isdecimal() and len(name) <= 4
 
 
@@ -84,18 +87,17 @@ class PadScene:
     def __init__(self, pad: PadContent) -> None:
         self.canvas: np.ndarray = pad.canvas  # uint8 (320, 320, 4) RGBA
         self.scene: ask.SceneInput = ask.scene_input(pad.canvas)  # the canvas as the model gets it
-        self.digits: list[InkedDigit] = group_strokes(
-            pad.strokes, SIDE, PAPER[pad.paper]
-        )  # strokes that belong together
-        full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
-        self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.scene.remark
+        # strokes that belong together
+        self.digits: list[InkedDigit] = group_strokes(pad.strokes, SIDE, PAPER[pad.paper])
+        is_full = covered(pad.canvas, pad.paper) > MAX_INK  # the model takes so much ink for the paper
+        self.remark: CanvasRemark | None = CanvasRemark.FULL if is_full else self.scene.remark
         self._pad = pad
 
     @cached_property
-    def items(self) -> list[SceneDigit]:
+    def recognised_digits(self) -> list[SceneDigit]:
         """Its digits as the network reads each of them alone."""
-        numbers = range(len(self.digits))
-        pictures = [self.without([digit for digit in numbers if digit != lone]).picture for lone in numbers]
+        indices = range(len(self.digits))
+        pictures = [self.without([index for index in indices if index != single]).picture for single in indices]
         return read_digits(MODEL, pictures, [(digit.colour, digit.box) for digit in self.digits])
 
     @property
@@ -104,22 +106,22 @@ class PadScene:
         return self.scene.picture
 
     def without(self, removed: list[int]) -> ask.SceneInput:
+        """Return the model's input without the digits of these indices."""
         removed_strokes = {stroke for index in removed for stroke in self.digits[index].strokes}
         remaining = [stroke for index, stroke in enumerate(self._pad.strokes) if index not in removed_strokes]
         return ask.scene_input(render_strokes(remaining, (SIDE, SIDE), self._pad.paper))
 
 
 def scene_pad() -> tuple[PadScene, bool]:
-    """Draw the pad with its pens and scenes; return the drawing, the last one where it is empty, and if it is not."""
-    dots = "".join(
-        f".st-key-{NAME}_pen button:nth-of-type({number})::before {{ background: {DOTS[name]}; }}"
+    """Draw the pad, its pens and scenes; return the drawing, of an empty pad the last one, and if it is present."""
+    pen_style = "".join(
+        f".st-key-{NAME}_pen button:nth-of-type({number})::before {{ background: {PEN_COLOURS[name]}; }}"
         for number, name in enumerate(PENS, 1)
     )
-    page_style(dots)
+    page_style(pen_style)
     pad = drawing_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
-    remark = read_drawing(pad).remark
-    if remark:
+    if remark := read_drawing(pad).remark:
         st.info(REMARKS[remark])
     is_empty = remark is CanvasRemark.EMPTY
     return read_drawing(last_readable(PAD, pad, is_empty)), not is_empty
@@ -129,17 +131,18 @@ read_drawing = cached_computation()(PadScene)
 
 
 def digits_of(drawing: PadScene) -> list[SceneDigit]:
-    """Return the digits of a preset or random scene, as placed; of another drawing, as the network reads each alone."""
+    """Return the digits of a preset or random scene as placed, of a drawing as the network reads each alone."""
     name = PAD.preset.value
-    placed = random_digits(int(name), SIDE) if _is_number(name) else SCENES.get(name, ())
-    ink_of = {"black": "white"} if PAD.paper.value == "dark" else {}  # the canvas' own ink
-    return [SceneDigit(str(digit), ink_of.get(colour, colour), x, y) for digit, colour, x, y in placed] or drawing.items
+    placed = random_digits(int(name), SIDE) if _is_scene_number(name) else SCENES.get(name, ())
+    renamed = {"black": "white"} if PAD.paper.value == "dark" else {}  # the black pen's ink on dark paper
+    digits = [SceneDigit(str(digit), renamed.get(colour, colour), x, y) for digit, colour, x, y in placed]
+    return digits or drawing.recognised_digits
 
 
 def drawing_remarks(drawing: PadScene, question: questions.Question) -> list[str]:
     remarks = [] if ask.is_clear(question, digits_of(drawing)) else [ask.UNCLEAR]
-    near = {name for digit in drawing.digits for name, _ in nearest_names(hex_to_rgb(digit.ink))}
-    if question.colour and near and question.colour not in near:
+    ink_names = {name for digit in drawing.digits for name, _ in nearest_names(hex_to_rgb(digit.ink))}
+    if question.colour and ink_names and question.colour not in ink_names:
         remarks.append(f"There is no **{question.colour}** ink on the canvas.")
     if overlapping(drawing.digits):
         remarks.append("Digits lie over each other; the model has only seen digits that stand apart.")
@@ -151,14 +154,14 @@ def drawing_remarks(drawing: PadScene, question: questions.Question) -> list[str
 
 
 def _compose() -> None:
-    number = random.randrange(LAST_SCENE)
+    number = random.randrange(N_SCENES)
     set_strokes(PAD, random_scene(number, SIDE), preset=str(number))
 
 
 def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
-    """Draw the box and examples with one answer; return the last question that can be read, and whether it is typed."""
+    """Draw the box and examples with one answer; return the last question that could be read, and if it is present."""
     suggested = ask.clear_questions(digits_of(drawing))
-    TEXT.widget(
+    QUESTION.widget(
         st.text_input,
         "Your question, in English",
         max_chars=QUESTION_BOX_LETTERS.maximum,
@@ -166,29 +169,29 @@ def draw_question(drawing: PadScene) -> tuple[questions.ParsedQuestion, bool]:
         placeholder="what colour is the 7?",
     )
     try:
-        reading = questions.read_question(TEXT.value)
+        reading = questions.read_question(QUESTION.value)
     except questions.QuestionError as error:
         st.info(f"{error_markdown(error)} **What can be asked**, for instance:")
-        _chips(suggested)
+        _draw_examples(suggested)
         return questions.read_question(LAST_READ.value), False
-    LAST_READ.value = TEXT.value
-    _chips(suggested[:MAX_EXAMPLES])
+    LAST_READ.value = QUESTION.value
+    _draw_examples(suggested[:MAX_EXAMPLES])
     if reading.rephrased:
         st.caption(f"Read as: {literal(' '.join(reading.words))}")
     return reading, True
 
 
-def _chips(suggested: Sequence[questions.Question]) -> None:
+def _draw_examples(suggested: Sequence[questions.Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
         for number, question in enumerate(suggested):
             text = f"{questions.format_question(question)}?"
-            st.button(text, key=f"ask_example_{number}", on_click=TEXT.take, args=(text,))
+            st.button(text, key=f"ask_example_{number}", on_click=QUESTION.take, args=(text,))
 
 
 def draw_answer(
     drawing: PadScene, reading: questions.ParsedQuestion, is_present: bool, glow: DeltaGenerator
 ) -> SceneAnswer:
-    """Draw the answer and its looks, in grey unless drawing and question are present ones; return the answer."""
+    """Draw the answer and its looks, in grey unless drawing and question are both present; return the answer."""
     explain = partial(explain_answer, MODEL, drawing.picture, reading.words)
     learned, uniform = explain(edits=()), explain(edits=(Uniform(),))
     runs = PAD.runs(lambda canvas: explain_answer(MODEL, ask.scene_input(canvas).picture, reading.words))
@@ -197,13 +200,7 @@ def draw_answer(
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)
     with glow:
-        grid = answer.looks[0].story.key_axis.grid
-        maps = [to_array(look.weights()[0, :-1]) for look in answer.looks[: reading.question.n_looks]]
-        for number, weights in enumerate(maps, 1):
-            chart = partial(overlay, drawing.canvas, weights.reshape(grid))
-            note_picture(chart, f"Look {number}, over the drawing")
-        layers = [{"words": [], "weights": weights.tolist()} for weights in maps]
-        _glow(key="ask_glow_looks", data={"looks": layers, "strokes": [], "said": [], "answered": 0, "over": True})
+        _draw_glow(drawing.canvas, answer.looks[: reading.question.n_looks])
     with st.container(key="ask_answer"):
         with st.container(horizontal=True, gap="large", vertical_alignment="center"):
             with st.container(width="content"):
@@ -221,44 +218,55 @@ def draw_answer(
             looks = islice(zip(answer.words, answer.looks, strict=True), reading.question.n_looks)
             for number, (attention, look) in enumerate(looks, 1):
                 st.html(f"<p style='margin:0;line-height:1.7'><b>Look {number}</b> {shaded_words(attention)}</p>")
-                draw_empty_share(look)
+                draw_empty_weight(look)
         if reading.question.between:
             with st.container(key="desk_ask_note"):
                 note("*The shirt of the person kicking the ball*: first the ball, then the person, then the shirt.")
-    try_this(NAME, _three_looks())
+    try_this(NAME, _chain_surprise())
     return answer
 
 
-def draw_empty_share(trace: AttentionTrace, query: int = 0) -> None:
+def _draw_glow(canvas: np.ndarray, looks: Sequence[AttentionTrace]) -> None:
+    """Draw the weights of each look over the drawing."""
+    grid, maps = looks[0].story.key_axis.grid, [to_array(look.weights()[0, :-1]) for look in looks]
+    for number, weights in enumerate(maps, 1):
+        note_picture(partial(overlay, canvas, weights.reshape(grid)), f"Look {number}, over the drawing")
+    layers = [{"words": [], "weights": weights.tolist()} for weights in maps]
+    data = {"looks": layers, "strokes": [], "said": [], "answered": 0, "over": True}
+    _glowing_scene(key="ask_glow_looks", data=data)
+
+
+def draw_empty_weight(trace: AttentionTrace, query: int = 0) -> None:
     """Draw a sentence on the weight of the empty key, where it is large."""
-    if (share := float(trace.weights(0, [query])[0, -1])) >= NOTEWORTHY_SHARE:
-        st.caption(f"{percent(share)} of this look goes to no place at all.")
+    if (weight := float(trace.weights(0, [query])[0, -1])) >= NOTEWORTHY_WEIGHT:
+        st.caption(f"{percent(weight)} of this look goes to no place at all.")
 
 
-def _three_looks() -> TryThis:
+def _chain_surprise() -> TryThis:
+    """Return the page's surprise: a question that is answered by three looks in turn."""
 
     def act() -> None:
         set_strokes(PAD, PRESETS[PAD.first](), preset=PAD.first)
-        TEXT.value = THREE_LOOKS
+        QUESTION.value = CHAIN_QUESTION
         EDITS.reset()
 
     def outcome() -> tuple[int, str]:
         picture = ask.scene_input(render_strokes(PRESETS[PAD.first](), PAD.size, "light")).picture
-        inputs = MODEL, picture, questions.read_question(THREE_LOOKS).words
+        inputs = MODEL, picture, questions.read_question(CHAIN_QUESTION).words
         answers = (best_answer(explain_answer(*inputs, edits=edits)) for edits in ((), (Uniform(),)))
         (answer, probability), (uniform, _) = answers
-        option = POSSIBLE.index(answer) if answer in POSSIBLE else len(POSSIBLE)
+        option = CHAIN_OPTIONS.index(answer) if answer in CHAIN_OPTIONS else len(CHAIN_OPTIONS)
         return option, (
             f"After three looks it says *{answer}* ({percent(probability)}); forced to look everywhere alike, "
             f"*{uniform}*."
         )
 
-    if (TEXT.value, PAD.preset.value) != (THREE_LOOKS, PAD.first):
-        TRIED[NAME].reset()  # what came of a guess was about another question or drawing
+    if (QUESTION.value, PAD.preset.value) != (CHAIN_QUESTION, PAD.first):
+        TRIED[NAME].reset()  # the verdict on a guess was about another question or drawing
     return TryThis(
         "a question with a way to go",
-        f"*{THREE_LOOKS}* Follow it through the drawing. What will it answer?",
-        (*POSSIBLE, "something else"),
+        f"*{CHAIN_QUESTION}* Follow it through the drawing. What will it answer?",
+        (*CHAIN_OPTIONS, "something else"),
         act,
         outcome,
         "ask_answer",
@@ -288,6 +296,7 @@ def draw_large_answer(answer: SceneAnswer) -> None:
 
 
 def shaded_words(words: AttentionTrace) -> str:
+    """Return HTML of the question's words, the darker the larger their weight."""
     weights = words.weights()[0].tolist()
-    weighed = zip(words.story.key_axis.labels, weights, strict=True)
-    return " ".join(shaded_word(word, weight, max(weights)) for word, weight in weighed)
+    largest, labels = max(weights), words.story.key_axis.labels
+    return " ".join(shaded_word(label, weight, largest) for label, weight in zip(labels, weights, strict=True))

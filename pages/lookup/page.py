@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.inference.soft_lookup import soft_lookup
 from pages.lookup import first_screen as screen
 from pages.lookup import table
-from pages.lookup.tabs import STEPS, in_numbers, lookup_steps, time_section, word_by_word
+from pages.lookup.tabs import STEPS, draw_numbers, draw_words, lookup_steps, time_section
 from ui.edits import WeightsRow, matrix_editor
 from ui.layout import attention_roles, last_on_phone
 from ui.parts import changing
@@ -60,9 +60,9 @@ def dictionary() -> None:
         Tab("steps", "Step by step", lambda: lookup_steps(trace, query)),
         Tab("try", "Try", try_tab),
         more=(
-            Tab("words", "Word by word", lambda: word_by_word(request, temperature, query, encoder)),
+            Tab("words", "Word by word", lambda: draw_words(request, temperature, query, encoder)),
             Tab("time", "Learned over time", time_section),
-            Tab("numbers", "In numbers and letters", lambda: in_numbers(request, trace, query, encoder)),
+            Tab("numbers", "In numbers and letters", lambda: draw_numbers(request, trace, query, encoder)),
         ),
         players=(STEPS,),
     )

@@ -1,4 +1,4 @@
-"""Below the first screen: one query step by step, word by word, in numbers and letters."""
+"""Below the first screen: one query step by step, word by word, in numbers and letters; attention over time."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -30,6 +30,7 @@ from ui.player import Stepper, at_query, query_row, show_step_chart, show_words
 from ui.state import Field, named, single_choice
 
 STEPS = Stepper(NAME)
+MAX_RUNS = 24  # runs of letters that are listed
 
 
 def lookup_steps(trace: AttentionTrace, query: int) -> None:
@@ -43,7 +44,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
         show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
 
 
-def word_by_word(request: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
+def draw_words(request: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
     """Draw the words of the keys, each as dark as the weight that the query gives it."""
     words = weigh_words(request.records, request.queries[query], temperature, encoder)
     if not words:
@@ -52,39 +53,39 @@ def word_by_word(request: LookupRequest, temperature: float, query: int, encoder
     largest, query_text = max(word.weight for word in words), literal(request.queries[query])
     subject = f"Each of the first {MAX_WORDS} words" if len(words) == MAX_WORDS else "Every word"
     paragraph(f"{query_text}  \n{subject} is a key of its own, whatever stands around it:")
-    sentences = (sentence for _, sentence in groupby(words, key=attrgetter("key")))
-    lines = (" ".join(shaded_word(word.text, word.weight, largest) for word in sentence) for sentence in sentences)
+    keys = (key_words for _, key_words in groupby(words, key=attrgetter("key")))
+    lines = (" ".join(shaded_word(word.text, word.weight, largest) for word in key_words) for key_words in keys)
     st.html(f'<p style="margin:0;line-height:1.8">{"<br>".join(lines)}</p>')
     heaviest = sorted(words, key=attrgetter("weight"))[::-1][:3]
     st.caption(f"Most weight: {', '.join(f'{literal(word.text)} {percent(word.weight)}' for word in heaviest)}.")
 
 
-def in_numbers(request: LookupRequest, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
-    """Draw one query's row, and what a text has in common with the key that gets most weight."""
+def draw_numbers(request: LookupRequest, trace: AttentionTrace, query: int, encoder: Encoder) -> None:
+    """Draw one query's row, and how its text becomes a vector: runs it shares with the heaviest key, or its pieces."""
     records = request.records
-    numbers, spelling = st.columns([1.5, 1], gap="large")
-    with numbers:
+    number_column, text_column = st.columns([1.5, 1], gap="large")
+    with number_column:
         query_row(trace, 0, query, 8, records.key_name)
-    with spelling:
+    with text_column:
         section("How a text becomes a vector")
         text, key = request.queries[query], records.keys[int(trace.weights(0, [query])[0].argmax())]
         if encoder is SPELLING:
-            _runs(text, key)
+            _draw_shared_runs(text, key)
         else:
-            _pieces(encoder, text)
+            _draw_pieces(encoder, text)
 
 
-def _runs(text: str, key: str) -> None:
+def _draw_shared_runs(text: str, key: str) -> None:
     runs = shared_runs(text, key)
+    listed = " ".join(f"`{run}`" for run in runs[:MAX_RUNS]) or "none"
     st.markdown(
         f"{literal(text)} and {literal(key)} share **{len(runs)}** runs of two or three letters: "
-        + (" ".join(f"`{run}`" for run in runs[:24]) or "none")
-        + " …" * (len(runs) > 24)
-        + ". _ marks where a word begins or ends. Each run adds to one of 512 numbers, chosen by its letters."
+        f"{listed}{' …' * (len(runs) > MAX_RUNS)}. _ marks where a word begins or ends. Each run adds to one of 512 "
+        "numbers, chosen by its letters."
     )
 
 
-def _pieces(encoder: Encoder, text: str) -> None:
+def _draw_pieces(encoder: Encoder, text: str) -> None:
     tokenizer = encoder.named["tokenizer"]
     pieces = readable(tokenizer, tokenizer(text)["input_ids"])
     st.markdown(" ".join(literal(piece) for piece in pieces))
@@ -92,16 +93,16 @@ def _pieces(encoder: Encoder, text: str) -> None:
     st.page_link("pages/model/page.py", label="See where its heads look", icon=":material/arrow_forward:")
 
 
-MAP_HEIGHT = 170
-SIZE, PEN = (150, 280), 5  # height and width of the pad, width of the pen, canvas pixels
+MAP_HEIGHT = 170  # screen pixels
+PAD_SIZE, PEN_WIDTH = (150, 280), 5  # canvas pixels; height and width of the pad
 
 
 def _strokes(curve: np.ndarray) -> list[Stroke]:
-    return [Stroke(np.round(series.path_of(curve, SIZE), 1), PEN)]
+    return [Stroke(np.round(series.path_of(curve, PAD_SIZE), 1), PEN_WIDTH)]
 
 
 PRESETS = {name: partial(_strokes, curve) for name, curve in series.PRESET_CURVES.items()}
-PAD = Pad(f"{NAME}_curve", PRESETS, next(iter(PRESETS)), SIZE, address="preset", pen_width=PEN)
+PAD = Pad(f"{NAME}_curve", PRESETS, next(iter(PRESETS)), PAD_SIZE, address="preset", pen_width=PEN_WIDTH)
 HIDING = Field(
     NAME,
     "hiding",
@@ -120,12 +121,10 @@ def time_section() -> None:
         hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
         trained = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _training_stages)
         curve = series.curve_of(ink_of(pad.canvas, pad.paper))
+        readable = last_readable(PAD, pad, is_empty=curve is None)
         if curve is None:
             st.info("Draw from left to right.")
-            last = last_readable(PAD, pad, True)
-            curve = series.curve_of(ink_of(last.canvas, last.paper))
-        else:
-            last_readable(PAD, pad, False)
+            curve = series.curve_of(ink_of(readable.canvas, readable.paper))
         if trained:
             _draw_answers(trained, np.zeros(series.N) if curve is None else curve, hidden, right)
 
@@ -134,7 +133,8 @@ def _training_stages() -> Iterator[tuple[float, series.LearnedSeries]]:
     return ((trained.share, trained) for trained in series.train_series())
 
 
-def _draw_answers(trained: series.LearnedSeries, curve: np.ndarray, hidden: str, beside: DeltaGenerator) -> None:
+def _draw_answers(trained: series.LearnedSeries, curve: np.ndarray, hidden: str, charts: DeltaGenerator) -> None:
+    """Draw the errors of all answers on the hidden steps and, in the container of charts, answers and weights."""
     curves = torch.from_numpy(curve).float()[None].to(device_of(trained.model))
     with compute_turn():
         answers, weights = series.answers(trained.model, curves, hidden)
@@ -143,21 +143,21 @@ def _draw_answers(trained: series.LearnedSeries, curve: np.ndarray, hidden: str,
         ("error", "your curve", "1,000 others"),
         *((name, f"{error:.2f}", f"{trained.errors[hidden][name]:.2f}") for name, error in errors.items()),
     )
-    from_past, from_sides = (
-        trained.errors[part][series.ATTENTION] for part in (series.BACKWARDS, series.BIDIRECTIONAL)
+    backwards, bidirectional = (
+        trained.errors[name][series.ATTENTION] for name in (series.BACKWARDS, series.BIDIRECTIONAL)
     )
-    comparison = f"a gap is filled better from both sides: {from_sides:.2f}, looking back {from_past:.2f}"
-    better = f" Over these others {comparison}." if from_sides < from_past else ""
+    comparison = f"a gap is filled better from both sides: {bidirectional:.2f}, looking back {backwards:.2f}"
+    better = f" Over these others {comparison}." if bidirectional < backwards else ""
     st.caption(f"1 = the curve's own spread. A forecast can only look back.{better}")
-    hidden_steps = series.HIDDEN[hidden].hidden
-    chart = series_chart(curve, {name: to_array(values[0]) for name, values in answers.items()}, hidden_steps)
+    hiding = series.HIDDEN[hidden]
+    chart = series_chart(curve, {name: to_array(values[0]) for name, values in answers.items()}, hiding.hidden)
     rows, columns = (
         Axis(name, [str(step) for step in steps])
-        for name, steps in (("hidden", hidden_steps), ("time", range(series.N)))
+        for name, steps in (("hidden", hiding.hidden), ("time", range(series.N)))
     )
-    visible_weights = np.where(series.HIDDEN[hidden].mask(), to_array(weights[0]), np.nan)
+    visible_weights = np.where(hiding.mask(), to_array(weights[0]), np.nan)
     weights_chart = matrix_chart(visible_weights, rows, columns, Role.WEIGHTS, title="weight", size=SERIES_SIZE[0])
-    with beside:
+    with charts:
         draw_chart(chart, width="content", key="lookup_series", alt="The curve, and what is told of its hidden part")
         st.markdown("**Where each hidden step takes its value from**")
         alt = "Weights of each hidden step on the known ones"

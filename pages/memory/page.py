@@ -49,10 +49,10 @@ def draw_networks() -> None:
         more=(
             Tab("own", "Looking back at itself", tabs.self_attention_tab),
             Tab("follows", "What comes after a word", tabs.compare_beginnings),
-            Tab("wider", "Would a wider vector do?", lambda: tabs.wider_vector(text)),
+            Tab("wider", "Would a wider vector do?", lambda: tabs.compare_widths(text)),
             memory_doubts(text),
         ),
-        players=(screen.WALK, tabs.FRENCH),
+        players=(screen.WALK, tabs.FRENCH_WALK),
     )
 
 

@@ -23,7 +23,7 @@ from attention_core.study import Attribution, Effects, ModelOutput, Study
 from attention_core.study.output import token_id
 from pages.model.ablation import show_likeliest, small
 from pages.model.glance import NAME, cached_with_run, chosen_in_text, head_map
-from pages.model.why import PLAIN, format_source
+from pages.model.why import SOURCE_LABELS, format_source
 from ui.chart import draw_chart
 from ui.component import component
 from ui.faithfulness import KeysInPicture, faithfulness_tab
@@ -82,7 +82,7 @@ def logit_by_part(run: ModelRun, request: RunRequest) -> None:
         lead = "The logit" if rival is None else "The difference of the logits"
         st.caption(
             f"{lead}, {number(attribution.value)}, is the sum of what all heads, all feed-forward layers, the word "
-            f"itself and {PLAIN['biases']} add. {attribution.note}"
+            f"itself and {SOURCE_LABELS['biases']} add. {attribution.note}"
         )
     with right:
         added = {format_source(source.name): float(source.vectors) for source in attribution.sources}

@@ -25,16 +25,16 @@ def tab(
     slug: str,
     label: str,
     draw: Callable[..., None],
-    *left: Any,
+    *arguments: Any,
     formerly: tuple[str, ...] = (),
     sections: Iterable[Tab] = (),
 ) -> Tab:
-    """Return a tab or a section, which says where it shows the model without the visitor's changes."""
+    """Return a tab or a section; where it does not get the changed run, it says that it shows the model unchanged."""
 
     def draw_with_note() -> None:
-        if changed is not run and changed not in left:
+        if changed is not run and changed not in arguments:
             st.caption("The model as it is, without your changes in *What it does*.")
-        draw(*left)
+        draw(*arguments)
 
     return Tab(slug, label, draw_with_note, formerly, sections=tuple(sections))
 
@@ -42,8 +42,8 @@ def tab(
 page_frame(
     NAME, "In each layer of a transformer several attentions run side by side, its *heads*. What do they look at?"
 )
-top = st.container(key="model_opening")  # its style keeps it free until the model has read the text
-top.empty()  # without anything in it the browser leaves it out
+opening_container = st.container(key="model_opening")  # its style reserves its height until the model has read the text
+opening_container.empty()  # the browser leaves out a container without an element
 left, right = st.columns([0.8, 1.2], gap="large")
 with st.container(key="desk_model_source"):
     source = choose_source()
@@ -51,9 +51,10 @@ with left:
     run, request = choose_run(source)
 if run is None:
     stop_run()
-open_on_distant_weight(run, TOPICS.get(getattr(request.model_input, "text", ""), "") if request else "")
+topic = TOPICS.get(getattr(request.model_input, "text", ""), "") if request else ""
+open_on_distant_weight(run, topic)
 changed = changed_run(run, request)
-with top:
+with opening_container:
     opening(changed, request, changed is not run)
 with right, st.container(key="desk_model_heads"):
     glance(changed)
@@ -77,9 +78,9 @@ tabs = [
     ),
 ]
 if request is not None and pretrained is not None:
-    is_with_picture = pretrained.reads_pictures and request.model_input.png is not None
-    sections = [] if is_with_picture else [model_doubts(run, request)]
-    if predicts_words(pretrained) and not is_with_picture and pretrained.kind is not ModelKind.ENCODER:
+    has_picture = pretrained.reads_pictures and request.model_input.png is not None
+    sections = [] if has_picture else [model_doubts(run, request)]
+    if predicts_words(pretrained) and not has_picture and pretrained.kind is not ModelKind.ENCODER:
         sections.append(tab("words", "What it says next", next_tokens, request))
         sections.append(tab("keeps", "What it keeps: the KV cache", growing_cache, run, request, formerly=("cache",)))
     if predicts_words(pretrained) and has_single_stack:

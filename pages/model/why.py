@@ -1,4 +1,4 @@
-"""Why a head looks where it looks: one score taken apart, its sources down to the word, and the look without one."""
+"""Why a head looks where it looks: one score by its sources, down to the word, and the weight without one source."""
 
 import re
 from collections.abc import Callable
@@ -32,60 +32,61 @@ from ui.words import number_bars
 
 Cell = tuple[int, int, int, int]
 """A score, by the number of its trace, head, query and key."""
-STORY, QUERY = "Mary has a red car. Mary has a red", 10
-COPIES, FINDS = (3, 5), (2, 0)
-"""The head of the bundled language model that copies, and the one by which it finds the place."""
-HOLDS = (
+EXAMPLE_TEXT, EXAMPLE_QUERY = "Mary has a red car. Mary has a red", 10
+COPYING_HEAD, FINDING_HEAD = (3, 5), (2, 0)
+"""Layer and head of the bundled language model: the head that copies, and the one by which it finds what to copy."""
+EXAMPLE_FIGURES = (
     "In 60 such sentences, three names with twenty things, head 1 of layer 3 is the largest part on the key’s side 57 "
     "times, and without it the look more than halves 51 times."
 )
-MEAN, NOTHING = -1, -2  # what a key is compared with, instead of another key: the mean of all others, or nothing
-N_BARS = 7
+MEAN, NOTHING = -1, -2  # what a key is compared with if not one other key: the mean of all others, or nothing
+N_BARS = 7  # sources that have a bar of their own
 KEY = Field(NAME, "why_key", -1, address="key", parse=whole_number)
 AGAINST = Field(NAME, "why_against", MEAN, address="rather")
 WITHOUT = Field(NAME, "why_without", False, address="broken")
 OPENED = Field[list[str]](
     NAME, "why_opened", list, address="opened", parse=lambda text: [*map(str, unpack(text))], text=pack
 )
-"""Sources in their parts, each as its side and its name: "key:2.0"."""
-CALLED = {
+"""Sources that are taken apart, each by its side and its name: "key:2.0"."""
+HEAD_DESCRIPTIONS = {
     "induction": "It is an **induction head**: it looks at what came next when the same token came before.",
     "previous token": "It is a **previous-token head**: it looks one token back.",
     "duplicate token": "It is a **duplicate-token head**: it looks at the same token, said before.",
 }
-"""What heads are called, see attention_core.study.heads.HEAD_NAMES."""
-PLAIN = {"embedding": "the word itself", "biases": "constants"}
+"""Sentences on heads, by what attention_core.study.heads.HEAD_NAMES calls them."""
+SOURCE_LABELS = {"embedding": "the word itself", "biases": "constants"}
 
 
 def explain_weight(run: ModelRun, request: RunRequest) -> None:
     """Draw the chosen head's score of the chosen query and a key, taken apart."""
     selection = chosen(run)
-    if (request.key, request.model_input, selection[1:]) != (LLAMA, TextInput(STORY), (*COPIES, QUERY)):
-        button = "An example: why does a model say *car*?"
-        st.button(button, key="model_why_story", icon=":material/bolt:", on_click=_open_example)
+    example = LLAMA, TextInput(EXAMPLE_TEXT), (*COPYING_HEAD, EXAMPLE_QUERY)
+    if (request.key, request.model_input, selection[1:]) != example:
+        label = "An example: why does a model say *car*?"
+        st.button(label, key="model_why_story", icon=":material/bolt:", on_click=_open_example)
     try:
         with st.spinner("Taking the score apart"):
             model, inputs = pretrained_of(request.key).model, prepared_of(*request).inputs
             stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(inputs), run.tokens))
             cell = _choose_cell(run, selection)
-            rather = AGAINST.value
-            against: Against = "mean" if rather == MEAN else None if rather == NOTHING else rather
-            score = "why", cell, against
-            table = cached_with_run(run, score, lambda: explain_score(stream, *cell, against=against))
-            opened = _opened(run, score, table)
+            rivals: dict[int, Against] = {MEAN: "mean", NOTHING: None}
+            against = rivals.get(AGAINST.value, AGAINST.value)
+            score_key = "why", cell, against
+            table = cached_with_run(run, score_key, lambda: explain_score(stream, *cell, against=against))
+            opened = _open_chosen_sources(run, score_key, table)
     except ValueError as error:
         st.info(f"This score cannot be taken apart: {error_markdown(error)}.")
         return
     _explain_in_a_sentence(run, request, stream, cell, table)
-    query, key = st.columns(2, gap="large")
-    with query:
-        _side(Role.QUERY, _token_name(stream, cell[2]), opened.by_query())
-    with key:
-        _side(Role.KEY, _token_name(stream, cell[3]), opened.by_key())
+    query_column, key_column = st.columns(2, gap="large")
+    with query_column:
+        _draw_side(Role.QUERY, _token_name(stream, cell[2]), opened.by_query())
+    with key_column:
+        _draw_side(Role.KEY, _token_name(stream, cell[3]), opened.by_key())
     sides = {"query": opened.query_sources, "key": opened.key_sources}
-    closed = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
-    labels = {"format_func": format_source, "placeholder": "What a head took, from where"}
-    OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *closed], **labels)
+    openable = (f"{side}:{source.name}" for side, sources in sides.items() for source in sources if source.terms)
+    style = {"format_func": format_source, "placeholder": "What a head took, from where"}
+    OPENED.widget(st.multiselect, "Take apart, too", [*OPENED.value, *openable], **style)
     with st.expander(f"The {min(N_LARGEST, opened.cells.numel())} largest products"):
         largest = [(format_source(query), format_source(key), number(value)) for query, key, value in opened.largest()]
         figures_table(("of the query", "of the key", "adds"), *largest)
@@ -98,15 +99,16 @@ def explain_weight(run: ModelRun, request: RunRequest) -> None:
 
 def _open_example() -> None:
     PAGE_MODEL.ask(LLAMA)
-    TEXT[NAME, ModelKind.DECODER].value = STORY
-    HEAD.value, TOKEN.value = HeadChoice(f"decoder.{COPIES[0]}.self", COPIES[1]), QUERY
+    TEXT[NAME, ModelKind.DECODER].value = EXAMPLE_TEXT
+    layer, head = COPYING_HEAD
+    HEAD.value, TOKEN.value = HeadChoice(f"decoder.{layer}.self", head), EXAMPLE_QUERY
     for field in (KEY, AGAINST, WITHOUT, OPENED):
         field.reset()
     run_parts()
 
 
 def _choose_cell(run: ModelRun, selection: Selection) -> Cell:
-    """Return the chosen cell; a person chooses its key, and what that is compared with."""
+    """Draw the choice of a key, and of what it is compared with; return the cell of the chosen head, query and key."""
     trace = run.groups[selection.group][selection.layer]
     head, rows = selection.head, [selection.query]
     weights, allowed = trace.weights(head, rows)[0], trace.allowed(head, rows)
@@ -115,19 +117,19 @@ def _choose_cell(run: ModelRun, selection: Selection) -> Cell:
     labels = {key: f"{run.tokens[key].strip()} ({key + 1})" for key in visible}
     if not KEY.encode() or KEY.value not in visible:
         KEY.preset(visible[0])
-    shares = {key: f"{label}: {percent(float(weights[key]))}" for key, label in labels.items()}
+    weighted_labels = {key: f"{label}: {percent(float(weights[key]))}" for key, label in labels.items()}
     rivals = {key: f"rather than at {label}" for key, label in labels.items() if key != KEY.value}
-    kinds = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | rivals
-    AGAINST.clamp_to_options(list(kinds))
+    comparisons = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | rivals
+    AGAINST.clamp_to_options(list(comparisons))
     with st.container(horizontal=True, gap="medium"):
-        KEY.widget(st.selectbox, "Why does it look at", visible, format_func=shares.get, width=260)
-        AGAINST.widget(st.selectbox, "Compared", list(kinds), format_func=kinds.get, width=260)
+        KEY.widget(st.selectbox, "Why does it look at", visible, format_func=weighted_labels.get, width=260)
+        AGAINST.widget(st.selectbox, "Compared", list(comparisons), format_func=comparisons.get, width=260)
     trace_number = next(number for number, recorded in enumerate(run.recording.traces) if recorded is trace)
     return trace_number, selection.head, selection.query, KEY.value
 
 
 def _name_score(run: ModelRun, selection: Selection) -> str:
-    """Return what the number is that is taken apart: a score, less what it is compared with."""
+    """Return the beginning of a sentence: the score that is taken apart, less what it is compared with."""
     trace = run.groups[selection.group][selection.layer]
     visible_keys = [key for key in trace.visible_keys(selection.head, selection.query) if key != KEY.value]
     if AGAINST.value == NOTHING or not visible_keys:
@@ -137,27 +139,28 @@ def _name_score(run: ModelRun, selection: Selection) -> str:
     return f"The score, less that of {literal(run.tokens[AGAINST.value].strip())},"
 
 
-def _opened(run: ModelRun, score: tuple[Any, ...], table: Why) -> Why:
-    """Return the table with the chosen sources in their parts; names of what it lacks are forgotten."""
+def _open_chosen_sources(run: ModelRun, score_key: tuple[Any, ...], table: Why) -> Why:
+    """Return the table with the chosen sources taken apart; forget those that it lacks."""
     opened: list[str] = []
     for path in OPENED.value:
         with suppress(ValueError):
             side, name = path.split(":", 1)
             table = cached_with_run(
-                run, (*score, *opened, path), partial(table.open, "query" if side == "query" else "key", name)
+                run, (*score_key, *opened, path), partial(table.open, "query" if side == "query" else "key", name)
             )
             opened.append(path)
     OPENED.value = opened
     return table
 
 
-def _side(role: Role, token: str, margin: dict[str, float]) -> None:
+def _draw_side(role: Role, token: str, margin: dict[str, float]) -> None:
+    """Draw what each source of the query, or of the key, adds to the score: the largest, and all others together."""
     largest = sorted(margin, key=lambda name: abs(margin[name]), reverse=True)[:N_BARS]
     names = {format_source(name): name for name in margin if name in largest}
-    values = [margin[name] for name in names.values()]
-    n_remaining = len(margin) - len(names)
-    remainder = [f"{format_count(n_remaining, 'others')}{' together' * (n_remaining > 1)}"] * (n_remaining > 0)
-    values += [sum(margin.values()) - sum(values)] * len(remainder)
+    labels, values = [*names], [margin[name] for name in names.values()]
+    if n_remaining := len(margin) - len(names):
+        labels.append(f"{format_count(n_remaining, 'others')}{' together' * (n_remaining > 1)}")
+        values.append(sum(margin.values()) - sum(values))
 
     def open_source(bar: int) -> None:
         if bar < len(names):
@@ -165,35 +168,34 @@ def _side(role: Role, token: str, margin: dict[str, float]) -> None:
 
     st.markdown(f"**On the {role}’s side**: what wrote at {token}; click one to take it apart")
     title = f"What each source of the {role} adds to the score"
-    number_bars(
-        f"model_why_{role}", [*names, *remainder], values, ROLE_COLOURS[role], title, "take it apart", open_source
-    )
+    number_bars(f"model_why_{role}", labels, values, ROLE_COLOURS[role], title, "take it apart", open_source)
 
 
 def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, cell: Cell, table: Why) -> None:
-    """Say in a sentence why the head looks there; offer to switch off what it owes that to."""
-    trace, head, query, key = cell
-    source, name = next(iter(table.by_key())), _head_names(request)
-    share = percent(float(stream.traces[trace].weights(head, [query], [key])))
+    """Say in a sentence why the head looks there; offer to switch off the head that it owes that to."""
+    trace_number, head, query, key = cell
+    source, name_of_head = next(iter(table.by_key())), _head_namer(request)
+    share = percent(float(stream.traces[trace_number].weights(head, [query], [key])))
     query_token, key_token = _token_name(stream, query), _token_name(stream, key)
+    description = HEAD_DESCRIPTIONS.get(name_of_head(trace_number, head), "")
     sentence = (
-        f"**{_head(trace, head).capitalize()} looks from {query_token} at {key_token}: {share}.** "
-        f"{CALLED.get(name(trace, head), '')} The {'largest' if table.score >= 0 else 'lowest'} part on the key’s side "
-        "comes from "
+        f"**{_format_head(trace_number, head).capitalize()} looks from {query_token} at {key_token}: {share}.** "
+        f"{description} The {'largest' if table.score >= 0 else 'lowest'} part on the key’s side comes from "
     )
     if not re.fullmatch(r"\d+\.\d+", source):
         st.markdown(f"{sentence}{format_source(source)}.")
         return
-    layer, head = map(int, source.split("."))
-    off = layer, head
-    position = int(stream.traces[layer].weights(head, [key])[0].argmax())
+    source_layer, source_head = map(int, source.split("."))
+    off = source_layer, source_head
+    position = int(stream.traces[source_layer].weights(source_head, [key])[0].argmax())
     distance, direction = abs(key - position), "back" if position < key else "ahead"
-    steps = "one token" if distance == 1 else f"{distance} tokens"
-    target = f"{steps} {direction}, at {_token_name(stream, position)}" if distance else "at itself"
-    st.markdown(f"{sentence}**{_head(*off)}**, which looked {target}. {CALLED.get(name(*off), '')}")
+    length = "one token" if distance == 1 else f"{distance} tokens"
+    source_description = HEAD_DESCRIPTIONS.get(name_of_head(*off), "")
+    target = f"{length} {direction}, at {_token_name(stream, position)}" if distance else "at itself"
+    st.markdown(f"{sentence}**{_format_head(*off)}**, which looked {target}. {source_description}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         st.button(
-            f"Switch {_head(*off)} {'on again' if WITHOUT.value else 'off'}",
+            f"Switch {_format_head(*off)} {'on again' if WITHOUT.value else 'off'}",
             key="model_why_switch",
             on_click=WITHOUT.take,
             args=(not WITHOUT.value,),
@@ -202,56 +204,57 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
         )
         if WITHOUT.value:
             _show_without(run, request, cell, off)
-    if WITHOUT.value and (request.key, cell[:2], off) == (LLAMA, COPIES, FINDS):
-        st.caption(HOLDS)
+    if WITHOUT.value and (request.key, cell[:2], off) == (LLAMA, COPYING_HEAD, FINDING_HEAD):
+        st.caption(EXAMPLE_FIGURES)
 
 
 def _show_without(run: ModelRun, request: RunRequest, cell: Cell, off: tuple[int, int]) -> None:
-    trace, head, query, key = cell
+    """Show the weight, and in a decoder the probability of the next token, before and after a head is switched off."""
+    trace_number, head, query, key = cell
     try:
         runs = run, run_of(*request, drop_heads([off]))
     except ModelError as error:
         st.warning(error_markdown(error))
         return
-    weights = (float(result.recording.traces[trace].weights(head, [query], [key])) for result in runs)
+    weights = (float(result.recording.traces[trace_number].weights(head, [query], [key])) for result in runs)
     shares = {f"its look at {literal(run.tokens[key].strip())}": [*weights]}
-    pretrained, row = pretrained_of(request.key), query - len(run.tokens)
+    pretrained, row = pretrained_of(request.key), query - len(run.tokens)  # logits may lack the first positions
     logits = [result.logits for result in runs if result.logits is not None]
     if pretrained.kind is ModelKind.DECODER and logits and -row <= len(logits[0]):
         token = int(logits[0][row].argmax())
-        word_label = literal(readable(pretrained.tokenizer, [token])[0].strip())
+        token_label = literal(readable(pretrained.tokenizer, [token])[0].strip())
         probabilities = [float(rows[row].float().softmax(-1)[token]) for rows in logits]
-        shares[f"then {word_label} as the next word"] = probabilities
+        shares[f"then {token_label} as the next word"] = probabilities
     for name, (before, after) in shares.items():
         st.markdown(f"{name}\n## {percent(before)} → {percent(after)}", width="content")
 
 
-def _head_names(request: RunRequest) -> Callable[[int, int], str]:
-    """Return what tells the name of a head of a language model; of others, "" for each."""
+def _head_namer(request: RunRequest) -> Callable[[int, int], str]:
+    """Return a function that names a head by its layer and number; for models that are no decoders it returns ""."""
     try:
         return heads_of(request).name if pretrained_of(request.key).kind is ModelKind.DECODER else lambda *head: ""
-    except ValueError:  # the score is taken apart all the same
+    except ValueError:  # a score can be taken apart without names of heads
         log.exception("the heads of %s have no names", request.key)
         return lambda *head: ""
 
 
-def _head(layer: int, head: int) -> str:
+def _format_head(layer: int, head: int) -> str:
     return f"head {head + 1} of layer {layer + 1}"
 
 
 def _token_name(stream: Stream, position: int) -> str:
-    """Return a token in words; of several alike, which it is."""
+    """Return a token as Markdown and, if the text has several of it, which of them."""
     tokens = [token.strip() for token in stream.tokens]
     n_before, n_alike = tokens[:position].count(tokens[position]), tokens.count(tokens[position])
-    which = ("the first", "the second", "the third")[n_before] if n_before < 3 else f"number {n_before + 1}"
-    return literal(tokens[position]) + f" ({which})" * (n_alike > 1)
+    ordinal = ("the first", "the second", "the third")[n_before] if n_before < 3 else f"number {n_before + 1}"
+    return literal(tokens[position]) + f" ({ordinal})" * (n_alike > 1)
 
 
 def format_source(source: str) -> str:
-    """Return a source, see attention_core.study.sources.Source, as people call it, who count from 1."""
+    """Return the name of an attention_core.study.sources.Source in words, counted from 1."""
     start = r"(^|: |^(?:query|key):)"
     source = re.sub(rf"{start}(\d+)\.(\d+)", lambda m: f"{m[1]}layer {int(m[2]) + 1}, head {int(m[3]) + 1}", source)
     source = re.sub(r" of (\d+) (\S*?)(?=: |$)", lambda m: f", from {m[2]} ({int(m[1]) + 1})", source)
     source = re.sub(rf"{start}mlp (\d+)$", lambda m: f"{m[1]}layer {int(m[2]) + 1}, feed-forward", source)
-    source = re.sub(r"(^|: )(embedding|biases)$", lambda m: m[1] + PLAIN[m[2]], source)
+    source = re.sub(r"(^|: )(embedding|biases)$", lambda m: m[1] + SOURCE_LABELS[m[2]], source)
     return re.sub(r"^(query|key):", r"\1: ", source)

@@ -61,32 +61,32 @@ def describe_cache(generation: Generation) -> str:
     return " ".join(sentences)
 
 
-AT_ONCE = 10  # tokens that one click asks for
+TOKENS_PER_CLICK = 10
 WRITING = Field[dict[str, Any]](
     NAME,
     "says_writing",
     dict,
     address="written",
-    parse=lambda text: _linked(unpack(text)),
-    text=lambda text: pack([text["n_given"], text["at"], *text["ids"]]),
+    parse=lambda text: _parse_numbers(unpack(text)),
+    text=lambda writing: pack([writing["n_given"], writing["at"], *writing["ids"]]),
 )
-"""of: model and input; ids: the tokens; n_given: how many are the input's; at: the chosen one, or None; or {}."""
-LINKED = ""  # in the place of model and input: a link says what was written, which is still to be compared with these
+"""of: its _fingerprint; ids: the tokens; n_given: how many are the input's; at: the chosen one, or None; or {}."""
+FROM_LINK = ""  # instead of a fingerprint: a link brought the text, not yet compared with the model and the input
 N_PENDING = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
-_TEXTS = BoundedCache(max_items=8)
-"""For all visitors; each keeps its model, too."""
-ALSO_FORGOTTEN.append(_TEXTS.clear)
+_GENERATIONS = BoundedCache(max_items=8)
+"""For all visitors; each generation holds its model, too."""
+ALSO_FORGOTTEN.append(_GENERATIONS.clear)
 
 
 def generation_of(request: RunRequest, ids: tuple[int, ...]) -> Generation:
-    """Return a text as the model ran it, kept for everybody."""
-    pretrained, source = pretrained_of(request.key), {}
-    if pretrained.kind is ModelKind.ENCODER_DECODER:  # its encoder is called with them
+    """Return the model's run of a text, cached for all visitors."""
+    pretrained, encoder_inputs = pretrained_of(request.key), {}
+    if pretrained.kind is ModelKind.ENCODER_DECODER:  # its encoder reads the input
         inputs = prepared_of(*request).inputs
-        source = {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
-    read = pretrained, request.model_input if source else None, ids
-    return run_once(_TEXTS, read, lambda: generate(pretrained, ids, source))
+        encoder_inputs = {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
+    cache_key = pretrained, request.model_input if encoder_inputs else None, ids
+    return run_once(_GENERATIONS, cache_key, lambda: generate(pretrained, ids, encoder_inputs))
 
 
 def input_ids_of(request: RunRequest) -> tuple[int, ...]:
@@ -95,28 +95,28 @@ def input_ids_of(request: RunRequest) -> tuple[int, ...]:
 
 
 def text_ids(request: RunRequest) -> tuple[int, ...]:
-    """Return the tokens as the visitor left them; those of the input for another model or input than last time."""
-    text, input_ids = WRITING.value, input_ids_of(request)
-    if text.get("of") == LINKED and _fits(text, request, input_ids):
-        text["of"] = _fingerprint(request)
-    elif text.get("of") != _fingerprint(request):
-        WRITING.preset(_nothing_written(request, input_ids))
+    """Return the tokens that the visitor left; those of the input where the model or the input is a new one."""
+    writing, input_ids = WRITING.value, input_ids_of(request)
+    if writing.get("of") == FROM_LINK and _fits(writing, request, input_ids):
+        writing["of"] = _fingerprint(request)
+    elif writing.get("of") != _fingerprint(request):
+        WRITING.preset(_unwritten(request, input_ids))
     return tuple(WRITING.value["ids"])
 
 
-def _nothing_written(request: RunRequest, ids: tuple[int, ...]) -> dict[str, Any]:
+def _unwritten(request: RunRequest, ids: tuple[int, ...]) -> dict[str, Any]:
     return {"of": _fingerprint(request), "ids": list(ids), "n_given": len(ids), "at": None}
 
 
-def _linked(numbers: Any) -> dict[str, Any]:
+def _parse_numbers(numbers: Any) -> dict[str, Any]:
     n_input, at, *ids = numbers
     if not ids or not all(type(number) is int and number >= 0 for number in (n_input, at or 0, *ids)):
         raise ValueError("a text is the number of given tokens, the chosen one or nothing, and the tokens")
-    return {"of": LINKED, "ids": ids, "n_given": min(n_input, len(ids)), "at": at}
+    return {"of": FROM_LINK, "ids": ids, "n_given": min(n_input, len(ids)), "at": at}
 
 
-def _fits(text: Mapping[str, Any], request: RunRequest, input_ids: tuple[int, ...]) -> bool:
-    ids, n_input = text["ids"], text["n_given"]
+def _fits(writing: Mapping[str, Any], request: RunRequest, input_ids: tuple[int, ...]) -> bool:
+    ids, n_input = writing["ids"], writing["n_given"]
     has_tokens = max(ids) < len(pretrained_of(request.key).tokenizer)
     is_readable = has_tokens and len(ids) <= len(input_ids) + WRITTEN_TOKENS.maximum
     return is_readable and n_input <= len(input_ids) and tuple(ids[:n_input]) == input_ids[:n_input]
@@ -126,38 +126,36 @@ def _fingerprint(request: RunRequest) -> str:
     return f"{request.key} {hash(request.model_input)}"
 
 
-def position() -> int:
+def chosen_position() -> int:
     """Return the token after which the expectation is shown, from 0: the last one unless another was chosen."""
-    text = WRITING.value
-    last = len(text["ids"]) - 1
-    return last if text["at"] is None else min(text["at"], last)
+    last, chosen_index = len(WRITING.value["ids"]) - 1, WRITING.value["at"]
+    return last if chosen_index is None else min(chosen_index, last)
 
 
 def select_position(index: int) -> None:
-    text = WRITING.value
-    text["at"] = None if index >= len(text["ids"]) - 1 else index
+    WRITING.value["at"] = None if index >= len(WRITING.value["ids"]) - 1 else index
 
 
 def append_token(token: int, after: int) -> None:
-    """Put a token behind another one and forget what came there; for callbacks."""
-    _cut(after + 1)
+    """Put a token behind another one and drop what followed it; for callbacks."""
+    _truncate(after + 1)
     WRITING.value["ids"].append(token)
 
 
-def back() -> None:
-    _cut(max(len(WRITING.value["ids"]) - 1, 1))
+def remove_last_token() -> None:
+    _truncate(max(len(WRITING.value["ids"]) - 1, 1))
 
 
-def _cut(n: int) -> None:
-    text = WRITING.value
-    text |= {"ids": text["ids"][:n], "n_given": min(text["n_given"], n), "at": None}
+def _truncate(n_tokens: int) -> None:
+    writing = WRITING.value
+    writing |= {"ids": writing["ids"][:n_tokens], "n_given": min(writing["n_given"], n_tokens), "at": None}
 
 
 def restart(request: RunRequest) -> None:
-    """Return to the input, or, where an encoder reads it, to nothing written; for callbacks."""
-    start = input_ids_of(request)
-    written = start[:1] if pretrained_of(request.key).kind is ModelKind.ENCODER_DECODER else start
-    WRITING.value = _nothing_written(request, written)
+    """Return to the input or, where an encoder reads the input, to the first token; for callbacks."""
+    input_ids = input_ids_of(request)
+    has_encoder = pretrained_of(request.key).kind is ModelKind.ENCODER_DECODER
+    WRITING.value = _unwritten(request, input_ids[:1] if has_encoder else input_ids)
 
 
 def why_ended(request: RunRequest, ids: tuple[int, ...]) -> str:
@@ -181,23 +179,23 @@ def why_full(request: RunRequest, ids: tuple[int, ...]) -> str:
 
 _chips = component("token_chips", folder="pages/model")
 N_EXPECTED = 10
-SURE = 1.15  # equally likely tokens: one has about 98 % then
+MIN_UNSURE = 1.15  # equally likely tokens; with fewer, when one has about 98 %, it is almost sure
 MAX_BITS = 12  # a token as surprising as one of 4,096 has the full shade
 
 
 def next_tokens(request: RunRequest) -> None:
     """Draw a text to write on, and what a model expects behind each of its tokens."""
     st.markdown("Click a token to say it, or let the model write.")
-    _write_beside(request, lambda generation: _expectation(generation, bool(why_full(request, generation.ids))))
+    _write_beside(request, lambda generation: _draw_expectation(generation, bool(why_full(request, generation.ids))))
 
 
 def growing_cache(run: ModelRun, request: RunRequest) -> None:
-    """Draw how a trace grows while the model writes, and how large the keys and values are that it keeps for that."""
-    _write_beside(request, lambda generation: _growing(run, generation))
+    """Draw how a trace grows while the model writes, and how large the keys and values are that it caches."""
+    _write_beside(request, lambda generation: _draw_growth(run, generation))
 
 
 def _write_beside(request: RunRequest, draw: Callable[[Generation], None]) -> None:
-    """Draw a text that is written on, each token the likeliest, and beside it what is to be seen of it."""
+    """Draw a text that the model continues, each token the likeliest, and beside it what `draw` shows of it."""
     left, right = st.columns(2, gap="large")
     n_pending, N_PENDING.value = N_PENDING.value, 0
     with left:
@@ -211,13 +209,13 @@ def _write_beside(request: RunRequest, draw: Callable[[Generation], None]) -> No
         except ModelError as error:
             st.info(error_markdown(error))
             return
-        _text(generation)
-        _buttons(request, generation)
+        _draw_text(generation)
+        _draw_buttons(request, generation)
     with right:
         draw(generation)
 
 
-def _buttons(request: RunRequest, generation: Generation) -> None:
+def _draw_buttons(request: RunRequest, generation: Generation) -> None:
     reason = why_ended(request, generation.ids)
 
     def write(label: str, key: str, n_tokens: int, **style: Any) -> None:
@@ -225,22 +223,22 @@ def _buttons(request: RunRequest, generation: Generation) -> None:
 
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         write("Next token", "model_says_one", 1, type="primary")
-        write(f"{AT_ONCE} more", "model_says_more", AT_ONCE)
-        st.button("Back one", key="model_says_back", on_click=back, disabled=len(generation.ids) < 2)
+        write(f"{TOKENS_PER_CLICK} more", "model_says_more", TOKENS_PER_CLICK)
+        st.button("Back one", key="model_says_back", on_click=remove_last_token, disabled=len(generation.ids) < 2)
         st.button("Start again", key="model_says_restart", on_click=restart, args=(request,))
     if reason:
         st.caption(reason)
 
 
-def _text(generation: Generation) -> None:
+def _draw_text(generation: Generation) -> None:
     """Draw the tokens, each as dark as it was surprising, the chosen one framed; a click chooses another."""
     expected_with = (f"expected with {percent(2**-bits)}, {bits:.1f} bits" for bits in generation.bits)
     notes = ["the first token, which nothing expected", *expected_with]
-    shares = [0.0, *(round(min(bits / MAX_BITS, 1.0), 4) for bits in generation.bits)]
+    shades = [0.0, *(round(min(bits / MAX_BITS, 1.0), 4) for bits in generation.bits)]
     key, label = "model_says_text_chips", "The text so far"
     hint = "Orange: a surprise. Click a token for what was expected after it."
-    chosen, colour, n_input = position(), ROLE_COLOURS[Role.CONTEXT], WRITING.value["n_given"]
-    picture = partial(shaded_words, generation.tokens, shares, [colour] * len(shares), chosen=chosen)
+    position, colour, n_input = chosen_position(), ROLE_COLOURS[Role.CONTEXT], WRITING.value["n_given"]
+    picture = partial(shaded_words, generation.tokens, shades, [colour] * len(shades), chosen=position)
     note_picture(picture, f"{label}. {hint}")
 
     def choose_token() -> None:
@@ -249,16 +247,16 @@ def _text(generation: Generation) -> None:
             select_position(index)
 
     tokens = [
-        {"text": text, "share": share, "note": note, "written": index >= n_input}
-        for index, (text, share, note) in enumerate(zip(generation.tokens, shares, notes, strict=True))
+        {"text": text, "share": shade, "note": note, "written": index >= n_input}
+        for index, (text, shade, note) in enumerate(zip(generation.tokens, shades, notes, strict=True))
     ]
-    data = {"tokens": tokens, "chosen": chosen, "colour": colour, "label": label, "hint": hint}
+    data = {"tokens": tokens, "chosen": position, "colour": colour, "label": label, "hint": hint}
     _chips(key=key, data=data, default={"chosen": None}, on_chosen_change=choose_token)
 
 
-def _expectation(generation: Generation, is_full: bool) -> None:
-    """Draw the likeliest tokens after the chosen one; a click says one and forgets what came there."""
-    index = position()
+def _draw_expectation(generation: Generation, is_full: bool) -> None:
+    """Draw the likeliest tokens after the chosen one; a click appends one and drops what followed there."""
+    index = chosen_position()
     likely = expected(generation.logits[index], generation.pretrained.tokenizer, n=N_EXPECTED)
     follows = generation.ids[index + 1] if index + 1 < len(generation.ids) else None
     before = "".join(generation.tokens[max(0, index - 4) : index + 1]).strip()
@@ -274,17 +272,17 @@ def _expectation(generation: Generation, is_full: bool) -> None:
     st.caption(_describe_uncertainty(likely) + ("" if follows is None else " Click another to go on from there."))
 
 
-def _growing(run: ModelRun, generation: Generation) -> None:
-    """Draw the weights of the head that is looked at, or of the nearest that grow with the text."""
+def _draw_growth(run: ModelRun, generation: Generation) -> None:
+    """Draw the weights of the chosen head or, where its layer does not grow with the text, of the last that does."""
     selection, names = chosen(run), generation.recording.names
-    name = run.groups[selection.group][selection.layer].story.name
-    writing = [number for number, name in enumerate(names) if name.split(".")[0] != "encoder" or not run.target_tokens]
-    number = next((number for number in writing if names[number] == name), writing[-1])
-    trace, kind = generation.recording[number], kind_of(names[number])
-    head, view = min(selection.head, trace.n_heads - 1), StepLook(trace.n_queries - 1, size=300)
-    layer = sum(kind_of(name) == kind for name in names[:number])
-    st.markdown(f"A row for each token: {head_name(kind, layer, head)}.")
-    show_numbers(trace, masked_weights(trace, head), "model_says_growing", view, {"title": "Weights"})
+    chosen_name = run.groups[selection.group][selection.layer].story.name
+    growing = [index for index, name in enumerate(names) if name.split(".")[0] != "encoder" or not run.target_tokens]
+    index = next((index for index in growing if names[index] == chosen_name), growing[-1])
+    trace, group = generation.recording[index], kind_of(names[index])
+    head, style = min(selection.head, trace.n_heads - 1), StepLook(trace.n_queries - 1, size=300)
+    layer = sum(kind_of(name) == group for name in names[:index])
+    st.markdown(f"A row for each token: {head_name(group, layer, head)}.")
+    show_numbers(trace, masked_weights(trace, head), "model_says_growing", style, {"title": "Weights"})
     st.caption(
         "The next token adds a row: one new query. Of the earlier ones the model needs only their keys and values."
         f"\n\n{describe_cache(generation)}"
@@ -293,8 +291,8 @@ def _growing(run: ModelRun, generation: Generation) -> None:
 
 def _describe_uncertainty(likely: NextTokens) -> str:
     n_alike = 2**likely.entropy
-    form = ",.0f" if n_alike >= 2.95 else ".1f"
-    unsure = f"As unsure as between {n_alike:{form}} equally likely ones" if n_alike >= SURE else "Almost sure"
+    form = ",.0f" if n_alike >= 2.95 else ".1f"  # 2.95 is rounded to 3.0
+    certainty = f"As unsure as between {n_alike:{form}} equally likely ones" if n_alike >= MIN_UNSURE else "Almost sure"
     subject = f"The other {likely.n_remaining:,} tokens together" if likely.n_remaining > 1 else "The other token"
     remainder = f"{subject}: {percent(likely.remainder)}. " * (likely.n_remaining > 0)
-    return f"{remainder}{unsure} ({likely.entropy:.1f} bits)."
+    return f"{remainder}{certainty} ({likely.entropy:.1f} bits)."

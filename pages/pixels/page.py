@@ -15,35 +15,35 @@ from ui.take_along import take_along
 from ui.try_this import try_this
 
 
-def digit() -> None:
-    """Draw the digit, and what stands below it."""
+def drawing_and_reading() -> None:
+    """Draw the pad, what the network reads on it, and what stands below."""
     last_on_phone("pixels_first", "pixels_presets", "pixels_tools", "desk_pixels_layer")
     with st.container(key="pixels_first"):
-        stage, compare_accuracies = st.columns([1, 1.3], gap="medium")
-    with stage, st.container(key="pixels_stage"):
+        pad_column, comparison_column = st.columns([1, 1.3], gap="medium")
+    with pad_column, st.container(key="pixels_stage"):
         reading_area = st.container(key="pixels_said", gap="xsmall")
         pad = drawing_pad(screen.PAD)
     prepared_drawing = prepared(pad.canvas)
-    is_stale = prepared_drawing.remark is CanvasRemark.EMPTY
-    last_canvas = last_readable(screen.PAD, pad, is_stale).canvas
+    is_empty = prepared_drawing.remark is CanvasRemark.EMPTY
+    last_canvas = last_readable(screen.PAD, pad, is_empty).canvas
     reading = screen.read_drawing(prepared(last_canvas))
     with reading_area:
         draw_reading(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.edited.probabilities)
-        if not is_stale:
+        if not is_empty:
             screen.draw_pixel_map(reading, pad)
-    with compare_accuracies:
+    with comparison_column:
         if remark := remark_on(screen.REMARKS, prepared_drawing.remark, bool(pad.strokes)):
             st.container(key="pixels_notice").info(remark)
         equal_column, worth_column = st.columns([1.5, 1], gap="medium", vertical_alignment="center")
         with equal_column.container(key="pixels_read"):
-            if not is_stale:
+            if not is_empty:
                 screen.draw_equal_map(reading)
         worth_column.container(key=WORTH).caption(screen.worth_text(screen.LAYER.value))
-        guess = all_ten_digits(screen.learned_and_equal, screen.PAD, "pixels_first", screen.equal_weight())
-        try_this(screen.NAME, guess)
+        surprise = all_ten_digits(screen.learned_and_equal, screen.PAD, "pixels_first", screen.equal_weight())
+        try_this(screen.NAME, surprise)
         with st.container(key="desk_pixels_layer"), st.popover("Another map or layer"):
             screen.draw_layer_choice()
-    grey_out("pixels_said", is_stale)
+    grey_out("pixels_said", is_empty)
 
     page_tabs(
         screen.NAME,
@@ -64,4 +64,4 @@ def digit() -> None:
 
 
 page_frame(screen.NAME, screen.page_question())
-page_body(digit)
+page_body(drawing_and_reading)

@@ -22,21 +22,21 @@ from ui.words import text_field
 
 HALVES = {"Without positions": False, "With positions": True}
 """By the titles of the two halves, whether the model gets the position of each piece."""
-HEAP = "The cat is under the table."
+HEAP_SENTENCE = "The cat is under the table."
 ORDERS_KEY = "transformer_orders"
-PICTURED = 24  # numbers of each piece that are drawn
-TRIES = 30  # orders that are tried for a new one
+N_PICTURED = 24  # numbers of each piece that are drawn
+MAX_SEEDS = 30  # seeds that are tried for a new order
 SMALLEST_CHANGE = 0.001  # share below which numbers count as the same
-LOST = "the order is lost"
+ORDER_LOST = "the order is lost"
 
 
-def _order_of(text: str) -> tuple[str, int]:
-    kind, seed = text.split("-")
-    return one_of(("shuffled", "reversed"))(kind), whole_number(seed)
+def _parse_order(text: str) -> tuple[str, int]:
+    arrangement, seed = text.split("-")
+    return one_of(("shuffled", "reversed"))(arrangement), whole_number(seed)
 
 
 ORDER = Field(
-    NAME, "order", ("reversed", 0), address="order", parse=_order_of, text=lambda order: f"{order[0]}-{order[1]}"
+    NAME, "order", ("reversed", 0), address="order", parse=_parse_order, text=lambda order: f"{order[0]}-{order[1]}"
 )
 _two_orders = component("two_orders", folder="pages/transformer")
 _compare_orders = cached_computation(by_model=True)(orders.compare_orders)
@@ -44,38 +44,40 @@ _compare_orders = cached_computation(by_model=True)(orders.compare_orders)
 
 def order_buttons(source: SourceSentence | None) -> None:
     """Draw the buttons that put the words into another order; one that would change nothing is off."""
-    for label, kind, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
-        order = source and _next_order(source, kind)
+    for label, arrangement, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
+        order = source and _next_order(source, arrangement)
         button = partial(st.button, label, f"transformer_{label.lower()}", icon=icon, disabled=not order)
         button(on_click=ORDER.take, args=(order,))
 
 
-def _next_order(source: SourceSentence, kind: str) -> tuple[str, int] | None:
-    """Return an order that differs from the present one and the typed one; None where there is none."""
+def _next_order(source: SourceSentence, arrangement: str) -> tuple[str, int] | None:
+    """Return arrangement and seed of an order that is neither the present one nor the typed one, or None."""
     present_seed, present_words = ORDER.value[1], _second_order(source)[1].words
-    for seed in range(present_seed + 1, present_seed + TRIES) if kind == "shuffled" else (present_seed,):
-        order, candidate, _ = _second_order(source, (kind, seed))
+    seeds = range(present_seed + 1, present_seed + MAX_SEEDS) if arrangement == "shuffled" else (present_seed,)
+    for seed in seeds:
+        order, candidate, _ = _second_order(source, (arrangement, seed))
         if candidate.words != present_words and order != sorted(order):
-            return kind, seed
+            return arrangement, seed
     return None
 
 
 def _second_order(
-    source: SourceSentence, kind_and_seed: tuple[str, int] | None = None
+    source: SourceSentence, arrangement_and_seed: tuple[str, int] | None = None
 ) -> tuple[list[int], SourceSentence, Tensor]:
+    """Return an order of the words, by default the chosen one, with the reordered sentence and its old positions."""
     n = orders.movable_words(source)
-    original, order = range(n), orders.word_order(n, *(kind_and_seed or ORDER.value))
-    if all(source.words[index] == source.words[position] for index, position in zip(order, original, strict=True)):
-        order = [*original]  # words that stand there twice
+    order = orders.word_order(n, *(arrangement_and_seed or ORDER.value))
+    if [source.words[index] for index in order] == list(source.words[:n]):  # only equal words changed places
+        order = [*range(n)]
     return order, *orders.reordered(source, order)
 
 
 def _verdict(is_reordered: bool, changed: Tensor, french: list[str]) -> str:
-    """Return in words what another order does, from the share by which each piece's numbers changed, and the French."""
+    """Say what another order does, from how much each piece's numbers changed and the French of both orders."""
     if not is_reordered:
         return "no other order"
     if float(changed.max()) < SMALLEST_CHANGE:
-        return LOST
+        return ORDER_LOST
     return "other numbers, the same French" if french[0] == french[1] else "each order, its own French"
 
 
@@ -83,35 +85,36 @@ def two_orders(experiment: Experiment) -> None:
     """Draw each piece's numbers in the typed order and in the other, without positions and with them."""
     source = read_source(experiment.text)
     order, reordered, positions = _second_order(source)
-    moved = experiment._replace(edits=orders.reordered_edits(experiment.edits, positions))
+    reordered_experiment = experiment._replace(edits=orders.reordered_edits(experiment.edits, positions))
     comparisons = {
         title: _compare_orders(edited(experiment, with_positions=with_positions), source, order)
         for title, with_positions in HALVES.items()
     }
     n_pieces = len(source.ids) - 1  # the end stays where it is
     states = [each for comparison in comparisons.values() for each in (comparison.states, comparison.shuffled_states)]
-    pictures = orders.as_bytes([each[:n_pieces, :PICTURED] for each in states])
+    pictures = orders.as_bytes([each[:n_pieces, :N_PICTURED] for each in states])  # two for each half
     texts = [base64.b64encode(numbers).decode() for numbers in pictures]
+    changed = {title: comparison.changed[:n_pieces] for title, comparison in comparisons.items()}
+    columns = {title: shares.tolist() for title, shares in changed.items()}
     halves = []
-    for number, (title, comparison) in enumerate(comparisons.items()):
-        if moved == experiment:
+    for number, title in enumerate(HALVES):
+        if reordered_experiment == experiment:
             french = translate_sources(experiment, source, reordered, with_positions=HALVES[title])
         else:
-            inputs = (experiment, source), (moved, reordered)
+            inputs = (experiment, source), (reordered_experiment, reordered)
             french = [translate_sources(*each, with_positions=HALVES[title])[0] for each in inputs]
-        verdict = _verdict(order != sorted(order), comparison.changed[:n_pieces], french)
+        verdict = _verdict(order != sorted(order), changed[title], french)
         halves.append(
             {
                 "title": title,
                 "states": texts[2 * number : 2 * number + 2],
-                "changed": comparison.changed[:n_pieces].tolist(),
+                "changed": columns[title],
                 "french": french,
-                "same": verdict == LOST,
+                "same": verdict == ORDER_LOST,
                 "verdict": verdict,
             }
         )
     labels, new_order = source.labels[:n_pieces], next(iter(comparisons.values())).order[:n_pieces].tolist()
-    columns = {title: comparison.changed[:n_pieces].tolist() for title, comparison in comparisons.items()}
     drawing = partial(bar_table, [labels[piece] for piece in new_order], columns, (GREY, ROLE_COLOURS[Role.QUERY]))
     note_picture(drawing, "How far each word's numbers changed")
     with st.container(key=ORDERS_KEY):
@@ -121,14 +124,14 @@ def two_orders(experiment: Experiment) -> None:
                 "labels": labels,
                 "word_of": source.word_of[:n_pieces],
                 "order": new_order,
-                "width": PICTURED,
+                "width": N_PICTURED,
                 "ways": halves,
             },
         )
 
 
 def draw_edited_note(experiment: Experiment) -> None:
-    """Where attention is changed, say so, and what the model says as trained."""
+    """Say that attention is changed, if it is, and what the model says as trained."""
     if not experiment.edits:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -139,10 +142,10 @@ def draw_edited_note(experiment: Experiment) -> None:
 
 
 def surprise(text: str) -> TryThis:
-    """Return the page's surprise: a heap of words becomes the same French sentence."""
+    """Return the page's surprise: without positions a heap of words becomes the same French as the sentence."""
 
     def act() -> None:
-        text_field(NAME).value = HEAP
+        text_field(NAME).value = HEAP_SENTENCE
         ORDER.value = "shuffled", 0
         EDITS.reset()
 
@@ -159,8 +162,8 @@ def surprise(text: str) -> TryThis:
         return (1 if heap_french else 2), f"*{heap}* becomes *{heap_french}*"
 
     return TryThis(
-        f"Shuffle *{HEAP}*",
-        f"*{HEAP}* is thrown into a heap. What does the transformer without positions say?",
+        f"Shuffle *{HEAP_SENTENCE}*",
+        f"*{HEAP_SENTENCE}* is thrown into a heap. What does the transformer without positions say?",
         ("The same French as before", "A heap of French words", "Nothing"),
         act,
         outcome,

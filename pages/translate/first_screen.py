@@ -29,11 +29,11 @@ from ui.skeleton import live
 from ui.state import Field, following, one_of, widget_value
 from ui.try_this import TRIED, TryThis
 
-FIRST_CONTRAST = -1  # instead of the row of a word: the first word that only the lower model says
-EQUAL_WEIGHTS_RANGE = 1e-3  # weights that differ by less are called alike
+FIRST_CONTRAST = -1  # in place of a row: the first word that only the lower model says
+EQUAL_WEIGHTS_RANGE = 1e-3  # weights of a word that differ by less count as equal
 
 
-def _named_models(text: str) -> dict[str, str]:
+def _parse_models(text: str) -> dict[str, str]:
     names = [*text.split(","), "", ""]
     return {
         slot: name if name in network.TRANSLATORS else network.FIRST[slot]
@@ -46,18 +46,18 @@ MODELS = Field(
     "models",
     network.FIRST,
     address="models",
-    parse=_named_models,
+    parse=_parse_models,
     text=lambda names: ",".join(names.values()),
 )
 FOCUS = Field(network.NAME, "focus", "lower", address="focus", parse=one_of(network.FIRST))
-ALL = Field(network.NAME, "all", False, address="all")
+ALL_MODELS = Field(network.NAME, "all", False, address="all")
 WORDS = Player(WORD, seconds=1.6, modifier="Shift+")
 STEPS = Stepper(network.NAME)
-LONGER, CAT = TRANSLATE["Two animals"], "chat"
+LONGER_SENTENCE, CAT = TRANSLATE["Two animals"], "chat"
 
 
-def first_screen() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the containers of the sentence and of its translations: beside each other, in a lecture below."""
+def input_and_output_columns() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the containers of the sentence and of its translations, side by side; in a lecture one below the other."""
     if LECTURE.value:
         return st.container(key="translate_in_a_row", horizontal=True), st.container()
     input_column, output_column = st.columns([1, 2.25], gap="medium")
@@ -65,9 +65,9 @@ def first_screen() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def sentence_input() -> str:
-    """Draw the box for the sentence; return the sentence, or the last one that could be read."""
+    """Draw the box for the sentence and remarks on it; return the sentence, or the last one that could be read."""
     sentence = words.sentence_box(network.NAME, TRANSLATE, on_change=_on_sentence)
-    text = words.readable_sentence(network.NAME, sentence, LONGER, "translate_pair", "translate_list")
+    text = words.readable_sentence(network.NAME, sentence, LONGER_SENTENCE, "translate_pair", "translate_list")
     words.reading_remarks(read_source(text))
     return text
 
@@ -78,32 +78,32 @@ def _on_sentence() -> None:
 
 
 def longer_sentence() -> TryThis:
-    """Return the page's surprise: a longer sentence, of which one vector keeps too little."""
+    """Return the page's surprise: of a longer sentence one vector keeps too little."""
 
     def act() -> None:
-        words.text_field(network.NAME).value, MODELS.value = LONGER, network.FIRST
+        words.text_field(network.NAME).value, MODELS.value = LONGER_SENTENCE, network.FIRST
         network.EDITS.reset()
         WORD.value = FIRST_CONTRAST
-        force_french_of_example(LONGER)
+        force_french_of_example(LONGER_SENTENCE)
 
     def outcome() -> tuple[int, str]:
         names = network.FIRST.values()
         without, attentive = (
-            network.changed_translation(name, LONGER, forced_pieces()).translation.text for name in names
+            network.changed_translation(name, LONGER_SENTENCE, forced_pieces()).translation.text for name in names
         )
-        keeps_cat = CAT in without, CAT in attentive
-        option = [(True, False), (False, True), (True, True), (False, False)].index(keeps_cat)
-        lost = "One vector forgets the cat:" if keeps_cat == (False, True) else "One vector:"
+        has_cat = CAT in without, CAT in attentive
+        option = [(True, False), (False, True), (True, True), (False, False)].index(has_cat)  # as in the options below
+        subject = "One vector forgets the cat:" if has_cat == (False, True) else "One vector:"
         return (
             option,
-            f"{lost}{_english_gloss(without)} *{without}* Attention:{_english_gloss(attentive)} *{attentive}*",
+            f"{subject}{_english_gloss(without)} *{without}* Attention:{_english_gloss(attentive)} *{attentive}*",
         )
 
-    if (words.text_field(network.NAME).value, MODELS.value) != (LONGER, network.FIRST):
-        TRIED[network.NAME].reset()  # what came of a guess was about another sentence or other models
+    if (words.text_field(network.NAME).value, MODELS.value) != (LONGER_SENTENCE, network.FIRST):
+        TRIED[network.NAME].reset()  # the verdict on a guess was about another sentence or other models
     return TryThis(
         "a longer sentence",
-        f"*{LONGER}* Who says where the **cat** is?",
+        f"*{LONGER_SENTENCE}* Who says where the **cat** is?",
         ("one vector", "attention", "both", "neither"),
         act,
         outcome,
@@ -117,7 +117,7 @@ def _english_gloss(french: str) -> str:
 
 
 def compare_two_models(text: str) -> dict[str, TracedTranslation]:
-    """Draw two models at the present word, and the buttons that go from word to word; return the models that load."""
+    """Draw two models at the present word, and buttons that go from word to word; return those that load, by slot."""
     models = {
         slot: network.changed_translation(name, text, forced_pieces())
         for slot, name in MODELS.value.items()
@@ -125,7 +125,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
     }
     if models:
         if WORD.value == FIRST_CONTRAST:
-            WORD.value = next(iter(_words_only_in(models, "lower")), 0)
+            WORD.value = next(iter(_unique_rows(models, "lower")), 0)
         WORD.clamp(0, len(stepped_model(models).view.target) - 1)
         rows = _stop_rows(models)
         if WORDS.plays:
@@ -142,45 +142,51 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
 
 def stepped_model(models: Mapping[str, TracedTranslation]) -> TracedTranslation:
     """Return the model whose words are stepped through."""
-    return models.get(FOCUS.value) or next(iter(models.values()))
+    return models[_stepped_slot(models)]
+
+
+def _stepped_slot(models: Mapping[str, TracedTranslation]) -> str:
+    return FOCUS.value if FOCUS.value in models else next(iter(models))
 
 
 def _follow_play(rows: Sequence[int]) -> None:
     row = WORD.value
     WORDS.advance_if_due(rows)
     if row != WORD.value or not WORDS.plays:
-        st.rerun()  # all that stands below follows the word
+        st.rerun()  # the rest of the page follows the word
 
 
-def _words_only_in(models: Mapping[str, TracedTranslation], slot: str) -> list[int]:
-    target_of = {name: traced.view.target for name, traced in models.items()}
-    rival_target = next((target for name, target in target_of.items() if name != slot), target_of[slot])
-    return words_only_in(target_of[slot], rival_target)
+def _unique_rows(models: Mapping[str, TracedTranslation], slot: str) -> list[int]:
+    """Return the rows of the words that the model in this slot says and the other one does not."""
+    target = models[slot].view.target
+    rival_target = next((traced.view.target for name, traced in models.items() if name != slot), target)
+    return words_only_in(target, rival_target)
 
 
 def _stop_rows(models: Mapping[str, TracedTranslation]) -> Sequence[int]:
     """Return the rows at which stepping stops: all; in a lecture the present one and those that show something.
 
-    Those are the words that only the stepped model says, and those that look back: at an earlier source word than the
+    These are the words that only the stepped model says, and those that look back, at an earlier source word than the
     target word before them does.
     """
-    slot = FOCUS.value if FOCUS.value in models else next(iter(models))
+    slot = _stepped_slot(models)
     heaviest = models[slot].view.weights.argmax(1).tolist()
     if not LECTURE.value:
         return range(len(heaviest))
     backward_rows = (row for row in range(1, len(heaviest)) if heaviest[row] < heaviest[row - 1])
-    return sorted({WORD.value, *_words_only_in(models, slot), *backward_rows})
+    return sorted({WORD.value, *_unique_rows(models, slot), *backward_rows})
 
 
 def _headline(models: Mapping[str, TracedTranslation], slot: str, text: str) -> str:
-    """Return Markdown: what is lost in a translation or, where it may look back, what the present word looks at.
+    """Return Markdown on a model's translation.
 
-    It begins with whether the French is given, and ends with how long the network was trained if not equally long.
+    Whether its French is given; what it lost or, where it may look back, what the present word looks at; how long its
+    network was trained, if not as long as the other one.
     """
     traced = models[slot]
-    trained_unequally = len({network.passes(model.translator) for model in models.values()}) > 1
-    trained = f"It learned for {network.passes(traced.translator)} over the data." if trained_unequally else ""
-    return " ".join(filter(None, (forced_words_note(traced), _describe_word(traced, text), trained)))
+    is_equally_trained = len({network.passes(model.translator) for model in models.values()}) == 1
+    training = "" if is_equally_trained else f"It learned for {network.passes(traced.translator)} over the data."
+    return " ".join(filter(None, (forced_words_note(traced), _describe_word(traced, text), training)))
 
 
 def _describe_word(traced: TracedTranslation, text: str) -> str:
@@ -197,8 +203,8 @@ def _describe_word(traced: TracedTranslation, text: str) -> str:
 def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -> None:
     traced = models.get(slot)
     name = MODELS.value[slot]
-    listed = network.TRANSLATORS if ALL.value else {*network.LISTED, *MODELS.value.values()}
-    names = network.TRANSLATORS if ALL.value else network.TRANSLATORS | {"dot": "with attention"}
+    listed = network.TRANSLATORS if ALL_MODELS.value else {*network.LISTED, *MODELS.value.values()}
+    names = network.TRANSLATORS if ALL_MODELS.value else network.TRANSLATORS | {"dot": "with attention"}
     switch = st.container(horizontal=True, gap="medium", vertical_alignment="center", key=f"translate_switch_{slot}")
     switch.segmented_control(
         f"Model in the {slot} place",
@@ -214,10 +220,10 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")
         return
     switch.markdown(_headline(models, slot, text), width="content")
-    rival_lacks = _words_only_in(models, slot)
+    unique_rows = _unique_rows(models, slot)
     unfinished = "" if traced.translation.finished else "not finished"
     with st.container(key=f"translate_says_{slot}"):
-        st.html(read_back(traced.translation.text, text, traced.view.target[:-1], rival_lacks))
+        st.html(read_back(traced.translation.text, text, traced.view.target[:-1], unique_rows))
     with st.container(key=f"tells_translate_{slot}"):
         words.aligned_words(
             f"translate_{slot}",
@@ -230,7 +236,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
             axes=(traced.trace.story.query_axis.name, "source words") if slot == FOCUS.value else None,
             on_choose=partial(_on_target_word, slot, traced, text),
             cuts=not traced.view.is_single,
-            highlighted=rival_lacks,
+            highlighted=unique_rows,
         )
 
 
@@ -243,23 +249,23 @@ def _on_target_word(slot: str, traced: TracedTranslation, text: str) -> None:
 
 
 def list_translations(text: str) -> None:
-    """Draw what all models say in one list, if a visitor wants it."""
-    if not ALL.value:
+    """Draw what all models say in one list, if the visitor has switched it on."""
+    if not ALL_MODELS.value:
         return
     rows = []
     for translator in network.TRANSLATORS:
         css_class = "one shown" if translator in MODELS.value.values() else "one"
-        certainty, french, back = "", "<i>cannot be loaded</i>", ""
+        certainty, french, gloss = "", "<i>cannot be loaded</i>", ""
         if not network.why_missing(translator):
             translation = network.translation(translator, text, forced_pieces())
             share = probability_per_word(translation.probabilities, len(translation.word_labels))
             certainty, french = f"{percent(share)} sure per word", html.escape(translation.text) or "(nothing)"
-            back = f'<div class="back">{html.escape(_english_gloss(translation.text))}</div>'
-        marks = network.TRANSLATORS[translator], network.passes(translator), "French given" if forced_pieces() else ""
-        name = ", ".join(filter(None, marks))
+            gloss = f'<div class="back">{html.escape(_english_gloss(translation.text))}</div>'
+        training, forcing = network.passes(translator), "French given" if forced_pieces() else ""
+        heading = ", ".join(filter(None, (network.TRANSLATORS[translator], training, forcing)))
         rows.append(
-            f'<div class="{css_class}"><div class="top"><span>{name}</span><span>{certainty}</span></div>'
-            f'<div class="fr" lang="fr">{french}</div>{back}</div>'
+            f'<div class="{css_class}"><div class="top"><span>{heading}</span><span>{certainty}</span></div>'
+            f'<div class="fr" lang="fr">{french}</div>{gloss}</div>'
         )
     with st.container(key="translate_list"):
         st.html(f'<div class="said-by-all">{"".join(rows)}</div>')

@@ -32,43 +32,35 @@ from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 
 _vector_similarities = cached_computation(by_model=True)(vector_similarities)
+MAX_CELL, MAX_HEATMAP = 38, 400  # sides of a cell and of a heatmap, screen pixels
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
-FIXED = "One key gets all the weight, and the context never changes: this one vector has to hold the whole sentence."
-NO_WEIGHTS = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
+KEY_NOTE = "One key gets all the weight, and the context never changes: this one vector has to hold the whole sentence."
+DOT_NOTE = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
 
 
 def translate_steps(traced: TracedTranslation, row: int) -> None:
     """Draw the stepper over the trace, and the present step at the present word."""
     trace, view = traced.trace, traced.view
     query = view.first_piece[row]
-    is_unfinished, pieces = view.target[row] == NEXT_LABEL, view.pieces_of[row]
-    st.markdown(
-        f"**{TRANSLATORS[traced.translator].capitalize()}, word {row + 1} of {len(view.target)}**: "
-        + (
-            "what comes next?"
-            if is_unfinished
-            else f"the decoder is {_verb(traced, row)} to say **{as_markdown(view.target[row])}**."
-        )
-        + (f" Here: its first piece, {as_markdown(pieces[0])}." if len(pieces) > 1 else "")
-    )
+    st.markdown(_describe_row(traced, row))
     head = min(HEAD.value, trace.n_heads - 1)
     if not (step := STEPS.draw(trace, query, head)):
         return
     text_column, matrix_column = st.columns([1, 1.3], gap="large")
     with text_column:
         if trace.n_heads > 1:
-            head = single_choice("Head", HEAD, {head: str(head + 1) for head in range(trace.n_heads)}, wrap=True)
+            head = single_choice("Head", HEAD, {index: str(index + 1) for index in range(trace.n_heads)}, wrap=True)
         show_words(trace, step, head, query, NAME)
         if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
-            note(FIXED)
+            note(KEY_NOTE)
         if traced.translator == "dot" and step.role is Role.SCORES:
-            note(NO_WEIGHTS)
+            note(DOT_NOTE)
     with matrix_column:
 
         def shows_sum(step: Step) -> bool:
             return step.name == "context" and trace.n_keys > 1
 
-        def step_look(step: Step) -> StepLook:
+        def step_style(step: Step) -> StepLook:
             marked = query if step.row_axis is trace.story.query_axis else described_key(trace, head, query, NAME)
             return StepLook(marked, size=240 if shows_sum(step) else 330)
 
@@ -76,45 +68,52 @@ def translate_steps(traced: TracedTranslation, row: int) -> None:
             WORD.value = bisect(view.first_piece, piece) - 1
             run_parts(BODY)
 
-        chooses = on_cell if step.row_axis is trace.story.query_axis else None
-        show_step_chart(trace, step, head, step_look, NAME, stepper=STEPS, on_choose=chooses)
+        on_choose = on_cell if step.row_axis is trace.story.query_axis else None
+        show_step_chart(trace, step, head, step_style, NAME, stepper=STEPS, on_choose=on_choose)
         if shows_sum(step):
             section("Multiplied vectors: each state times its weight", Role.VALUE)
             weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
             vectors = weights[:, None] * trace.value_of(head)
             description = f"{len(labels)} states, each times its weight, and the context that they add up to"
-            _collapse(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), description)
+            _draw_weighted_sum(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), description)
 
 
-def _verb(traced: TracedTranslation, row: int) -> str:
-    return "made" if row < n_forced_words(traced) else "about"
+def _describe_row(traced: TracedTranslation, row: int) -> str:
+    target, pieces = traced.view.target, traced.view.pieces_of[row]
+    verb = "made" if row < n_forced_words(traced) else "about"
+    action = f"the decoder is {verb} to say **{as_markdown(target[row])}**."
+    if target[row] == NEXT_LABEL:
+        action = "what comes next?"
+    first_piece = f" Here: its first piece, {as_markdown(pieces[0])}." if len(pieces) > 1 else ""
+    return f"**{TRANSLATORS[traced.translator].capitalize()}, word {row + 1} of {len(target)}**: {action}{first_piece}"
 
 
-def _collapse(
+def _draw_weighted_sum(
     labels: Sequence[str], vectors: np.ndarray, weights: np.ndarray, context: np.ndarray, description: str
 ) -> None:
     """Draw vectors, the weight of each, and their weighted sum."""
     ramp, n = signed_ramp(vectors), len(labels)
-    states, sum_image = (
+    vectors_style, sum_style = (
         f"--rows:url({picture_address(matrix_png(matrix, ramp))})" for matrix in (vectors, context[None])
     )
     rows = "".join(
-        f'<span>{html.escape(word)}</span><em style="--at:{row / max(1, n - 1)}"></em>'
+        f'<span>{html.escape(label)}</span><em style="--at:{row / max(1, n - 1)}"></em>'
         f'<i style="--share:{weight}" title="{percent(weight)}"></i>'
-        for row, (word, weight) in enumerate(zip(labels, weights.tolist(), strict=True))
+        for row, (label, weight) in enumerate(zip(labels, weights.tolist(), strict=True))
     )
     st.html(
-        f'<div class="collapse" role="img" aria-label="{description}" style="{states}; --n:{n}">{rows}'
+        f'<div class="collapse" role="img" aria-label="{description}" style="{vectors_style}; --n:{n}">{rows}'
         f'<b>weighted sum of {n} ↓</b><span class="sum">context</span>'
-        f'<em style="{sum_image}; --n:1; --at:0"></em></div>'
+        f'<em style="{sum_style}; --n:1; --at:0"></em></div>'
     )
 
 
-def alignments(models: Mapping[str, TracedTranslation], text: str) -> None:
-    """Draw the alignments of the models as heatmaps on one colour scale; say whether attention follows similarity."""
-    columns = st.columns([4 if traced.view.is_single else 9 for traced in models.values()], gap="large")
+def draw_alignments(models: Mapping[str, TracedTranslation], text: str) -> None:
+    """Draw each model's alignment as a heatmap, all on one colour scale; say whether attention follows likeness."""
+    widths = [4 if traced.view.is_single else 9 for traced in models.values()]  # one vector has no heatmap
+    columns = st.columns(widths, gap="large")
     longest = max(max(len(traced.view.target), len(traced.view.source)) for traced in models.values())
-    cell = min(38, 400 / longest)
+    cell = min(MAX_CELL, MAX_HEATMAP / longest)
     for (slot, traced), column in zip(models.items(), columns, strict=True):
         view = traced.view
         with column:
@@ -150,32 +149,33 @@ def _describe_alignment(traced: TracedTranslation) -> str:
 def _closest_words(traced: TracedTranslation, text: str) -> dict[int, int]:
     """Return, for each row with a French word, the index of the English word whose vector is most similar."""
     similarities = _vector_similarities(model_of(traced.translator), read_source(text), traced.translation, traced.view)
-    spoken_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
-    return {row: int(similarities[row].argmax()) for row in spoken_rows}
+    lettered_rows = [row for row, label in enumerate(traced.view.target[:-1]) if any(map(str.isalnum, label))]
+    return {row: int(similarities[row].argmax()) for row in lettered_rows}
 
 
 def _draw_meaning_and_order(traced: TracedTranslation, closest: Mapping[int, int]) -> None:
-    """Say of which words the vectors are alike, and whether the order of words turns round in this sentence."""
+    """Say how often attention follows the closest word, and which neighbours change their order in this sentence."""
     view, heaviest = traced.view, traced.view.weights.argmax(1).tolist()
-    n = sum(heaviest[row] == english_word for row, english_word in closest.items())
-    exception = "" if n == len(closest) else ": closeness alone does not say where it looks"
+    n_heaviest = sum(heaviest[row] == english_word for row, english_word in closest.items())
+    exception = "" if n_heaviest == len(closest) else ": closeness alone does not say where it looks"
     grammar = "No two French neighbours look at two English neighbours the other way round here."
-    rows = (row for row in list(closest)[:-1] if row + 1 in closest)
-    row = next((row for row in rows if heaviest[row + 1] == heaviest[row] - 1), None)
+    first_rows = (row for row in list(closest)[:-1] if row + 1 in closest)
+    row = next((row for row in first_rows if heaviest[row + 1] == heaviest[row] - 1), None)
     if row is not None:
         neighbours = view.target[row : row + 2], view.keys[heaviest[row + 1] :][:2]
         french, english = map(" ".join, neighbours)
         grammar = f"*{as_markdown(french)}* looks at *{as_markdown(english)}* the other way round."
     st.caption(
         "**Same meaning?** Framed is the English word whose vector is most similar to the French word's. It is the "
-        f"heaviest for {n} of {len(closest)}{exception}.\n\n**Grammar?** {grammar}"
+        f"heaviest for {n_heaviest} of {len(closest)}{exception}.\n\n**Grammar?** {grammar}"
     )
 
 
-OUTPUTS = {"read_out": "layer", "output": "word"}
+LIT_OUTPUTS = {"read_out": "layer", "output": "word"}
+"""What lights up in the picture of the network, by the name of the step of its output."""
 
 
-def unrolled(traced: TracedTranslation, row: int) -> None:
+def draw_unrolled(traced: TracedTranslation, row: int) -> None:
     """Draw the network at the present word, with the present step lit, beside what that step does."""
     if traced.translator == "transformer":
         st.info("The transformer has no recurrent network to unroll. Take another model above.")
@@ -189,15 +189,15 @@ def unrolled(traced: TracedTranslation, row: int) -> None:
     if not traced.view.is_single:
         scores, weights = (to_array(matrix_of(0, [query])[0]) for matrix_of in (trace.scores, trace.weights))
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
-    lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
+    lit = LIT_OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
     chart = unrolled_chart(source, target, query, lit, scores, weights)
     draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", on=picture)
     with text_column:
         show_step_heading(step)
-        fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
+        predecessor = f"**{as_markdown(target[query - 1])}**" if query else "the start"
         verb = "is made to say" if row < n_forced_words(traced) else "says"
         n, french = len(traced.view.target), as_markdown(target[query])
-        text = f"Word {row + 1} of {n}: {fed}, the decoder {verb} **{french}**."
+        text = f"Word {row + 1} of {n}: fed {predecessor}, the decoder {verb} **{french}**."
         if row + 1 < n:
             text += " The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets that too."
         st.markdown(text)
@@ -205,15 +205,15 @@ def unrolled(traced: TracedTranslation, row: int) -> None:
             note("Nothing is scored: the two ends of the reading are handed over, the same at every word.")
 
 
-SNAPSHOTS, MODEL = "translator-additive", "translator-dot"
+SNAPSHOT_MODEL, DOT_MODEL = "translator-additive", "translator-dot"
 _collapsed = cached_computation(by_model=True)(collapse)
 N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, MAX_WORDS))
 MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
 
-def any_length(text: str) -> None:
-    """Draw n encoder states, the one vector that becomes of them, and what laying them end to end would cost."""
-    model, why = model_or_none(MODEL)
+def draw_any_length(text: str) -> None:
+    """Draw n encoder states, their weighted sum, and what it would cost to lay them end to end instead."""
+    model, why = model_or_none(DOT_MODEL)
     if model is None:
         st.info(f"The network with dot attention is not there. {why}")
         return
@@ -223,7 +223,7 @@ def any_length(text: str) -> None:
         collapsed = _collapsed(model, text, n)
         states, weights, context = map(to_array, (collapsed.states, collapsed.weights, collapsed.context))
         description = f"{len(collapsed.words)} encoder states and their weighted sum"
-        _collapse(collapsed.words, states, weights, context, description)
+        _draw_weighted_sum(collapsed.words, states, weights, context, description)
         again = " Where the sentence ends, it begins again." * (n > len(english_words(text)))
         st.caption(f"Bars: the weights of dot attention before the first French word.{again}")
     with numbers:
@@ -240,66 +240,68 @@ def any_length(text: str) -> None:
         )
 
 
-def training_tab() -> None:
+def draw_training() -> None:
     """Draw the alignments of three sentences, their French given, at a moment of the additive model's training."""
     try:
-        learned = _learned()
+        sentences = _learned_sentences()
     except WeightsError as error:
         st.info(f"The alignments that were kept in training are not there. {error_markdown(error)}")
         return
-    moments = learned[0].moments
+    moments = sentences[0].moments
     MOMENT.clamp(0, len(moments) - 1)
     text_column, slider = st.columns([1, 1.4], gap="large", vertical_alignment="center")
     with slider:
         labels = [f"{moment.step:,}" for moment in moments]
         moment = MOMENT.widget(st.select_slider, "Updates so far", range(len(moments)), format_func=labels.__getitem__)
-    mean = sum(pair.moments[moment].sharpness for pair in learned) / len(learned)
+    mean = sum(sentence.moments[moment].sharpness for sentence in sentences) / len(sentences)
     text_column.markdown(
         "Nobody tells the model which words belong together. Here it has additive attention, and the French is given. "
         f"Sharpness: **{percent(mean)}** (0% looks everywhere alike, 100% at one word)."
     )
-    for number, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
-        chart = alignment_chart(to_array(pair.moments[moment].weights), pair.target, pair.source, size=270)
-        alt = f"Alignment after {pair.moments[moment].step:,} updates: {' '.join(pair.source[:-1])}"
+    columns = st.columns(len(sentences), gap="medium")
+    for number, (column, sentence) in enumerate(zip(columns, sentences, strict=True)):
+        chart = alignment_chart(to_array(sentence.moments[moment].weights), sentence.target, sentence.source, size=270)
+        alt = f"Alignment after {sentence.moments[moment].step:,} updates: {' '.join(sentence.source[:-1])}"
         draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, on=column)
 
 
 @cached_computation()
-def _learned() -> list[Learning]:
-    return learning_of(load_snapshots(SNAPSHOTS))
+def _learned_sentences() -> list[Learning]:
+    return learning_of(load_snapshots(SNAPSHOT_MODEL))
 
 
-SCORES = ("additive", "dot", "general")
+GENDER_TRANSLATORS = ("additive", "dot", "general")
 _gender_probability = cached_computation(by_model=True)(gender_probability)
 
 
-def grammar(models: Mapping[str, TracedTranslation], text: str) -> None:
+def draw_grammar(models: Mapping[str, TracedTranslation], text: str) -> None:
     """Draw how likely both genders of an article are with English words barred, and figures of held-out sentences."""
-    traced = next((model for model in models.values() if model.translator in SCORES), None)
+    traced = next((model for model in models.values() if model.translator in GENDER_TRANSLATORS), None)
     if traced is None:
         st.info("Choose additive, dot or general attention above: their articles are tried here.")
         return
     article = next(gendered_words(traced.view), None)
     if article is None:
-        st.info(f"{_no_article(traced.view.target)} Try *The red car is here.*")
+        st.info(f"{_why_no_article(traced.view.target)} Try *The red car is here.*")
     else:
         view = traced.view
-        likely = _gender_probability(model_of(traced.translator), read_source(text), traced.translation, view, article)
+        model, source = model_of(traced.translator), read_source(text)
+        probabilities = _gender_probability(model, source, traced.translation, view, article)
         noun, heaviest = (as_markdown(view.source[column]) for column in (article.noun, article.heaviest))
-        noun_share, heaviest_share = (
+        noun_weight, heaviest_weight = (
             percent(float(view.weights[article.row, column])) for column in (article.noun, article.heaviest)
         )
         paragraph(
             f"**{article.form} or {article.opposite}?** Before *{as_markdown(view.target[article.row + 1])}*, "
-            f"{article.form} looks at *{heaviest}* ({heaviest_share}) and at the noun, *{noun}* ({noun_share})."
+            f"{article.form} looks at *{heaviest}* ({heaviest_weight}) and at the noun, *{noun}* ({noun_weight})."
         )
         variants = "as learned", f"{noun} barred", f"{heaviest} barred", "each English word read alone"
-        rows = [(name, percent(share), percent(1 - share)) for name, share in zip(variants, likely, strict=True)]
+        rows = [(name, percent(share), percent(1 - share)) for name, share in zip(variants, probabilities, strict=True)]
         figures_table(("", article.form, article.opposite), *rows)
     _draw_grammar_figures(traced.translator)
 
 
-def _no_article(target: Sequence[str]) -> str:
+def _why_no_article(target: Sequence[str]) -> str:
     """Say why no article is tried: there is none, or its noun looks at no English noun."""
     if form := next((word for word in target if word.lower() in OPPOSITE), ""):
         return (

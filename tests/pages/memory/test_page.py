@@ -22,7 +22,7 @@ from attention_core.inference.encoder_states import cut
 from attention_core.inference.translation import read_source, translate
 from attention_core.models import build
 from attention_core.weights import FOLDER, read_card, write_weights
-from pages.memory.tabs import FIRST, NARROW, READER, STATE_ONLY
+from pages.memory.tabs import FIRST_PASSAGE, NARROW, READER, STATE_ONLY
 from tests.support.app import (
     bodies,
     changes_of_weights,
@@ -276,7 +276,7 @@ def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page
 
 def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     open_tab(page, "own")
-    given = cut(FIRST)
+    given = cut(FIRST_PASSAGE)
     model = load(READER, "cpu")
     learned = model.trace(given.ids, given.labels).weights(0, [len(given.ids) - 1])[0]
     heaviest = int(learned.argmax())
@@ -373,7 +373,7 @@ def test_shares_say_where_they_stand_that_they_tell_no_more_than_chance(trained)
 
 def test_a_row_is_chosen_though_its_piece_comes_twice(page):
     open_tab(page, "own")
-    labels = cut(FIRST).labels
+    labels = cut(FIRST_PASSAGE).labels
     first = labels.index(" uncle")
     assert labels.count(" uncle") == 2
     page.selectbox(key="memory_asks").set_value(first).run()

@@ -276,8 +276,8 @@ def test_a_drawing_that_comes_along_is_read_back_by_the_nine_others(page, monkey
     from pages.pixels import tabs
 
     fitted = []
-    original = tabs._read_back
-    monkeypatch.setattr(tabs, "_read_back", lambda *given: fitted.append(len(given[2])) or original(*given))
+    original = tabs._compute_readouts
+    monkeypatch.setattr(tabs, "_compute_readouts", lambda *given: fitted.append(len(given[2])) or original(*given))
     open_tab(page, "kept")
     assert fitted == [9]
 
@@ -352,7 +352,7 @@ def test_what_is_said_of_a_layer_is_what_its_cards_and_its_first_drawing_say(pag
 def test_a_share_of_more_than_all_is_explained_and_halves_are_alike(ink, words):
     from pages.pixels import tabs
 
-    assert tabs._larger(ink) == words
+    assert tabs._describe_larger_share(ink) == words
 
 
 def test_what_began_with_a_head_start_is_never_called_random(page):
