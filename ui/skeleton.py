@@ -21,7 +21,7 @@ from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.parts import BODY, PART_NAMES, run_parts
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
-from ui.try_this import take_back
+from ui.try_this import undo_surprise
 
 if TYPE_CHECKING:
     from ui.player import Player
@@ -95,8 +95,8 @@ def live(
     """
     if name:
         PART_NAMES.value.add(name)
-    plays, run = any(player.plays for player in players), guarded(draw)
-    seconds, clocks = next((player.seconds for player in players if player.plays), beat), CLOCKS.value
+    plays, run = any(player.is_playing for player in players), guarded(draw)
+    seconds, clocks = next((player.seconds for player in players if player.is_playing), beat), CLOCKS.value
     had_clock, clocks[draw.__qualname__] = clocks.get(draw.__qualname__), seconds
     if had_clock and seconds is None:
         st.rerun()  # all: a part's clock ends with a run of all
@@ -104,7 +104,7 @@ def live(
     @wraps(draw)
     def ticking(*args: Any) -> None:
         run(*args)
-        if plays and not any(player.plays for player in players):
+        if plays and not any(player.is_playing for player in players):
             st.rerun()
 
     st.fragment(ticking, run_every=seconds, key=name or None)(*args)
@@ -167,8 +167,8 @@ def _screens(name: str, screens: list[Tab]) -> None:
 
 
 def _follow_screen(name: str) -> None:
-    if OPEN_TAB[name].value != TOP and take_back(name):
-        run_parts()  # the whole page, which follows it
+    if OPEN_TAB[name].value != TOP and undo_surprise(name):
+        run_parts()  # the whole page, which reads the restored address
 
 
 def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:

@@ -128,7 +128,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
             WORD.value = next(iter(_words_only_in(models, "lower")), 0)
         WORD.clamp(0, len(stepped_model(models).view.target) - 1)
         rows = _stop_rows(models)
-        if WORDS.plays:
+        if WORDS.is_playing:
             live(_follow_play, rows, players=(WORDS,))
     for slot in network.FIRST:
         _draw_model(slot, text, models)
@@ -148,7 +148,7 @@ def stepped_model(models: Mapping[str, TracedTranslation]) -> TracedTranslation:
 def _follow_play(rows: Sequence[int]) -> None:
     row = WORD.value
     WORDS.advance_if_due(rows)
-    if row != WORD.value or not WORDS.plays:
+    if row != WORD.value or not WORDS.is_playing:
         st.rerun()  # all that stands below follows the word
 
 

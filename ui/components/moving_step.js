@@ -1,5 +1,5 @@
 // A step whose numbers a click chooses. Streamlit sends a step's text apart from its numbers: a style sheet shows the text
-// once all of it is of the step in the picture, in the frame in which that changes. Until its numbers are here, it is faded.
+// once all of it is of the step in the picture, in the frame in which that changes. Until its numbers are here, it is hidden.
 import { create, isNew, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { codesOf, MovingStep, withParts } from "../../attention_core/attention/view/moving_step.js";
 

@@ -17,9 +17,9 @@ from ui.layout import role_colour
 from ui.lecture.hall.questions import ask_hall_for_largest, picture_question, show_hall_guesses
 from ui.player.picture import StepLook, show_step_picture
 from ui.state import Field, whole_number
-from ui.try_this import HIDDEN, ask_guess, show_verdict
+from ui.try_this import HIDDEN_CSS, ask_guess, show_verdict
 
-HIDE = f'<style>[class*="st-key-tells_"] {HIDDEN}</style>'
+HIDE = f'<style>[class*="st-key-tells_"] {HIDDEN_CSS}</style>'
 """For what gives a guess away elsewhere on a page: it stands in a container whose key begins with tells_."""
 HALL = "hall."
 """Before the name of a step of which the hall's guesses are shown, and then the step itself."""

@@ -256,7 +256,7 @@ class Rooms:
         return Tally(tuple(counts[option] for option in options), tuple(json.loads(correct)))
 
     def results(self, code: str) -> list[dict[str, Any]]:
-        """Return a room's questions in order: page, question, how many answers, how many right (None until revealed)."""
+        """Return a room's questions in order: page, question, answers, and how many are right (None until revealed)."""
         with self._transaction() as database:
             questions = database.execute(
                 "select number, page, body from questions where room = ? order by number", (code,)
