@@ -16,7 +16,7 @@ from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_o
 MAX_OPTIONS = 4
 NOT_TRIED, GUESSING, REVEALED = "", "ask", "revealed"
 """Stages of a page's surprise; after a guess the stage is the index of the guessed option, as text."""
-STAGE = {
+TRY_STAGE = {
     entry.name: Field(
         entry.name,
         "tried",
@@ -70,7 +70,7 @@ def try_this(page: str, surprise: TryThis) -> None:
         page_style(f".stApp:has(.st-key-{page}_try_guess) {surprise.hides} {HIDDEN_CSS}")
     if HAS_ITEM_QUESTION.value:
         return
-    state, outcome = STAGE[page], (-1, "")
+    state, outcome = TRY_STAGE[page], (-1, "")
     if state.value not in (NOT_TRIED, GUESSING):
         outcome = surprise.outcome()
         basis = surprise.question, *surprise.options, *outcome, surprise.subject, encode_fields(page).get("edits")
@@ -91,18 +91,18 @@ def try_this(page: str, surprise: TryThis) -> None:
 
 
 def _enter_stage(page: str, surprise: TryThis, stage: str) -> None:
-    if STAGE[page].value == NOT_TRIED:
+    if TRY_STAGE[page].value == NOT_TRIED:
         BEFORE.value[page] = encode_fields(page)
     if surprise.act and (stage != GUESSING or surprise.hides):
         surprise.act()
     OUTCOME_BASIS.value.pop(page, None)
-    STAGE[page].value = stage
+    TRY_STAGE[page].value = stage
 
 
 def undo_surprise(page: str) -> bool:
     """Let the next run show the page as it was before its surprise; return whether there was one to undo."""
     before = BEFORE.value.pop(page, None)
-    if before is None or STAGE[page].value == NOT_TRIED:
+    if before is None or TRY_STAGE[page].value == NOT_TRIED:
         return False
     OPENED_SESSION.value = before | {name: text for name, text in encode_fields(page).items() if name == "tab"}
     return True
@@ -110,7 +110,7 @@ def undo_surprise(page: str) -> bool:
 
 def _close(page: str, undoes: bool) -> None:
     is_undone = undoes and undo_surprise(page)
-    STAGE[page].value = NOT_TRIED
+    TRY_STAGE[page].value = NOT_TRIED
     if is_undone:
         run_parts()  # the whole page, which reads the restored address
 
@@ -137,10 +137,10 @@ def _draw_outcome(page: str, surprise: TryThis, right: int, outcome: str) -> Non
     outcome = f"{outcome} {hall_verdict(right)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
-            if STAGE[page].value == REVEALED:
+            if TRY_STAGE[page].value == REVEALED:
                 show_verdict(f"**{surprise.options[right]}**." if right >= 0 else "", None, outcome)
             else:
-                option = min(int(STAGE[page].value), len(surprise.options) - 1)
+                option = min(int(TRY_STAGE[page].value), len(surprise.options) - 1)
                 show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
             if surprise.draw is not None:
                 surprise.draw()

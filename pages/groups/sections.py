@@ -249,17 +249,17 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
         row = by_hand.WeightsRow(
             EDITS, trace, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query]
         )
-        member = Axis("pair", [*names, "nobody"]) if trace.story.key_axis.grid else None
-        by_hand.matrix_editor(row, changing(QUERY.take), _keys(trace, names, query), member=member)
+        pair_axis = Axis("pair", [*names, "nobody"]) if trace.story.key_axis.grid else None
+        by_hand.matrix_editor(row, changing(QUERY.take), _keys(trace, names, query), pair_axis=pair_axis)
     with right:
         traces_of_head = _trace(HEADS[head], numbers), trace
         learned, changed = (step_of(each, "answer").value()[query].tolist() for each in traces_of_head)
         by_hand.show_outcome(NAME, ANSWERS, learned, changed)
-        if not member:
+        if not pair_axis:
             by_hand.show_weights_difference(NAME, *traces_of_head)
         elif trace.edits:
             change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in traces_of_head))
-            (rows, columns), grid = pair_axes(member), trace.story.key_axis.grid
+            (rows, columns), grid = pair_axes(pair_axis), trace.story.key_axis.grid
             by_hand.show_change(NAME, trace, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
             by_hand.write_moved_share(change)
 

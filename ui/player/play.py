@@ -8,10 +8,10 @@ import streamlit as st
 
 from ui.state import APP, PLAYING, Field, Value, set_widget, widget_value
 
-LAST_BEAT, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
+LAST_BEAT, TOGGLED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
 """When the last beat was, by time.monotonic; the player that was started or stopped in the run before."""
-MIN_BEAT = 0.8
-"""Fraction of a beat after which the next one is due: browser and server do not agree to the millisecond."""
+MIN_BEAT_FRACTION = 0.8
+"""Of a beat, after which the next one is due: browser and server do not agree to the millisecond."""
 
 
 class Player(Generic[Value]):
@@ -35,10 +35,10 @@ class Player(Generic[Value]):
 
     def advance_if_due(self, values: Sequence[Value]) -> None:
         """Advance if a beat is over, and stop after the last value; call it before the controls are drawn."""
-        if CHANGED.value == self.name:
-            CHANGED.value = ""
+        if TOGGLED.value == self.name:
+            TOGGLED.value = ""
             st.rerun()  # the whole page, so that the fragment's clock starts or stops
-        if not self.is_playing or time.monotonic() - LAST_BEAT.value < MIN_BEAT * self.seconds:
+        if not self.is_playing or time.monotonic() - LAST_BEAT.value < MIN_BEAT_FRACTION * self.seconds:
             return
         if self.field.value == values[-1]:  # since a full beat: no late message of the browser can undo it
             PLAYING.value = ""
@@ -85,6 +85,6 @@ class Player(Generic[Value]):
     def _on_play(self, values: Sequence[Value]) -> None:
         starts = not self.is_playing
         PLAYING.value = self.name if starts else ""
-        CHANGED.value, LAST_BEAT.value = self.name, time.monotonic()
+        TOGGLED.value, LAST_BEAT.value = self.name, time.monotonic()
         if starts and self.field.value == values[-1]:
             self.field.value = values[0]
