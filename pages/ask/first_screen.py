@@ -32,7 +32,7 @@ from ui.hosting.bounds import QUESTION_BOX_LETTERS
 from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, page_style, shaded_word
 from ui.state import Field, plain_text, set_widget
-from ui.try_this import TRIED, TryThis, try_this
+from ui.try_this import TRY_STAGE, TryThis, try_this
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -253,7 +253,7 @@ def _three_looks() -> TryThis:
         )
 
     if (TEXT.value, PAD.preset.value) != (THREE_LOOKS, PAD.first):
-        TRIED[NAME].reset()  # what came of a guess was about another question or drawing
+        TRY_STAGE[NAME].reset()  # what came of a guess was about another question or drawing
     return TryThis(
         "a question with a way to go",
         f"*{THREE_LOOKS}* Follow it through the drawing. What will it answer?",

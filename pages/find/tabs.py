@@ -15,7 +15,7 @@ from ui.chart import draw_map
 from ui.digits import inked
 from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
-from ui.player import StepLook, Stepper, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
 
@@ -48,11 +48,11 @@ def find_steps(reading: FindReading) -> None:
     with numbers:
         regions, channels = trace.story.key_axis, order_of(trace)[:MAX_CHANNELS]
         styles = defaultdict(
-            StepLook,
-            key=StepLook(region, column_indices=channels),
-            scores=StepLook(column=region),
-            weights=StepLook(column=region, over=reading.canvas),
-            masked=StepLook(column_indices=channels),
+            StepStyle,
+            key=StepStyle(region, column_indices=channels),
+            scores=StepStyle(column=region),
+            weights=StepStyle(column=region, over=reading.canvas),
+            masked=StepStyle(column_indices=channels),
         )
 
         def on_choose(row: int, column: int) -> None:

@@ -26,10 +26,10 @@ from ui.computed import by_model, model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
 from ui.parts import changing
-from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words, step_of
+from ui.player import Stepper, StepStyle, show_numbers, show_step_chart, show_words, step_of
 from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
-from ui.try_this import GUESSING, TRIED, TryThis
+from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
@@ -140,7 +140,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
     """Return the page's surprise: other guests, drawn at random."""
 
     def invite() -> None:
-        if TRIED[NAME].value == GUESSING:
+        if TRY_STAGE[NAME].value == GUESSING:
             return  # they are there, and the question is about them
         while not (guests := fresh_sequences(1, secrets.randbelow(2**31))).labels.any():
             pass
@@ -184,8 +184,8 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             _pairs_of_query(trace, step, query, numbers)
         else:
 
-            def step_look(step: Step) -> StepLook | None:
-                return None if step.col_axis.grid else StepLook(query, size=SIZE)
+            def step_look(step: Step) -> StepStyle | None:
+                return None if step.col_axis.grid else StepStyle(query, size=SIZE)
 
             show_step_chart(trace, step, 0, step_look, name, stepper=STEPS, on_choose=QUERY)
 
@@ -200,7 +200,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     rows, columns = pair_axes(Axis("pair", [*map(str, numbers), "nobody"]))
     title = f"{step.title} of query {numbers[query]}"
     matrix = {"title": title, "role": step.role, "row_axis": rows, "col_axis": columns}
-    show_numbers(trace, values, f"{NAME}_pairs", StepLook(size=SIZE, framed=either_order, n_keys=n_keys), matrix)
+    show_numbers(trace, values, f"{NAME}_pairs", StepStyle(size=SIZE, framed=either_order, n_keys=n_keys), matrix)
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
     sums += f" and {format_count(len(pairs) - 4, 'other pairs')}" if len(pairs) > 4 else ""
     rule = f"a multiple of {MODULUS}"

@@ -26,7 +26,7 @@ from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
 from ui.labels import literal, paragraph
 from ui.layout import figures_table, section, shaded_word
-from ui.player import Stepper, at_query, query_row, show_step_chart, show_words
+from ui.player import Stepper, query_row, show_step_chart, show_words, style_at_query
 from ui.state import Field, named, single_choice
 
 STEPS = Stepper(NAME)
@@ -40,7 +40,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
     with text_column:
         show_words(trace, step, 0, query, NAME, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix_column:
-        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
+        show_step_chart(trace, step, 0, style_at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
 
 
 def word_by_word(request: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:

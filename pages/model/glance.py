@@ -20,7 +20,7 @@ from ui.chart import click, draw_chart
 from ui.job_queue import run_once
 from ui.layout import section
 from ui.parts import run_parts
-from ui.player import StepLook, Stepper, show_numbers
+from ui.player import Stepper, StepStyle, show_numbers
 from ui.state import Field, following, whole_number
 
 NAME = "model"
@@ -275,7 +275,7 @@ def head_map(
         Axis(f"{name}s", [f"{name} {index + 1}" for index in range(n)])
         for name, n in zip(("layer", "head"), matrix.shape, strict=True)
     )
-    view = StepLook(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)
+    view = StepStyle(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)
     role = Role.OUTPUT if len(matrix) > 1 else Role.CONTEXT  # a single row of an output would be drawn as bars
     fields = {"title": title, "role": role, "row_axis": rows, "col_axis": columns}
 

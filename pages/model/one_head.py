@@ -25,7 +25,7 @@ from ui.chart import address, draw_map, note_picture
 from ui.component import component
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
-from ui.player import StepLook, at_query, export_bar, query_row, show_numbers, show_step_chart, show_words
+from ui.player import StepStyle, export_bar, query_row, show_numbers, show_step_chart, show_words, style_at_query
 from ui.state import Field, component_message, following, one_of, single_choice
 
 _view = component("token_view", folder="pages/model")
@@ -159,7 +159,7 @@ def model_steps(run: ModelRun) -> None:
         if max(step.shape) > MAX_MATRIX_SIDE:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
-        view = at_query(trace, selection.query)
+        view = style_at_query(trace, selection.query)
         choose = glance.choose_row if step.row_axis is trace.story.query_axis else None
         show_step_chart(trace, step, selection.head, view, name, stepper=glance.STEPS, on_choose=choose)
 
@@ -213,7 +213,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
         "title": VALUE_LABELS[displayed],
         "role": Role.OUTPUT if displayed == "length" and len(values) > 1 else Role.WEIGHTS,
     }
-    view = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
+    view = StepStyle(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
     show_numbers(trace, numbers, "model_matrix", view, fields, on_choose=glance.choose_row)
 
 

@@ -25,7 +25,7 @@ from ui.hosting.bounds import WRITTEN_TOKENS
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model_runs import ALSO_FORGOTTEN, RunRequest, prepared_of, pretrained_of
-from ui.player import StepLook, show_numbers
+from ui.player import StepStyle, show_numbers
 from ui.state import Field, component_message
 from ui.words import chosen_piece, word_bars
 
@@ -281,7 +281,7 @@ def _growing(run: ModelRun, generation: Generation) -> None:
     writing = [number for number, name in enumerate(names) if name.split(".")[0] != "encoder" or not run.target_tokens]
     number = next((number for number in writing if names[number] == name), writing[-1])
     trace, kind = generation.recording[number], kind_of(names[number])
-    head, view = min(selection.head, trace.n_heads - 1), StepLook(trace.n_queries - 1, size=300)
+    head, view = min(selection.head, trace.n_heads - 1), StepStyle(trace.n_queries - 1, size=300)
     layer = sum(kind_of(name) == kind for name in names[:number])
     st.markdown(f"A row for each token: {head_name(kind, layer, head)}.")
     show_numbers(trace, masked_weights(trace, head), "model_says_growing", view, {"title": "Weights"})

@@ -33,7 +33,7 @@ from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.labels import error_markdown, explain, number, paragraph
 from ui.layout import figures_table
-from ui.player import StepLook, show_step_chart, show_words
+from ui.player import StepStyle, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, between, expander, named, single_choice, whole_number
@@ -275,8 +275,8 @@ def pixels_steps(reading: screen.Reading) -> None:
     with right:
         name = screen.NAME
 
-        def step_style(step: Step) -> StepLook:
-            return StepLook(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
+        def step_style(step: Step) -> StepStyle:
+            return StepStyle(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
 
         show_step_chart(trace, step, 0, step_style, name, stepper=screen.STEPS, on_choose=screen.QUERY)
 

@@ -26,7 +26,7 @@ from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.layout import bar_rows, grey_out, section
 from ui.parts import BODY, changing, run_parts
-from ui.player import StepLook, Stepper, Walk, described_key, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, Walk, described_key, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, single_choice, whole_number
@@ -235,10 +235,10 @@ def read_steps(drawing: ReadDrawing) -> None:
 def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
     trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
 
-    def step_style(step: Step) -> StepLook:
+    def step_style(step: Step) -> StepStyle:
         if step.role is Role.INPUT:
-            return StepLook(size=504)
-        return StepLook(described_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
+            return StepStyle(size=504)
+        return StepStyle(described_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
     show_step_chart(trace, step, 0, step_style, NAME, stepper=STEPS, on_choose=WALK.field)
 

@@ -19,7 +19,7 @@ from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.parts import BODY, changing, run_parts
-from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words, step_of
+from ui.player import Stepper, export_bar, show_step_chart, show_words, step_of, style_at_query
 from ui.state import Field, following, whole_number
 from ui.translators import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
@@ -77,7 +77,7 @@ def all_heads(experiment: page.Experiment) -> None:
         _mosaic(layers, head, habits)
     with head_column:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
-        step_look, name = at_query(trace, query), f"transformer_{head.kind}"
+        step_look, name = style_at_query(trace, query), f"transformer_{head.kind}"
         show_step_chart(trace, step_of(trace, "weights"), head.head, step_look, name, on_choose=QUERY)
 
 
@@ -117,7 +117,7 @@ def transformer_steps(experiment: page.Experiment) -> None:
         st.caption(f"This head, on average: {habit}.")
         show_words(trace, step, head.head, query, name)
     with matrix_column:
-        show_step_chart(trace, step, head.head, at_query(trace, query), name, stepper=STEPS, on_choose=QUERY)
+        show_step_chart(trace, step, head.head, style_at_query(trace, query), name, stepper=STEPS, on_choose=QUERY)
 
 
 def _arcs(

@@ -27,7 +27,7 @@ from ui.player import Player, Stepper
 from ui.read_back import read_back
 from ui.skeleton import live
 from ui.state import Field, following, one_of, widget_value
-from ui.try_this import TRIED, TryThis
+from ui.try_this import TRY_STAGE, TryThis
 
 FIRST_CONTRAST = -1  # instead of the row of a word: the first word that only the lower model says
 EQUAL_WEIGHTS_RANGE = 1e-3  # weights that differ by less are called alike
@@ -100,7 +100,7 @@ def longer_sentence() -> TryThis:
         )
 
     if (words.text_field(network.NAME).value, MODELS.value) != (LONGER, network.FIRST):
-        TRIED[network.NAME].reset()  # what came of a guess was about another sentence or other models
+        TRY_STAGE[network.NAME].reset()  # what came of a guess was about another sentence or other models
     return TryThis(
         "a longer sentence",
         f"*{LONGER}* Who says where the **cat** is?",

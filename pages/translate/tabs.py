@@ -27,7 +27,7 @@ from ui.computed import cached_computation, load_snapshots, model_or_none
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
 from ui.parts import BODY, run_parts
-from ui.player import StepLook, described_key, show_step_chart, show_step_heading, show_words, step_of
+from ui.player import StepStyle, described_key, show_step_chart, show_step_heading, show_words, step_of
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 
@@ -68,9 +68,9 @@ def translate_steps(traced: TracedTranslation, row: int) -> None:
         def shows_sum(step: Step) -> bool:
             return step.name == "context" and trace.n_keys > 1
 
-        def step_look(step: Step) -> StepLook:
+        def step_look(step: Step) -> StepStyle:
             marked = query if step.row_axis is trace.story.query_axis else described_key(trace, head, query, NAME)
-            return StepLook(marked, size=240 if shows_sum(step) else 330)
+            return StepStyle(marked, size=240 if shows_sum(step) else 330)
 
         def on_cell(piece: int, _: int) -> None:
             WORD.value = bisect(view.first_piece, piece) - 1

@@ -17,7 +17,7 @@ from attention_core.charts.matrix import MAX_RECT_SIDE, pair_axes
 from ui.edits.edit_list import EditList
 from ui.labels import distinct, error_markdown
 from ui.parts import BODY, changing, run_parts
-from ui.player import StepLook, show_numbers
+from ui.player import StepStyle, show_numbers
 from ui.state import following, set_widget, widget_value
 
 MATRIX_SIZE = 250  # pixels of the longer side
@@ -179,10 +179,10 @@ def matrix_editor(
     if max(trace.n_queries, len(pair_axis or labels)) <= MAX_RECT_SIDE:
         weights = np.stack([masked_weights(trace, head) for head in row.heads])
         mean = np.where(np.isnan(weights).all(0), np.nan, np.nan_to_num(weights).mean(0))
-        style, fields = StepLook(row.queries[0], chosen[0], MATRIX_SIZE), {}
+        style, fields = StepStyle(row.queries[0], chosen[0], MATRIX_SIZE), {}
         if pair_axis:
             mean = mean[row.queries[0]].reshape(len(pair_axis), -1)
-            style = StepLook(*divmod(chosen[0], len(pair_axis)), MATRIX_SIZE, n_keys=int(np.isfinite(mean).sum()))
+            style = StepStyle(*divmod(chosen[0], len(pair_axis)), MATRIX_SIZE, n_keys=int(np.isfinite(mean).sum()))
             fields = dict(zip(("row_axis", "col_axis"), pair_axes(pair_axis), strict=True))
         show_numbers(trace, mean, f"{page}_weights", style, fields, on_choose=on_choose)
     if trace.n_queries > 1 and not pair_axis:  # for visitors without a pointer

@@ -15,7 +15,7 @@ from ui.chart import draw_map
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour
 from ui.lecture.hall.questions import ask_hall_for_largest, picture_question, show_hall_guesses
-from ui.player.picture import StepLook, show_step_picture
+from ui.player.picture import StepStyle, show_step_picture
 from ui.state import Field, whole_number
 from ui.try_this import HIDDEN_CSS, ask_guess, show_verdict
 
@@ -87,7 +87,7 @@ class Guess:
         elif max(step.shape) <= MAX_CLICKABLE_SIDE:
             st.caption("Click the cell that you expect to hold the largest number of its row.")
             name, *cell = self.cell.value or ("", 0, 0)
-            look = StepLook(cell[0], cell[1], 330) if name == step.name else StepLook(row, size=330)
+            style = StepStyle(cell[0], cell[1], 330) if name == step.name else StepStyle(row, size=330)
 
             def take_cell(row: int, column: int) -> None:
                 self.cell.value = (step.name, row, column)
@@ -95,7 +95,7 @@ class Guess:
             empty = replace(
                 step, role=Role.WEIGHTS, code="", origin=UNKNOWN, compute=lambda *_: torch.full(step.shape, math.nan)
             )
-            show_step_picture(trace, empty, head, look, f"{self.name}_empty", on_choose=take_cell)
+            show_step_picture(trace, empty, head, style, f"{self.name}_empty", on_choose=take_cell)
         elif columns := options(step, head, row):
             labels = step.col_axis.labels
             names = {
