@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import streamlit as st
 
-from ui.chart import forget_pictures, new_part, noted_in
+from ui.chart import forget_pictures, new_picture_list, noting_pictures_in
 from ui.faults import show_faults, show_lost_gpu
 from ui.hosting.uploads import show_refusal
 from ui.hosting.warm_up import is_warm
@@ -68,11 +68,11 @@ def page_head(heading: str, question: str) -> None:
 
 def guarded(draw: Callable[..., None]) -> Callable[..., None]:
     """Return a function that draws a part and survives its faults, notes its pictures, and writes the address."""
-    pictures = new_part()
+    pictures = new_picture_list()
 
     @wraps(draw)
     def run(*args: Any) -> None:
-        with suppress(StopException), noted_in(pictures), show_faults():
+        with suppress(StopException), noting_pictures_in(pictures), show_faults():
             draw(*args)
         write_address()
         show_refusal()

@@ -21,7 +21,7 @@ from attention_core.explain.heads import PatchGrid, describe_head, is_self_atten
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from pages.model import glance
-from ui.chart import address, draw_map, note_picture
+from ui.chart import draw_map, file_address, note_picture
 from ui.component import component
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
@@ -63,7 +63,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
     _note_pictures(trace, weights, query)
     high, sent, file = float(weights.max(initial=0.0)), weights, None
     if weights.size > MAX_INLINE:
-        file = address(_roots(weights, high).tobytes(), "bin")
+        file = file_address(_roots(weights, high).tobytes(), "bin")
     if file:
         sent = np.concatenate([weights[query], weights[:, query]]) if is_alike else weights[query]
     tiles, picture = tiles_of(keys.labels) if run.tiles else None, run.picture
@@ -82,7 +82,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
         "stamp": f"{hash((weights.tobytes(), *queries.labels, *keys.labels, special))}:{query}",
         "tiles": None
         if not tiles or picture is None
-        else {**tiles, "picture": address(png_of(Image.fromarray(picture)))},
+        else {**tiles, "picture": file_address(png_of(Image.fromarray(picture)))},
     }
     _view(key="model_tokens", data=data, default={"chosen": None}, on_chosen_change=choose_token)
 
@@ -258,7 +258,7 @@ def patch_view(
             grid = numbers[before:].reshape(patches.grid)
             description = f"{title}: weights over the picture; click a patch"
             draw = partial(draw_map, grid, picture, f"{key}_{which}", description, size=PICTURE_SIZE, smooth=False)
-            draw(high=high, axis="patches", chosen=marked, take=choose_patch)
+            draw(high=high, axis="patches", chosen=marked, on_choose=choose_patch)
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
                 shares = ", ".join(f"{token} {percent(weight)}" for token, weight in named)

@@ -267,7 +267,9 @@ def pixels_steps(reading: screen.Reading) -> None:
         with picture_column:
             ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
             layers, key, on_choose = [image_png(inked(ink))], "pixels_pick", screen.QUERY.take
-            draw_layers(layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, take=on_choose)
+            draw_layers(
+                layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, on_choose=on_choose
+            )
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")

@@ -119,7 +119,7 @@ def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
     with st.container(key="read_looks", horizontal=True, gap="xsmall"):
         layers, alt = [map_png(weights, layer, False)], "All looks: where each goes"
         values, width = 100 * weights, PAD_SIZE[1]
-        draw_layers(layers, values, "read_columns", alt, size=width, row=27, row_labels=labels, tooltip="{}%")
+        draw_layers(layers, values, "read_columns", alt, size=width, row_height=27, row_labels=labels, tooltip="{}%")
         st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
 
 
@@ -206,7 +206,9 @@ def question_section(drawing: ReadDrawing) -> None:
     with left:
         maps, alt = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
         high, on_choose = float(maps.max()), REGION.take
-        draw_map(maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, take=on_choose)
+        draw_map(
+            maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, on_choose=on_choose
+        )
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "
             "answers."

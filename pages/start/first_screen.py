@@ -23,7 +23,7 @@ from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
 from attention_core.inference.read_back import words_only_in
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
-from ui.chart import address, note_picture
+from ui.chart import file_address, note_picture
 from ui.component import component
 from ui.hosting.bounds import QUESTION_BOX_LETTERS, SENTENCE_LETTERS
 from ui.lecture.mode import LECTURE
@@ -214,7 +214,9 @@ def draw_page_cards() -> None:
         for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
             with column.container(border=True, height="stretch"):
                 if content := _card(entry.name, st.context.theme.type or "light"):
-                    source = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+                    source = (
+                        file_address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+                    )
                     st.html(f'<img class="card" src="{source}" alt="" loading="lazy">')
                 st.page_link(path_of(entry), label=f"**{entry.title}**")
                 st.caption(entry.promise)

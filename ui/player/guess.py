@@ -122,7 +122,7 @@ class Guess:
 
         key, nothing, axis = f"{self.name}_picture_{step.name}", np.zeros(picture.grid), step.col_axis.name
         draw = partial(draw_map, nothing, image, key, "The picture", size=420, smooth=False, axis=axis)
-        draw(tooltip="your guess?", chosen=marked, take=take_cell)
+        draw(tooltip="your guess?", chosen=marked, on_choose=take_cell)
 
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.cell.value or ("", 0, 0)

@@ -19,7 +19,7 @@ from attention_core.charts.overlay import glow_ramp, image_png, overlay, stronge
 from attention_core.charts.ramps import Ramp
 from attention_core.charts.step import STEP_SIZE, step_chart
 from attention_core.device import to_array
-from ui.chart import address, draw_chart, note_picture, picture_address
+from ui.chart import draw_chart, file_address, note_picture, picture_address
 from ui.component import component
 from ui.layout import bar_rows, ink_ramp
 from ui.state import APP, Field, chart_selection, component_message
@@ -140,7 +140,7 @@ def _shared_parts(steps: Mapping[str, dict[str, Any]], current_name: str) -> lis
 def _in_file_if_large(part: Any, max_letters: int) -> Any:
     """Return a part of the steps' data, or the file in which the browser finds it if it has more letters."""
     text = json.dumps(part)
-    file = len(text) > max_letters and address(text.encode(), "json")
+    file = len(text) > max_letters and file_address(text.encode(), "json")
     return {"file": file} if file else part
 
 
