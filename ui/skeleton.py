@@ -238,6 +238,6 @@ def sidebar() -> None:
             hall_corner()
             lecture_controls()
         if is_warm():
-            from ui.computed import computing_words
+            from ui.computed import describe_compute_device
 
-            st.caption(computing_words())
+            st.caption(describe_compute_device())

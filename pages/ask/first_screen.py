@@ -23,7 +23,7 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.device import to_array
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
-from ui.canvas import INK, PAPER, Pad, PadContent, covered, drawing_pad, last_readable, render_strokes, set_strokes
+from ui.canvas import INK, PAPER, Pad, PadContent, draw_pad, inked_share, last_readable, render_strokes, set_strokes
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
@@ -86,7 +86,7 @@ class PadScene:
         self.digits: list[InkedDigit] = group_strokes(
             pad.strokes, SIDE, PAPER[pad.paper]
         )  # strokes that belong together
-        full = covered(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
+        full = inked_share(pad.canvas, pad.paper) > MAX_INK  # looks like other paper to the model
         self.remark: CanvasRemark | None = CanvasRemark.FULL if full else self.scene.remark
         self._pad = pad
 
@@ -115,7 +115,7 @@ def scene_pad() -> tuple[PadScene, bool]:
         for number, name in enumerate(PENS, 1)
     )
     page_style(dots)
-    pad = drawing_pad(PAD)
+    pad = draw_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
     remark = read_drawing(pad).remark
     if remark:
@@ -190,7 +190,7 @@ def draw_answer(
     """Draw the answer and its looks, in grey unless drawing and question are present ones; return the answer."""
     explain = partial(explain_answer, MODEL, drawing.picture, reading.words)
     learned, uniform = explain(edits=()), explain(edits=(Uniform(),))
-    runs = PAD.runs(lambda canvas: explain_answer(MODEL, ask.scene_input(canvas).picture, reading.words))
+    runs = PAD.preset_reader(lambda canvas: explain_answer(MODEL, ask.scene_input(canvas).picture, reading.words))
     edits, is_uniform = EDITS.fitting(learned.looks[0], runs=runs), EQUAL_WEIGHTS in EDITS.changes
     answer = explain(edits=edits) if edits else learned
     for key in ("ask_answer", "ask_glow"):

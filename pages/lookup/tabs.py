@@ -20,7 +20,7 @@ from attention_core.inference.soft_lookup import MAX_WORDS, SPELLING, Encoder, s
 from attention_core.live_training import series
 from pages.lookup.charts import SERIES_SIZE, series_chart
 from pages.lookup.table import NAME, QUERY, LookupRequest
-from ui.canvas import Pad, drawing_pad, ink_of, last_readable
+from ui.canvas import Pad, draw_pad, inked_pixels, last_readable
 from ui.chart import draw_chart
 from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
@@ -116,14 +116,14 @@ def time_section() -> None:
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown("Draw a curve. What will a network say of its hidden part?")
-        pad = drawing_pad(PAD)
+        pad = draw_pad(PAD)
         hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
         trained = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _training_stages)
-        curve = series.curve_of(ink_of(pad.canvas, pad.paper))
+        curve = series.curve_of(inked_pixels(pad.canvas, pad.paper))
         if curve is None:
             st.info("Draw from left to right.")
             last = last_readable(PAD, pad, True)
-            curve = series.curve_of(ink_of(last.canvas, last.paper))
+            curve = series.curve_of(inked_pixels(last.canvas, last.paper))
         else:
             last_readable(PAD, pad, False)
         if trained:

@@ -21,7 +21,7 @@ from attention_core.inference.word_influence import last_state_shares
 from pages.memory import first_screen as screen
 from pages.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
 from ui.chart import draw_chart
-from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.faithfulness import faithfulness_tab
 from ui.hosting.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
@@ -36,7 +36,7 @@ from ui.try_this import TryThis
 CHART_WIDTH = 470
 RAMP = signed_ramp(np.array([-1.0, 1.0]))
 
-_remember = cached_computation(spinner="Reading the sentence", by_model=True)(influence.memory_overview)
+_remember = cached_computation(spinner="Reading the sentence", on_cluster=True)(influence.memory_overview)
 
 
 def walk_tab(text: str) -> None:
@@ -143,7 +143,7 @@ def _draw_translations(source: SourceSentence) -> None:
     """Draw the French that is made of contexts of the widths whose networks come along."""
     rows = []
     for width, name in TRANSLATES.items():
-        (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
+        (model, fault), passes = model_or_fault(name), card_or_empty(name).get("epochs", 0)
         french = str(fault) if model is None else screen.translated(name, source).text
         rows.append((f"{width} numbers, {passes:g} passes", french))
     figures_table(("one vector of", "says in French"), *rows)
@@ -238,7 +238,7 @@ def _verdict(french: str, english: str, shares: dict[str, float]) -> str:
 
 def why_missing() -> str:
     """Return why one of the two networks cannot be loaded, "" if both can."""
-    return model_or_none(screen.ATTENTIVE)[1] or model_or_none(screen.WITHOUT)[1]
+    return model_or_fault(screen.ATTENTIVE)[1] or model_or_fault(screen.WITHOUT)[1]
 
 
 READER, STATE_ONLY = "language-recurrent", "language-recurrent-alone"
@@ -248,7 +248,7 @@ FIRST = (
     "My uncle Gustav keeps a"
 )
 TEXT = Field(screen.NAME, "passage", FIRST, address="passage")
-_foresee = cached_computation(by_model=True)(own_states.foresee)
+_foresee = cached_computation(on_cluster=True)(own_states.foresee)
 _after_piece = by_model(own_states.after_piece)
 EDITS = EditList(screen.NAME)
 N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared

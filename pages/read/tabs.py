@@ -71,7 +71,7 @@ def read_changed(drawing: ReadDrawing) -> ChangedReading:
     after = AFTER.clamp(0, len(drawing.labels))
     start = drawing.reading.states[after]
     learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
-    runs = PAD.runs(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
+    runs = PAD.preset_reader(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
     edits = EDITS.fitting(learned.trace, runs=runs)
     reading = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
     return ChangedReading(learned, reading, after)

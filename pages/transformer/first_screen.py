@@ -39,7 +39,7 @@ ORDER = Field(
     NAME, "order", ("reversed", 0), address="order", parse=_order_of, text=lambda order: f"{order[0]}-{order[1]}"
 )
 _two_orders = component("two_orders", folder="pages/transformer")
-_compare_orders = cached_computation(by_model=True)(orders.compare_orders)
+_compare_orders = cached_computation(on_cluster=True)(orders.compare_orders)
 
 
 def order_buttons(source: SourceSentence | None) -> None:

@@ -32,7 +32,7 @@ QUERIES_AND_KEYS = {
 QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
 STEPS = Stepper(page.NAME)
 SMALLEST_CHANGE = 0.0005  # change of a probability below which hardly anything has changed
-_probabilities = cached_computation(by_model=True)(piece_probabilities)
+_probabilities = cached_computation(on_cluster=True)(piece_probabilities)
 
 
 def _chosen_head(experiment: page.Experiment) -> tuple[page.TransformerHead, AttentionTrace, int]:

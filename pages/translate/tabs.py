@@ -23,7 +23,7 @@ from pages.translate.charts import alignment_chart, unrolled_chart
 from pages.translate.first_screen import STEPS
 from pages.translate.forcing import WORD, forced_words_note, n_forced_words
 from ui.chart import draw_chart, picture_address
-from ui.computed import cached_computation, load_snapshots, model_or_none
+from ui.computed import cached_computation, load_snapshots, model_or_fault
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
 from ui.parts import BODY, run_parts
@@ -31,7 +31,7 @@ from ui.player import StepStyle, described_key, show_step_chart, show_step_headi
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 
-_word_likeness = cached_computation(by_model=True)(word_likeness)
+_word_likeness = cached_computation(on_cluster=True)(word_likeness)
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 FIXED = "One key gets all the weight, and the context never changes: this one vector has to hold the whole sentence."
 NO_WEIGHTS = "A dot product has no weights of its own: training shapes the states so that the right pairs score high."
@@ -208,14 +208,14 @@ def unrolled(traced: TracedTranslation, row: int) -> None:
 
 
 SNAPSHOTS, MODEL = "translator-additive", "translator-dot"
-_collapsed = cached_computation(by_model=True)(collapse)
+_collapsed = cached_computation(on_cluster=True)(collapse)
 N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, MAX_WORDS))
 MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
 
 def any_length(text: str) -> None:
     """Draw n encoder states, the one vector that becomes of them, and what laying them end to end would cost."""
-    model, why = model_or_none(MODEL)
+    model, why = model_or_fault(MODEL)
     if model is None:
         st.info(f"The network with dot attention is not there. {why}")
         return
@@ -272,7 +272,7 @@ def _learned() -> list[Learning]:
 
 
 SCORES = ("additive", "dot", "general")
-_gender_probability = cached_computation(by_model=True)(gender_probability)
+_gender_probability = cached_computation(on_cluster=True)(gender_probability)
 
 
 def grammar(models: Mapping[str, TracedTranslation], text: str) -> None:
