@@ -181,7 +181,7 @@ def _chips(suggested: Sequence[questions.Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
         for number, question in enumerate(suggested):
             text = f"{questions.write(question)}?"
-            st.button(text, key=f"ask_example_{number}", on_click=TEXT.take, args=(text,))
+            st.button(text, key=f"ask_example_{number}", on_click=TEXT.set, args=(text,))
 
 
 def draw_answer(

@@ -141,7 +141,7 @@ def move_map(view: View, cell: tuple[int, int] | None, slowly: bool = False) -> 
 
 def open_map_at(view: View, cell: tuple[int, int] | None) -> None:
     """Let the map fly to a view as it opens; the address leaves it out."""
-    RESTING_VIEW.preset(view.in_address)
+    RESTING_VIEW.set_default(view.in_address)
     move_map(view, cell, slowly=True)
 
 

@@ -40,7 +40,7 @@ def find_steps(reading: FindReading) -> None:
     with text:
         small, hint = st.columns([1, 1.1], vertical_alignment="center")
         with small:
-            alt, on_choose_region = "The mask, small; click a region", REGION.take
+            alt, on_choose_region = "The mask, small; click a region", REGION.set
             draw_map(
                 mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, on_choose=on_choose_region
             )
@@ -59,7 +59,7 @@ def find_steps(reading: FindReading) -> None:
 
         def on_choose(row: int, column: int) -> None:
             if regions in (step.row_axis, step.col_axis):
-                REGION.take(row if regions is step.row_axis else column)
+                REGION.set(row if regions is step.row_axis else column)
 
         show_step_chart(trace, step, 0, lambda step: styles[step.name], NAME, stepper=STEPS, on_choose=on_choose)
         if caption := CAPTIONS.get(step.name):

@@ -120,7 +120,7 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
-    clicks = click_arguments(f"groups_party_{head}", "guest", lambda clicked: QUERY.take(int(clicked["guest"])))
+    clicks = click_arguments(f"groups_party_{head}", "guest", lambda clicked: QUERY.set(int(clicked["guest"])))
     draw_chart(chart, width="content", alt=alt, **clicks)
     st.caption(caption)
 
@@ -250,7 +250,7 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
             EDITS, trace, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query]
         )
         pair_axis = Axis("pair", [*names, "nobody"]) if trace.story.key_axis.grid else None
-        by_hand.matrix_editor(row, changing(QUERY.take), _keys(trace, names, query), pair_axis=pair_axis)
+        by_hand.matrix_editor(row, changing(QUERY.set), _keys(trace, names, query), pair_axis=pair_axis)
     with right:
         traces_of_head = _trace(HEADS[head], numbers), trace
         learned, changed = (step_of(each, "answer").value()[query].tolist() for each in traces_of_head)

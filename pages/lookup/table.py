@@ -65,13 +65,13 @@ class LookupRequest(NamedTuple):
 def chosen_table() -> core.LookupPreset:
     """Return the chosen preset; where it is new, set the fields to what it brings."""
     preset = core.PRESETS[PRESET.value]
-    if PRESET.value != LOADED.value or not RECORDS.is_preset:
+    if PRESET.value != LOADED.value or not RECORDS.has_set_default:
         LOADED.value = PRESET.value
-        RECORDS.preset(preset.text)
-        QUERIES.preset("\n".join(preset.queries))
-        BY.preset(preset.by)
-        TEMPERATURE.preset(preset.temperature)
-        QUERY.preset(QUERY.default)
+        RECORDS.set_default(preset.text)
+        QUERIES.set_default("\n".join(preset.queries))
+        BY.set_default(preset.by)
+        TEMPERATURE.set_default(preset.temperature)
+        QUERY.set_default(QUERY.default)
     return preset
 
 

@@ -306,7 +306,7 @@ def _edit_weights(text: own_states.TextPieces, trace: AttentionTrace, at: int) -
             earlier: dict[tuple[int, ...], str] = {
                 (position,): _visible(label) for position, label in enumerate(text.labels[:at])
             }
-            matrix_editor(WeightsRow(EDITS, trace, [at], of=TEXT.value), AT.take, earlier)
+            matrix_editor(WeightsRow(EDITS, trace, [at], of=TEXT.value), AT.set, earlier)
         else:
             EDITS.draw(trace)
     if not trace.edits:

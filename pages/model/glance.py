@@ -88,8 +88,8 @@ def open_on_distant_weight(run: ModelRun, topic: str = "") -> None:
     """
     run_key, query_words = f"{run.model} {hash(tuple(run.tokens))}", {topic} if topic else PRONOUNS
     if LAST_RUN.value not in ("", run_key):
-        HEAD.forget_preset()
-        TOKEN.forget_preset()
+        HEAD.restore_default()
+        TOKEN.restore_default()
         matches = [position for position, label in enumerate(run.tokens) if label.strip().lower() in query_words]
         if matches or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
             TOKEN.value = matches[-1] if matches else None

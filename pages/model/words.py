@@ -100,7 +100,7 @@ def text_ids(request: RunRequest) -> tuple[int, ...]:
     if text.get("of") == LINKED and _fits(text, request, input_ids):
         text["of"] = _fingerprint(request)
     elif text.get("of") != _fingerprint(request):
-        WRITING.preset(_nothing_written(request, input_ids))
+        WRITING.set_default(_nothing_written(request, input_ids))
     return tuple(WRITING.value["ids"])
 
 
@@ -221,7 +221,7 @@ def _buttons(request: RunRequest, generation: Generation) -> None:
     reason = why_ended(request, generation.ids)
 
     def write(label: str, key: str, n_tokens: int, **style: Any) -> None:
-        st.button(label, key=key, on_click=N_PENDING.take, args=(n_tokens,), disabled=bool(reason), **style)
+        st.button(label, key=key, on_click=N_PENDING.set, args=(n_tokens,), disabled=bool(reason), **style)
 
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         write("Next token", "model_says_one", 1, type="primary")

@@ -266,7 +266,7 @@ def pixels_steps(reading: screen.Reading) -> None:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture_column:
             ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
-            layers, key, on_choose = [image_png(inked(ink))], "pixels_pick", screen.QUERY.take
+            layers, key, on_choose = [image_png(inked(ink))], "pixels_pick", screen.QUERY.set
             draw_layers(
                 layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, on_choose=on_choose
             )

@@ -205,7 +205,7 @@ def question_section(drawing: ReadDrawing) -> None:
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         maps, alt = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
-        high, on_choose = float(maps.max()), REGION.take
+        high, on_choose = float(maps.max()), REGION.set
         draw_map(
             maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, on_choose=on_choose
         )
@@ -218,7 +218,7 @@ def question_section(drawing: ReadDrawing) -> None:
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
         title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
-        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.take, chosen=look)
+        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.set, chosen=look)
 
 
 def read_steps(drawing: ReadDrawing) -> None:

@@ -87,7 +87,7 @@ def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"start_{field.address}_examples"):
         for index, text in enumerate(texts):
             if text != field.value:
-                st.button(text, key=f"start_{field.address}_{index}", on_click=field.take, args=(text,))
+                st.button(text, key=f"start_{field.address}_{index}", on_click=field.set, args=(text,))
         entry = entry_of(page)
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 

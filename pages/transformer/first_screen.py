@@ -47,7 +47,7 @@ def order_buttons(source: SourceSentence | None) -> None:
     for label, kind, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
         order = source and _next_order(source, kind)
         button = partial(st.button, label, f"transformer_{label.lower()}", icon=icon, disabled=not order)
-        button(on_click=ORDER.take, args=(order,))
+        button(on_click=ORDER.set, args=(order,))
 
 
 def _next_order(source: SourceSentence, kind: str) -> tuple[str, int] | None:

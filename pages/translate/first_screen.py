@@ -208,7 +208,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
         label_visibility="collapsed",
         wrap=True,
         width="content",
-        **following(f"translate_model_{slot}", name, lambda translator: MODELS.take(MODELS.value | {slot: translator})),
+        **following(f"translate_model_{slot}", name, lambda translator: MODELS.set(MODELS.value | {slot: translator})),
     )
     if traced is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")

@@ -58,7 +58,7 @@ def show_step_chart(
 
     if isinstance(on_choose, Field):
         query = on_choose
-        on_choose = (lambda row, _: query.take(row)) if step.row_axis is trace.story.query_axis else None
+        on_choose = (lambda row, _: query.set(row)) if step.row_axis is trace.story.query_axis else None
     if stepper and stepper.is_chart.value:
         show_step_heatmap(step, head, framed(step) or StepStyle(), name, on_choose)
         return

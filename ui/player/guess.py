@@ -76,7 +76,7 @@ class Guess:
         self._reveal_button("Reveal", f"{HALL if is_open_to_hall else ''}{step.name}")
 
     def _reveal_button(self, label: str, shows: str) -> None:
-        st.button(label, key=f"{self.name}_reveal", type="primary", on_click=self.revealed.take, args=(shows,))
+        st.button(label, key=f"{self.name}_reveal", type="primary", on_click=self.revealed.set, args=(shows,))
 
     def _draw_question(
         self, trace: AttentionTrace, step: Step, head: int, row: int, picture: KeyPicture | None
