@@ -48,10 +48,10 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | list[str] | None = None,
-    container: DeltaGenerator | None = None,
+    into: DeltaGenerator | None = None,
     step: str = "",
 ) -> Any:
-    """Draw a chart, in the open container unless another is passed; `alt` describes it for screen readers.
+    """Draw a chart into a container, None = the open one; `alt` describes it for screen readers.
 
     For `step` see note_picture; the other arguments and the result are those of st.vega_lite_chart.
     """
@@ -61,7 +61,7 @@ def draw_chart(
         spec = _for_lecture(spec)
     sides = ("width", "height") if width == "content" else ("height",)
     spec, row = with_row(spec | _streamlit_overrides(spec, sides))
-    return (container or st).vega_lite_chart(
+    return (into or st).vega_lite_chart(
         None,
         spec | {"datasets": {name: _arrow(columns) for name, columns in {**chart.data, **row}.items()}},
         key=key,
@@ -137,7 +137,7 @@ def draw_map(
     draw(axis=axis, tooltip=tooltip, chosen=chosen, on_choose=on_choose)
 
 
-def click_arguments(key: str, selection: str, on_click: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+def clickable(key: str, selection: str, on_click: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     """Return arguments of draw_chart that call on_click with the selection's fields of each clicked mark."""
 
     def on_select() -> None:

@@ -126,16 +126,16 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
     opened = OPEN_TAB[name]
     if more:
         tabs = (*tabs, Tab(SECTIONS_TAB, "More", None, sections=more))
-    tabs_and_sections = [section for tab in tabs for section in (tab, *tab.sections)]
+    all_tabs = [section for tab in tabs for section in (tab, *tab.sections)]
     screens = _screens_of(tabs)
-    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [tab.slug for tab in tabs_and_sections]
+    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [tab.slug for tab in all_tabs]
     opened.suggest(slugs[0])
     renamed = {slug: screen.slug for screen in screens for slug in screen.formerly}
     if not LECTURE.value:
-        renamed |= {tab.below.slug: tab.slug for tab in tabs_and_sections if tab.below}
+        renamed |= {tab.below.slug: tab.slug for tab in all_tabs if tab.below}
     if opened.value == MENU_TAB and MENU_TAB not in slugs:
         set_widget(OPEN_MENU, True)
-        renamed[MENU_TAB] = tabs_and_sections[0].slug
+        renamed[MENU_TAB] = all_tabs[0].slug
     if opened.value in renamed:
         opened.value = renamed[opened.value]
     opened.clamp_to_options(slugs)
@@ -179,9 +179,7 @@ def _draw_tabs(name: str, tabs: tuple[Tab, ...]) -> None:
         PLAYING.value = ""
 
     label = next(tab.label for tab in tabs if opened.value in {section.slug for section in (tab, *tab.sections)})
-    if widget_value(key) != label or previous.value != list(
-        labels
-    ):  # else tabs that have changed would open on the first
+    if widget_value(key) != label or previous.value != list(labels):  # else new tabs would open on the first
         set_widget(key, label)
         previous.value = list(labels)
     for tab, slot in zip(tabs, st.tabs(list(labels), key=key, on_change=on_change), strict=True):

@@ -106,10 +106,8 @@ class Field(Generic[Value]):
         """Set a default that is computed in the run, and the field to it unless the address has a value."""
         state = st.session_state
         state[self._default_key] = _copy(value)
-        if self.address in state.get(FOLLOWED_ADDRESS, {}) and self._key not in state.get(PARSED_KEYS, ()):
-            state[self._key] = self._initial_value()
-        else:
-            state[self._key] = value
+        is_in_address = self.address in state.get(FOLLOWED_ADDRESS, {}) and self._key not in state.get(PARSED_KEYS, ())
+        state[self._key] = self._initial_value() if is_in_address else value
 
     def suggest(self, value: Value) -> None:
         """Set a default that is computed in the run, and the first time the field to it unless it has another value."""
@@ -125,7 +123,7 @@ class Field(Generic[Value]):
 
     def reset(self) -> None:
         st.session_state.pop(self._key, None)
-        st.session_state.pop(self._default_key, None)
+        self.restore_default()
 
     def restore_default(self) -> None:
         """Restore the declared default, so that the address has the value even if nobody chose it."""
@@ -392,8 +390,7 @@ def show_link_faults() -> None:
     for name, text in (bad_values or {}).items():
         quoted = literal(f"{name}={text}")
         st.toast(f"{quoted} in the link is no value here: that part is as on a first visit.", **_TOAST)
-    left_out = address.get(LEFT_OUT) if bad_values is not None else None
-    if left_out:
+    if bad_values is not None and (left_out := address.get(LEFT_OUT)):
         st.toast(f"The link was too long to hold {literal(left_out)}: ask for the session file.", **_TOAST)
     st.session_state[BAD_VALUES] = None
 

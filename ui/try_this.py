@@ -81,16 +81,14 @@ def try_this(page: str, surprise: TryThis) -> None:
         if state.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
             arguments = page, surprise, GUESSING
-            st.button(
-                label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_enter_stage, args=arguments
-            )
+            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_enter, args=arguments)
         elif state.value == GUESSING:
             _draw_question(page, surprise)
         else:
             _draw_outcome(page, surprise, *outcome)
 
 
-def _enter_stage(page: str, surprise: TryThis, stage: str) -> None:
+def _enter(page: str, surprise: TryThis, stage: str) -> None:
     if TRY_STAGE[page].value == NOT_TRIED:
         BEFORE.value[page] = encode_fields(page)
     if surprise.act and (stage != GUESSING or surprise.hides):
@@ -120,7 +118,7 @@ def _draw_question(page: str, surprise: TryThis) -> None:
 
     def on_guess(option: int | None) -> None:
         if option is not None:
-            _enter_stage(page, surprise, str(option))
+            _enter(page, surprise, str(option))
 
     hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
     ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, on_guess)
@@ -128,7 +126,7 @@ def _draw_question(page: str, surprise: TryThis) -> None:
     undoes = bool(surprise.act and surprise.hides)
     st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, undoes))
     if LECTURE.value:
-        st.button("Reveal", key=f"{page}_try_reveal", on_click=_enter_stage, args=(page, surprise, REVEALED))
+        st.button("Reveal", key=f"{page}_try_reveal", on_click=_enter, args=(page, surprise, REVEALED))
 
 
 def _draw_outcome(page: str, surprise: TryThis, right: int, outcome: str) -> None:

@@ -40,10 +40,8 @@ def find_steps(reading: FindReading) -> None:
     with text:
         small, hint = st.columns([1, 1.1], vertical_alignment="center")
         with small:
-            alt, on_choose_region = "The mask, small; click a region", REGION.set
-            draw_map(
-                mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, on_choose=on_choose_region
-            )
+            alt, on_region = "The mask, small; click a region", REGION.set
+            draw_map(mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, on_choose=on_region)
         with hint:
             st.caption(f"Region {region + 1} is framed; click another.")
         show_words(trace, step, 0, 0, NAME, region, score_formula(trace, region) if step.name == "scores" else None)

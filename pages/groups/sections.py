@@ -21,7 +21,7 @@ from attention_core.weights import read_card
 from pages.groups.charts import party_chart
 from pages.groups.guests import MISSED, WRONG, Guest, guests_of, looks_of
 from ui import edits as by_hand
-from ui.chart import click_arguments, draw_chart
+from ui.chart import clickable, draw_chart
 from ui.computed import by_model, model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
@@ -120,7 +120,7 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
-    clicks = click_arguments(f"groups_party_{head}", "guest", lambda clicked: QUERY.set(int(clicked["guest"])))
+    clicks = clickable(f"groups_party_{head}", "guest", lambda clicked: QUERY.set(int(clicked["guest"])))
     draw_chart(chart, width="content", alt=alt, **clicks)
     st.caption(caption)
 

@@ -16,7 +16,7 @@ from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.chart import click_arguments, draw_chart
+from ui.chart import clickable, draw_chart
 from ui.job_queue import run_once
 from ui.layout import section
 from ui.parts import run_parts
@@ -259,7 +259,7 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
         choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"]))
 
     chart = heads_chart(pictures, notes, chosen=frame, off=off, select="head" if takes_click else None)
-    clicks = click_arguments(f"model_heads_{framed.group}", "head", choose_clicked) if takes_click else {}
+    clicks = clickable(f"model_heads_{framed.group}", "head", choose_clicked) if takes_click else {}
     draw_chart(chart, width="content", alt=description + "; click one" * takes_click, **clicks)
     return pictures
 

@@ -266,10 +266,8 @@ def pixels_steps(reading: screen.Reading) -> None:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture_column:
             ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
-            layers, key, on_choose = [image_png(inked(ink))], "pixels_pick", screen.QUERY.set
-            draw_layers(
-                layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, on_choose=on_choose
-            )
+            layers, key, pick = [image_png(inked(ink))], "pixels_pick", screen.QUERY.set
+            draw_layers(layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, on_choose=pick)
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")

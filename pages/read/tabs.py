@@ -205,10 +205,8 @@ def question_section(drawing: ReadDrawing) -> None:
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         maps, alt = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
-        high, on_choose = float(maps.max()), REGION.set
-        draw_map(
-            maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, on_choose=on_choose
-        )
+        high, pick = float(maps.max()), REGION.set
+        draw_map(maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, on_choose=pick)
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "
             "answers."

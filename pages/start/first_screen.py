@@ -213,11 +213,9 @@ def draw_page_cards() -> None:
     for first in range(1, len(PAGES), ACROSS):
         for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
             with column.container(border=True, height="stretch"):
-                if content := _card(entry.name, st.context.theme.type or "light"):
-                    source = (
-                        file_address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
-                    )
-                    st.html(f'<img class="card" src="{source}" alt="" loading="lazy">')
+                if image := _card(entry.name, st.context.theme.type or "light"):
+                    url = file_address(image, "webp") or f"data:image/webp;base64,{base64.b64encode(image).decode()}"
+                    st.html(f'<img class="card" src="{url}" alt="" loading="lazy">')
                 st.page_link(path_of(entry), label=f"**{entry.title}**")
                 st.caption(entry.promise)
 

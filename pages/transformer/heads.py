@@ -13,7 +13,7 @@ from attention_core.charts.heads import heads_chart, mosaic
 from attention_core.explain.heads import describe_head, summaries, summarise
 from attention_core.inference.translation import WordView, piece_probabilities, read_source
 from pages.transformer import experiment as page
-from ui.chart import click_arguments, draw_chart
+from ui.chart import clickable, draw_chart
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
@@ -99,9 +99,7 @@ def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: li
         select="head",
     )
     description = f"Weights of all heads of all layers, {head.kind} attention; click one"
-    draw_chart(
-        chart, width="content", alt=description, **click_arguments(f"transformer_heads_{head.kind}", "head", on_click)
-    )
+    draw_chart(chart, width="content", alt=description, **clickable(f"transformer_heads_{head.kind}", "head", on_click))
 
 
 def transformer_steps(experiment: page.Experiment) -> None:

@@ -191,9 +191,7 @@ def unrolled(traced: TracedTranslation, row: int) -> None:
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
     chart = unrolled_chart(source, target, query, lit, scores, weights)
-    draw_chart(
-        chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", container=picture
-    )
+    draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", into=picture)
     with text_column:
         show_step_heading(step)
         fed = f"fed **{as_markdown(target[query - 1])}**" if query else "fed the start"
@@ -263,7 +261,7 @@ def training_tab() -> None:
     for number, (column, pair) in enumerate(zip(st.columns(len(learned), gap="medium"), learned, strict=True)):
         chart = alignment_chart(to_array(pair.moments[moment].weights), pair.target, pair.source, size=270)
         alt = f"Alignment after {pair.moments[moment].step:,} updates: {' '.join(pair.source[:-1])}"
-        draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, container=column)
+        draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, into=column)
 
 
 @cached_computation()

@@ -20,9 +20,8 @@ from ui.parts import BODY, changing, run_parts
 from ui.player import StepStyle, show_numbers
 from ui.state import following, set_widget, widget_value
 
-MATRIX_SIZE = 250  # pixels of the longer side
-DECIMALS, TINY = 9, 1e-9
-"""Of a weight that is set; what keeps weights of 0 from being divided by their sum."""
+MATRIX_SIZE, DECIMALS, TINY = 250, 9, 1e-9
+"""Pixels of the longer side; digits of a weight that is set; what keeps a sum of weights from being 0."""
 
 
 class WeightsRow(NamedTuple):
@@ -106,10 +105,8 @@ class WeightsRow(NamedTuple):
 
     def _set_before(self, query: int) -> dict[int, float]:
         """Return the weights that earlier edits set, by key."""
-        edits = (edit for edit in self.trace.edits if isinstance(edit, SetWeights))
-        return {
-            key: share for edit in edits if (edit.query, edit.head) == (query, self.head) for key, share in edit.weights
-        }
+        edits = (edit for edit in self.trace.edits if isinstance(edit, SetWeights) and edit.head == self.head)
+        return {key: share for edit in edits if edit.query == query for key, share in edit.weights}
 
     def _add(self, new_edits: Sequence[SetWeights], change: str) -> None:
         description = f"{self.prefix}{self.label} {change}"

@@ -62,10 +62,9 @@ def show_step_chart(
     if stepper and stepper.is_chart.value:
         show_step_heatmap(step, head, framed(step) or StepStyle(), name, on_choose)
         return
-    others = _preloaded(trace, step, stepper) if stepper else []
-    styles = {preloaded: style for preloaded in others if (style := framed(preloaded))}
-    style, preloaded = framed(step) or StepStyle(), styles if stepper else None
-    show_step_picture(trace, step, head, style, name, on_choose=on_choose, preloaded=preloaded)
+    sent = _preloaded(trace, step, stepper) if stepper else []
+    preloaded = {candidate: style for candidate in sent if (style := framed(candidate))} if stepper else None
+    show_step_picture(trace, step, head, framed(step) or StepStyle(), name, on_choose=on_choose, preloaded=preloaded)
 
 
 def _preloaded(trace: AttentionTrace, step: Step, stepper: Stepper) -> list[Step]:
