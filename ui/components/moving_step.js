@@ -35,7 +35,7 @@ class ChosenStep extends MovingStep {
 
   // Unpack all steps of a message, before anybody goes to one of them.
   unpackAll({ steps, parts }) {
-    const before = Object.entries(this.ready).filter(([name]) => steps[name]), ready = (this.ready = Object.fromEntries(before));
+    const left = Object.entries(this.ready).filter(([name]) => steps[name]), ready = (this.ready = Object.fromEntries(left));
     for (const name in steps) {
       this.unpacked(steps[name], parts).then((step) => {
         if (ready !== this.ready || !step) return;
@@ -47,11 +47,11 @@ class ChosenStep extends MovingStep {
   }
 
   async unpacked(step, parts) {
-    const matrices = [step, step.before, ...step.factors], fetched = [...parts];
+    const matrices = [step, step.before, ...step.factors], loaded = [...parts];
     const used = matrices.flatMap((matrix) => [matrix?.data, matrix?.rows, matrix?.columns]);
-    for (const index of used) fetched[index] = (await this.files[parts[index]?.file]) ?? parts[index];
-    if (used.some((index) => fetched[index]?.file)) return null;
-    const data = withParts(step, fetched), [codes, over] = await Promise.all([codesOf(data), step.over && pictureOf(step.over)]);
+    for (const index of used) loaded[index] = (await this.files[parts[index]?.file]) ?? parts[index];
+    if (used.some((index) => loaded[index]?.file)) return null;
+    const data = withParts(step, loaded), [codes, over] = await Promise.all([codesOf(data), step.over && pictureOf(step.over)]);
     return { data, codes, over };
   }
 
