@@ -23,7 +23,7 @@ from benchmarks.report import publish
 from tests.support.server import Server, served
 from tests.support.session import Session
 from tests.support.visits import STEP, act
-from ui.lecture.hall.rooms import FILE, HallQuestion, Rooms
+from ui.lecture.hall.rooms import FILE_VARIABLE, HallQuestion, Rooms
 from ui.lecture.hall.routes import KEY_HEADER
 
 POLL, CORNER, STEP_EVERY = 2.0, 1.5, 1.0
@@ -116,7 +116,7 @@ def main() -> None:
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         file = Path(folder) / "rooms.sqlite"
-        os.environ |= {FILE: str(file), "ATTENTION_WARM": "0"}
+        os.environ |= {FILE_VARIABLE: str(file), "ATTENTION_WARM": "0"}
         with served("app.py", options.processes) as server:
             command = " ".join(["python -m benchmarks.hall", *sys.argv[1:]])
             figures = {"command": command, **asyncio.run(measure(server, Rooms(file), options.phones))}

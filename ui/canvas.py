@@ -1,4 +1,4 @@
-"""A drawing pad: presets, undo, clear, light or dark paper; a drawing outlives page changes and reruns."""
+"""A drawing pad: presets, undo, clear, light or dark paper; a drawing is kept over reruns and other pages."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,9 @@ from ui.state import Field, is_mounted, single_choice
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 CUSTOM, ERASER = "drawn", "eraser"
-
+INK_CONTRAST = 40
+"""Levels, of 255, by which a channel of a pixel has to differ from its paper to be ink."""
+FABRIC_VERSION = "7.4.0"  # of Fabric.js, whose JSON the canvas reads and writes
 _bare_pad = component("bare_pad")
 
 
@@ -43,19 +45,20 @@ class Pad:
     """A drawing pad: its presets, inks and size, and the fields of what a visitor has drawn on it.
 
     Attributes:
-        name: prefix of its state; the same name on two pages is the same drawing.
-        presets: label -> strokes to put on the pad, one button each; `first` is there on arrival.
+        name: with which its keys begin; pads of the same name on two pages have the same drawing.
+        presets: label -> a function that returns its strokes, one button each; `first` is on the pad on arrival.
         size: height and width in canvas pixels.
-        pens: names of inks, see attention_core.data.colours; empty = the canvas' own ink alone.
-        from_address: returns the strokes that an address asks for where it names no preset, or None.
-        preset: the label of the preset on the pad; CUSTOM = something else.
-        strokes: the drawing, packed; "" where it is a preset, or more than a link may hold.
-        drawing: the drawing as the canvas writes it; empty before anybody has opened the pad.
-        inked: its strokes, rounded as in the address; those in the paper's own ink have no colour.
-        last_readable: the strokes of the last drawing that was not empty.
-        generation: how often the canvas was mounted anew; `seed` is its drawing then.
+        pens: names of inks, see attention_core.data.colours; empty = only the ink of the paper.
+        from_address: returns the strokes of a name in the address that is no preset's, or None.
+        preset: the label of the preset on the pad; CUSTOM = another drawing.
+        strokes: the drawing, packed; "" if it is a preset, or too long for a link.
+        drawing: the drawing as JSON of the canvas; empty before the pad is first drawn.
+        inked: its strokes, rounded as in the address; those in the ink of the paper have no colour.
+        last_readable: the strokes of the last drawing that the page could read.
+        undone: the shapes that Redo brings back, as JSON of the canvas.
+        generation: how often the canvas was mounted anew; `seed` is the drawing with which it was.
         applied_address: preset and strokes of the address that the pad shows.
-        too_long: a drawing too long for the address, kept for Forward after Back has removed it.
+        too_long: a drawing too long for the address, for Forward after Back has removed it.
     """
 
     name: str
@@ -82,20 +85,20 @@ class Pad:
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
 
-    def runs(self, read: Callable[[np.ndarray], Any]) -> Callable[[HeadRef], Any]:
-        """Return a function that reads the preset that an edit names, on light paper."""
-        return lambda run: read(render_strokes(self.presets[run.input](), self.size, "light"))
+    def preset_reader(self, read: Callable[[np.ndarray], Any]) -> Callable[[HeadRef], Any]:
+        """Return a function that reads the preset on light paper from which an edit copies."""
+        return lambda head: read(render_strokes(self.presets[head.input](), self.size, "light"))
 
 
-def drawing_pad(pad: Pad) -> PadContent:
-    """Draw a pad with its presets and buttons; return the drawing."""
+def draw_pad(pad: Pad) -> PadContent:
+    """Draw a pad with its presets and buttons; return its drawing."""
     paper = st.context.theme.type or "light"
     if paper != pad.paper.value:
         _change_paper(pad, paper)
-    if _address_state(pad) != pad.applied_address.value:  # on arrival, and after Back
+    if _preset_and_strokes(pad) != pad.applied_address.value:  # on arrival, and after Back
         _follow_address(pad)
     key = f"{pad.name}_pad_{pad.generation.value}"
-    if not is_mounted(key):  # only when it is mounted anew: changing it later would wipe the canvas
+    if not is_mounted(key):  # not later: a canvas whose initial drawing changes is wiped
         pad.seed.value = pad.drawing.value
     with st.container(key=f"{pad.name}_canvas_frame", gap=None):
         _bare_pad(key=f"{key}_bare", on_connected_change=lambda: None)
@@ -115,13 +118,13 @@ def drawing_pad(pad: Pad) -> PadContent:
         else:
             _record(pad, sent, strokes)
     with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row") if LECTURE.value else nullcontext():
-        _buttons(pad)
+        _draw_buttons(pad)
     return _content(pad, pad.inked.value)
 
 
-def last_readable(pad: Pad, content: PadContent, is_empty: bool) -> PadContent:
-    """Return the drawing on a pad or, if it is empty, the last one that was not."""
-    if is_empty:
+def last_readable(pad: Pad, content: PadContent, is_unreadable: bool) -> PadContent:
+    """Return the drawing on a pad or, if the page cannot read it, the last one that it could."""
+    if is_unreadable:
         return _content(pad, pad.last_readable.value)
     pad.last_readable.value = pad.inked.value
     return content
@@ -133,7 +136,7 @@ def _content(pad: Pad, strokes: list[Stroke]) -> PadContent:
     return PadContent(render_strokes(inked, pad.size, paper), inked, paper)
 
 
-def _address_state(pad: Pad) -> tuple[str, str]:
+def _preset_and_strokes(pad: Pad) -> tuple[str, str]:
     return pad.preset.value, pad.strokes.value
 
 
@@ -144,17 +147,17 @@ def _record(
     preset: str = CUSTOM,
     undone: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Keep a drawing and the strokes that Redo brings back, and write it into the address."""
+    """Set the fields of a drawing, those in the address too, and the shapes that Redo brings back."""
     ink = INK[pad.paper.value]
     inked = [stroke._replace(colour=None if stroke.colour == ink else stroke.colour) for stroke in strokes]
     packed, pad.inked.value = packed_strokes(inked) if preset == CUSTOM else ("", inked)
     pad.drawing.value, pad.undone.value = drawing, [*undone]
     pad.preset.value, pad.strokes.value = preset, packed
-    pad.applied_address.value = _address_state(pad)
+    pad.applied_address.value = _preset_and_strokes(pad)
 
 
 def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
-    """Return strokes packed for an address and as they come out of it; "" and themselves if a link cannot hold them."""
+    """Return strokes as text of an address and as it restores them; "" and the same if they are too long for a link."""
     try:
         packed = pack_strokes(strokes)
         return packed, unpack_strokes(packed)
@@ -163,8 +166,8 @@ def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
 
 
 def _follow_address(pad: Pad) -> None:
-    """Put the drawing of the address onto the pad; one too long for it goes with Back and returns with Forward."""
-    preset, packed = _address_state(pad)
+    """Draw what the address says onto the pad; what was too long for it comes again with Forward after Back."""
+    preset, packed = _preset_and_strokes(pad)
     if pad.applied_address.value == (CUSTOM, ""):
         pad.too_long.value = pad.drawing.value
     if packed:
@@ -177,7 +180,7 @@ def _follow_address(pad: Pad) -> None:
 
 
 def digit_presets() -> dict[str, Callable[[], list[Stroke]]]:
-    """Return the ten digits as presets of a pad of the usual size."""
+    """Return the ten digits as presets of a pad of the default size."""
 
     def strokes(digit: int) -> list[Stroke]:
         return [Stroke(np.round(path, 1), Pad.pen_width) for path in preset_paths(digit, Pad.size[0])]
@@ -185,11 +188,11 @@ def digit_presets() -> dict[str, Callable[[], list[Stroke]]]:
     return {str(digit): partial(strokes, digit) for digit in range(10)}
 
 
-def _buttons(pad: Pad) -> None:
+def _draw_buttons(pad: Pad) -> None:
     name = pad.name
     with st.container(horizontal=True, gap="xsmall", key=f"{name}_presets"):
         for label in pad.presets:
-            st.button(label, key=f"{name}_preset_{label}", on_click=_choose_preset, args=(pad, label))
+            st.button(label, key=f"{name}_preset_{label}", on_click=_on_preset, args=(pad, label))
     if pad.pens:
         labels = {pen: pen for pen in (*pad.pens, ERASER)} | ({"black": "white"} if pad.paper.value == "dark" else {})
         single_choice("Pen", pad.pen, labels, label_visibility="collapsed", wrap=True)
@@ -209,34 +212,35 @@ def _current_ink(pad: Pad) -> str:
 
 
 def _colour_on(paper: str, colour: str | None) -> str:
-    """Return a stroke's colour on a paper: ink without one, and black, is the paper's own."""
+    """Return a stroke's colour on a paper: its ink for black and for None."""
     return INK[paper] if colour is None or colour.upper() == INK["light"] else colour
 
 
 def set_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = CUSTOM) -> None:
-    """Replace the strokes on the pad, or add to them; to be called in a callback, or before the pad is drawn.
+    """Replace the strokes on the pad, or add to them; for a callback, or before the pad is drawn.
 
-    The preset is their name in the address, from which they can be made again.
+    The preset is the name in the address that stands for them.
     """
     paper = pad.paper.value
     objects = [_path_object(stroke.path, _colour_on(paper, stroke.colour), stroke.width) for stroke in strokes]
     existing = pad.drawing.value.get("objects", []) if add else []
-    _replace(pad, {"version": "7.4.0", "objects": [*existing, *objects]}, preset)
+    _replace(pad, {"version": FABRIC_VERSION, "objects": [*existing, *objects]}, preset)
 
 
 def remove_strokes(pad: Pad, width: float) -> None:
-    """Take every stroke of one pen width off the pad; call it in a callback."""
+    """Remove all strokes of one pen width from the pad; for a callback."""
     drawing = pad.drawing.value
     objects = [shape for shape in drawing.get("objects", []) if abs(shape.get("strokeWidth", 0) - width) > 1e-6]
     _replace(pad, {**drawing, "objects": objects})
 
 
 def _replace(pad: Pad, drawing: dict[str, Any], preset: str = CUSTOM, undone: Sequence[dict[str, Any]] = ()) -> None:
+    """Set the drawing and mount the canvas anew with it."""
     _record(pad, drawing, inked_strokes(drawing), preset, undone)
     pad.generation.value += 1
 
 
-def _choose_preset(pad: Pad, label: str) -> None:
+def _on_preset(pad: Pad, label: str) -> None:
     set_strokes(pad, pad.presets[label](), preset=label)
 
 
@@ -260,16 +264,16 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
     }
 
 
-def _undo(pad: Pad, by: float) -> None:
-    """Take the last strokes off the pad, this many; a negative number draws them again."""
+def _undo(pad: Pad, n_strokes: float) -> None:
+    """Remove the last strokes, this many; a negative number redoes as many."""
     drawing = pad.drawing.value
     objects = drawing.get("objects", [])
-    strokes, n = [*objects, *pad.undone.value], int(max(len(objects) - by, 0))
-    _replace(pad, {**drawing, "objects": strokes[:n]}, undone=strokes[n:])
+    shapes, n = [*objects, *pad.undone.value], int(max(len(objects) - n_strokes, 0))
+    _replace(pad, {**drawing, "objects": shapes[:n]}, undone=shapes[n:])
 
 
 def _change_paper(pad: Pad, paper: str) -> None:
-    """Change the paper; ink and eraser strokes in its own colours change with it, coloured ones stay."""
+    """Change the paper, and with it strokes in the colours of its ink and of the paper itself; others stay."""
     before, pad.paper.value = pad.paper.value, paper
     new_colours = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     objects = [
@@ -277,20 +281,20 @@ def _change_paper(pad: Pad, paper: str) -> None:
         for shape in pad.drawing.value.get("objects", [])
     ]
     if objects:
-        _replace(pad, {"version": "7.4.0", "objects": objects}, pad.preset.value)
+        _replace(pad, {"version": FABRIC_VERSION, "objects": objects}, pad.preset.value)
 
 
 @cached_computation()
 def render_strokes(strokes: Sequence[Stroke], size: tuple[int, int], paper: str) -> np.ndarray:
-    """Draw strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
+    """Return strokes as the canvas shows them, uint8 (height, width, 4); paper is "light" or "dark"."""
     return draw_strokes(strokes, size, INK[paper], PAPER[paper])
 
 
-def covered(canvas: np.ndarray, paper: str) -> float:
+def inked_share(canvas: np.ndarray, paper: str) -> float:
     """Return the share of a canvas, uint8 (height, width, 4), that is not in the colour of its paper."""
-    return float(ink_of(canvas, paper).mean())
+    return float(inked_pixels(canvas, paper).mean())
 
 
-def ink_of(canvas: np.ndarray, paper: str) -> np.ndarray:
-    """Return where a canvas, uint8 (height, width, 4), is not in the colour of its paper, bool (height, width)."""
-    return np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > 40
+def inked_pixels(canvas: np.ndarray, paper: str) -> np.ndarray:
+    """Return which pixels of a canvas, uint8 (height, width, 4), differ from its paper, bool (height, width)."""
+    return np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > INK_CONTRAST

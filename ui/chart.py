@@ -1,6 +1,6 @@
-"""Draws a chart of the core in the page: its spec, data as Arrow, pictures as files; notes it for who saves figures.
+"""Draw charts and pictures on a page, and note each, so that a visitor can save it as a figure.
 
-Pictures and large tables are files, one of each for all visitors, which a browser fetches once.
+Their data are sent as Arrow, large pictures as files, one of each for all visitors, which a browser fetches once.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from attention_core.charts.chart import Chart, Spec
     from attention_core.charts.columns import Columns
 
-MIN_FILE = 1500
-"""Bytes of a picture from which the browser gets it as a file, once, however often its chart changes."""
-IN_A_LECTURE, MIN_LETTERS = 1.4, 12
-"""How much larger all letters of charts are there, and the pixels as which smaller ones count."""
-HALL_HEIGHT = 340
-"""Pixels of a chart there, letters and all, up to which a lower one grows."""
-LETTERED = ("axis", "header", "legend")
+MIN_FILE_BYTES = 1500
+"""Of a picture, from which on it is a file, fetched once however often its chart changes."""
+LECTURE_SCALE, MIN_FONT_SIZE = 1.4, 12
+"""In a lecture, how much larger the letters of charts are; pixels as which smaller letters count before."""
+MAX_GROWN_HEIGHT = 340
+"""Pixels to which a lower chart may grow in a lecture, so that larger letters leave room for its plot."""
+GUIDES = ("axis", "header", "legend")  # what Vega-Lite writes around a plot
 _layers = component("layers")
 
 
@@ -48,20 +48,20 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | list[str] | None = None,
-    on: DeltaGenerator | None = None,
+    into: DeltaGenerator | None = None,
     step: str = "",
 ) -> Any:
-    """Draw a chart; arguments and result are otherwise those of st.vega_lite_chart.
+    """Draw a chart into a container, None = the open one; `alt` describes it for screen readers.
 
-    `alt` describes it for screen readers. It is drawn in the open container unless `on` is another one; for `step`
-    see note_picture.
+    For `step` see note_picture; the other arguments and the result are those of st.vega_lite_chart.
     """
     note_picture(lambda: chart, alt, step)
     spec = deepcopy(chart.spec)  # which Streamlit changes
     if LECTURE.value:
-        spec = _for_a_hall(spec)
-    spec, row = with_row(spec | _settled(spec, ("width", "height") if width == "content" else ("height",)))
-    return (on or st).vega_lite_chart(
+        spec = _for_lecture(spec)
+    sides = ("width", "height") if width == "content" else ("height",)
+    spec, row = with_row(spec | _streamlit_overrides(spec, sides))
+    return (into or st).vega_lite_chart(
         None,
         spec | {"datasets": {name: _arrow(columns) for name, columns in {**chart.data, **row}.items()}},
         key=key,
@@ -79,44 +79,44 @@ def draw_layers(
     alt: str,
     *,
     size: int,
-    row: int | None = None,
+    row_height: int | None = None,
     row_labels: Sequence[str] = (),
     smooth: bool = False,
     axis: str = "",
     tooltip: str = "",
     chosen: int | None = None,
-    take: Callable[[int], object] | None = None,
+    on_choose: Callable[[int], object] | None = None,
 ) -> None:
-    """Draw pictures over one another, PNGs, the top one first, so wide, which is much quicker than a chart of them.
+    """Draw PNGs over one another, the top one first, `size` pixels wide: much quicker than a chart of them.
 
-    Rows may have a height of their own, with a gap between them, and labels in the file that is saved. The tooltip has
-    the value of a cell, of (rows, columns), at {}; a cell under the pointer is lit as a position of the axis. A chosen
-    one has a frame, and `take`, if given, gets another that is clicked.
+    The values, (rows, columns), are those of their cells; a tooltip has the value of one in place of {}. Rows of a set
+    height have gaps between them, and row labels in the file that is saved. The cell under the pointer is lit as a
+    position of the axis, the chosen one has a frame, and on_choose is called with the index of one that is clicked.
     """
     rows, columns = values.shape
 
-    def saved() -> Chart:
+    def build_chart() -> Chart:
         from attention_core.charts.pictures import layered_picture
 
-        sides = size, rows * row if row else round(size * rows / columns)
+        sides = size, rows * row_height if row_height else round(size * rows / columns)
         return layered_picture(layers, (rows, columns), sides, row_labels=row_labels, smooth=smooth, marked=chosen)
 
-    def on_chosen() -> None:
+    def on_click() -> None:
         cell = (component_message(key, "chosen") or {}).get("cell")
-        if take and type(cell) is int and 0 <= cell < rows * columns:
-            take(cell)
+        if on_choose and type(cell) is int and 0 <= cell < rows * columns:
+            on_choose(cell)
 
-    note_picture(saved, alt)
-    data = {"rows": rows, "columns": columns, "size": size, "row": row, "smooth": smooth, "about": alt}
+    note_picture(build_chart, alt)
+    data = {"rows": rows, "columns": columns, "size": size, "row": row_height, "smooth": smooth, "about": alt}
     data |= {"layers": [*map(picture_address, layers)], "axis": axis, "tells": tooltip}
-    data |= {"chosen": chosen, "takes": take is not None}
+    data |= {"chosen": chosen, "takes": on_choose is not None}
     data["numbers"] = [float(f"{value:.3g}") for value in values.ravel()] if tooltip else []
-    _layers(key=key, data=data, default={"chosen": None}, on_chosen_change=on_chosen)
+    _layers(key=key, data=data, default={"chosen": None}, on_chosen_change=on_click)
 
 
 def draw_map(
     weights: np.ndarray,
-    over: np.ndarray,
+    picture: np.ndarray,
     key: str,
     alt: str,
     *,
@@ -126,32 +126,32 @@ def draw_map(
     axis: str = "regions",
     tooltip: str = "weight {}%",
     chosen: int | None = None,
-    take: Callable[[int], object] | None = None,
+    on_choose: Callable[[int], object] | None = None,
 ) -> None:
-    """Draw a map of weights (rows, columns) over a picture; see charts.overlay, and draw_layers."""
+    """Draw a map of weights (rows, columns) over a picture, see draw_layers; `high` has the strongest colour."""
     from attention_core.charts.overlay import glow_ramp, image_png, map_png
 
     ramp, opacity = glow_ramp(weights.size, float(weights.max()) if high is None else high), 0.85 if smooth else 1
-    layers = [map_png(weights, ramp, smooth, opacity), image_png(over)]
-    options: dict[str, Any] = {"smooth": smooth, "axis": axis, "tooltip": tooltip, "chosen": chosen, "take": take}
-    draw_layers(layers, 100 * weights, key, alt, size=size, **options)
+    layers = [map_png(weights, ramp, smooth, opacity), image_png(picture)]
+    draw = partial(draw_layers, layers, 100 * weights, key, alt, size=size, smooth=smooth)
+    draw(axis=axis, tooltip=tooltip, chosen=chosen, on_choose=on_choose)
 
 
-def click(key: str, selection: str, take: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Return what hands on what is clicked in a chart of this key, the fields of its selection; for draw_chart."""
+def clickable(key: str, selection: str, on_click: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return arguments of draw_chart that call on_click with the selection's fields of each clicked mark."""
 
     def on_select() -> None:
         for clicked in chart_selection(key, selection):
-            take(clicked)
+            on_click(clicked)
 
     return {"key": key, "on_select": on_select, "selection_mode": selection}
 
 
-def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
-    """Return what keeps Streamlit from changing a chart.
+def _streamlit_overrides(spec: Spec, sides: tuple[str, ...]) -> Spec:
+    """Return entries of a spec that undo what Streamlit does to a chart.
 
-    It sets sides to those of the full screen, where ui.skeleton enlarges a chart as a whole; and it moves the first
-    and the last name of an axis from what they name.
+    In full screen, it stretches sides to the screen, but page.css enlarges a chart in all its proportions; and it moves
+    the first and last label of an axis away from their ticks.
     """
     sizes = {side: spec[side] for side in sides if isinstance(spec.get(side), int | float)}
     params = [
@@ -163,44 +163,36 @@ def _settled(spec: Spec, sides: tuple[str, ...]) -> Spec:
     return {"params": [*spec.get("params", []), *params], "config": config}
 
 
-def _for_a_hall(spec: Spec) -> Spec:
-    """Return a chart in larger letters, and higher where they would take its height from the plot."""
+def _for_lecture(spec: Spec) -> Spec:
+    """Return a chart's spec with larger letters, and higher if they would leave too little for the plot."""
     from attention_core.charts.figure import THEME
 
     defaults = {
-        part: {name: size for name, size in THEME[part].items() if name.endswith(("FontSize", "Limit"))}
-        for part in LETTERED
+        guide: {name: size for name, size in THEME[guide].items() if name.endswith(("FontSize", "Limit"))}
+        for guide in GUIDES
     }
-    defaults["text"] = {"fontSize": MIN_LETTERS}
+    defaults["text"] = {"fontSize": MIN_FONT_SIZE}
     defaults["legend"] |= {"columns": 1}
     config = spec.get("config", {})
-    config = config | {part: sizes | config.get(part, {}) for part, sizes in defaults.items()}
+    config = config | {guide: sizes | config.get(guide, {}) for guide, sizes in defaults.items()}
     height, sized = spec.get("height"), spec | {"config": config}
-    if isinstance(height, int | float) and height < HALL_HEIGHT and "autosize" not in spec:
-        sized["height"] = min(IN_A_LECTURE**2 * height, HALL_HEIGHT)
+    if isinstance(height, int | float) and height < MAX_GROWN_HEIGHT and "autosize" not in spec:
+        sized["height"] = min(LECTURE_SCALE**2 * height, MAX_GROWN_HEIGHT)
     return _enlarged(sized)
 
 
-def _enlarged(node: Any) -> Any:
-    """Return a copy of a spec with larger letters, but for sizes that are expressions."""
-    if isinstance(node, list):
-        return [_enlarged(child) for child in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        name: _enlarged(value) if isinstance(value, list | dict) else _larger(name, value)
-        for name, value in node.items()
-    }
-
-
-def _larger(name: str, size: Any) -> Any:
-    """Return a size of letters, or the length at which they are cut, as it is in a hall; and anything else as it is."""
-    if not isinstance(size, int | float) or not name.lower().endswith(("fontsize", "labellimit")):
-        return size
-    return IN_A_LECTURE * max(size, MIN_LETTERS)
+def _enlarged(value: Any, name: str = "") -> Any:
+    """Return a copy of a spec with larger letters, and texts cut at greater lengths; expressions stay as they are."""
+    if isinstance(value, list):
+        return [_enlarged(child) for child in value]
+    if isinstance(value, dict):
+        return {child_name: _enlarged(child, child_name) for child_name, child in value.items()}
+    is_length = isinstance(value, int | float) and name.lower().endswith(("fontsize", "labellimit"))
+    return LECTURE_SCALE * max(value, MIN_FONT_SIZE) if is_length else value
 
 
 def _arrow(columns: Columns) -> bytes:
+    """Return a table as an Arrow stream, with the addresses of pictures in their place."""
     import pyarrow as pa
 
     arrays = {}
@@ -215,87 +207,89 @@ def _arrow(columns: Columns) -> bytes:
 
 
 def picture_address(content: bytes) -> str:
-    """Return where the browser finds a picture, a PNG: in a file, if it is large."""
+    """Return the URL of a picture, a PNG: of a file if it is large, else one that holds it."""
     from attention_core.charts.chart import data_url
 
-    return (address(content) if len(content) >= MIN_FILE else None) or data_url(content)
+    return (file_address(content) if len(content) >= MIN_FILE_BYTES else None) or data_url(content)
 
 
-PAGE, PART = Field[list](APP, "pictures_of_the_page", list), Field[list](APP, "pictures_of_the_part", list)
-"""What of pictures is noted: those of the whole page, with a list for each of its parts, and the list of one part."""
-SUBJECT = Field(APP, "pictures_subject", "")
+PAGE_PICTURES = Field[list](APP, "pictures_of_the_page", list)
+"""The pictures that are noted of the page, with a list in place of each fragment."""
+OPEN_LIST = Field[list](APP, "pictures_of_the_part", list)
+"""The list to which pictures are added: the page's, or that of the fragment that is being drawn."""
+SUBJECT = Field(APP, "pictures_subject", "")  # see set_picture_subject
 WIDTHS = {"as shown": None, "85 mm": 85.0, "176 mm": 176.0}
-"""In print: a journal's column, and two with what lies between them."""
-MAX_NAME = 120  # letters of a file's name
+"""In print: a journal's column, and two columns with the gap between them."""
+MAX_NAME_LETTERS = 120
 
 
 class Picture(NamedTuple):
     make: Callable[[], Chart]  # returns what was drawn, as a chart
     title: str  # what it shows
-    name: str  # what its file is called after the page, such as "additive-attention-weights"
+    name: str  # of its file, after the page's name, such as "additive-attention-weights"
 
 
 def file_name(*words: str) -> str:
-    """Return the name of a file, without its ending: small letters, figures and hyphens."""
+    """Return the name of a file, without its ending: lower-case letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
     parts = re.findall(r"[a-z0-9]+", plain)
     once = [part for part, before in zip(parts, ["", *parts], strict=False) if part != before or part.isdecimal()]
-    return "-".join(once)[:MAX_NAME].strip("-")
+    return "-".join(once)[:MAX_NAME_LETTERS].strip("-")
 
 
 def forget_pictures() -> None:
-    """Begin with a page that has not drawn anything yet."""
-    PAGE.value = PART.value = []
+    """Forget the noted pictures, before a page is drawn."""
+    PAGE_PICTURES.value = OPEN_LIST.value = []
     SUBJECT.value = ""
 
 
-def new_part() -> list:
-    """Return a list for the pictures of a part that reruns alone."""
-    part: list = []
-    PART.value.append(part)
-    return part
+def new_picture_list() -> list:
+    """Return a list for the pictures of a fragment, which is in the open list from now on."""
+    fragment_pictures: list = []
+    OPEN_LIST.value.append(fragment_pictures)
+    return fragment_pictures
 
 
 @contextmanager
-def noted_in(part: list) -> Iterator[None]:
-    """Note the pictures of a part anew, in its list."""
-    part.clear()
-    around = PART.value, SUBJECT.value
-    PART.value = part
+def noting_pictures_in(fragment_pictures: list) -> Iterator[None]:
+    """Note the pictures of a fragment, in its list, in place of those of its last run."""
+    fragment_pictures.clear()
+    outer = OPEN_LIST.value, SUBJECT.value
+    OPEN_LIST.value = fragment_pictures
     try:
         yield
     finally:
-        PART.value, SUBJECT.value = around
+        OPEN_LIST.value, SUBJECT.value = outer
 
 
 def set_picture_subject(subject: str) -> None:
-    """Name the files of the pictures that follow in this part after what they are about, such as a model."""
+    """Set what the steps drawn next in this fragment are of, such as a model: it is in their titles and file names."""
     SUBJECT.value = subject
 
 
 def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
-    """Note a chart that the menu at the page's foot can save; a step of a trace is named by its step.
+    """Note a chart, which the menu at the page's foot can save; that of a step is named after its subject and step.
 
-    What stands behind a semicolon in the title says what to do with it on the page, and not what it shows.
+    A title's text from a semicolon on is for the page alone: it says what to do with the chart.
     """
     title, subject = title.partition(";")[0], SUBJECT.value
     picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
-    PART.value.append(picture)
+    OPEN_LIST.value.append(picture)
 
 
 def pictures() -> list[Picture]:
-    """Return the pictures of the page, each under another name."""
+    """Return the noted pictures of the page, each with a unique name."""
     counts: Counter[str] = Counter()
     renamed = []
-    for picture in _flat(PAGE.value):
+    for picture in _flat(PAGE_PICTURES.value):
         name = file_name(picture.name)
         counts[name] += 1
         renamed.append(picture._replace(name=name if counts[name] == 1 else f"{name}-{counts[name]}"))
     return renamed
 
 
-def _flat(part: list) -> Iterator[Picture]:
-    for item in part:
+def _flat(noted: list) -> Iterator[Picture]:
+    for item in noted:
         if isinstance(item, Picture):
             yield item
         else:
@@ -303,46 +297,46 @@ def _flat(part: list) -> Iterator[Picture]:
 
 
 def save_pictures(page: str) -> None:
-    """Offer every picture of a page (see PageEntry.name) as a figure; nothing is made before it is asked for."""
+    """Draw the widgets that save a picture of a page (see PageEntry.name) as a figure, which is made on demand."""
     from attention_core.charts.figure import FORMATS
 
     choices = pictures()
     if not choices:
         return
     short = [choice.title.split(": ")[0] for choice in choices]
-    names = [name if short.count(name) == 1 else choice.title for name, choice in zip(short, choices, strict=True)]
-    number = st.selectbox("Picture", range(len(choices)), format_func=names.__getitem__)
+    labels = [label if short.count(label) == 1 else choice.title for label, choice in zip(short, choices, strict=True)]
+    index = st.selectbox("Picture", range(len(choices)), format_func=labels.__getitem__)
     width = st.segmented_control("Width", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
-    picture = choices[number]
+    picture = choices[index]
     with st.container(horizontal=True, gap="small"):
-        for form in FORMATS:
+        for file_format in FORMATS:
             st.download_button(
-                form.upper(),
-                partial(_figure, picture, form, WIDTHS[width]),
-                f"{file_name(page, picture.name)}.{form}",
+                file_format.upper(),
+                partial(_figure, picture, file_format, WIDTHS[width]),
+                f"{file_name(page, picture.name)}.{file_format}",
                 on_click="ignore",
-                key=f"pictures_{form}",
+                key=f"pictures_{file_format}",
             )
 
 
-def _figure(picture: Picture, form: str, width: float | None) -> bytes:
+def _figure(picture: Picture, file_format: str, width: float | None) -> bytes:
     from attention_core.charts.figure import figure
 
-    return figure(picture.make(), form, title=picture.title, width=width)
+    return figure(picture.make(), file_format, title=picture.title, width=width)
 
 
-MAX_BYTES = 96 * 2**20  # of all files together; the one that was used longest ago goes first
+MAX_BYTES = 96 * 2**20  # of all files together; the least recently used are dropped
 FOLDER = "pictures"
 FILES = BoundedCache(MAX_BYTES, size=len)
 
 
 def route() -> Route:
-    """Return the way to the files; see ui.served."""
+    """Return the route to the files, see ui.served."""
     return served.file_route(FOLDER, lambda name: file.value if (file := FILES.get(name)) else None)
 
 
-def address(content: bytes, ending: str = "png") -> str | None:
-    """Return where browsers find a file; None where no server answers, as in tests of pages without one."""
+def file_address(content: bytes, ending: str = "png") -> str | None:
+    """Return the URL of a file with this content; None if no server runs, as in tests of pages."""
     if not served.IS_SERVED.is_set():
         return None
     name = f"{served.content_name(content)}.{ending}"

@@ -35,9 +35,9 @@ from ui.layout import stop_run
 from ui.state import APP, Field
 
 AWAY = "ATTENTION_RAY_AWAY"  # what to do while the cluster does not answer: "here" = compute here, "wait" = wait for it
-AWAY_WORDS = "The cluster does not answer."
+AWAY_NOTICE = "The cluster does not answer."
 KNOWS_CLUSTER_AWAY = Field(APP, "knows_cluster_away", False)
-"""Whether this visitor has been told that the cluster does not answer."""
+"""Whether this visitor has read that the cluster does not answer."""
 
 
 @cache
@@ -47,9 +47,9 @@ def cluster() -> Cluster | None:
 
 
 def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ComputedValue | None:
-    """Return what a function returns on the cluster; None = compute it here.
+    """Call a function on the cluster; None = call it here.
 
-    That is so without a cluster, while it does not answer (the visitor is told), and for what it cannot compute.
+    None without a cluster, while it does not answer (the visitor reads so), and if it cannot compute this.
     """
     remote = cluster()
     while remote is not None:
@@ -60,25 +60,25 @@ def call_cluster(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Com
         except AwayError:
             if not _should_wait():
                 if not KNOWS_CLUSTER_AWAY.value:
-                    st.toast(f"{AWAY_WORDS} This is computed here.")
+                    st.toast(f"{AWAY_NOTICE} This is computed here.")
                 KNOWS_CLUSTER_AWAY.value = True
                 return None
             _wait_for_cluster(remote)
-        except (LostError, ValueError):  # computing it here shows what is wrong with it
+        except (LostError, ValueError):  # what is wrong shows when it is computed here
             log.warning("%s did not compute %s", remote.name, function, exc_info=True)
             return None
     return None
 
 
-def computing_words() -> str:
-    """Return where models compute, in a sentence for people."""
+def describe_compute_device() -> str:
+    """Return on what models compute, in words for visitors."""
     local, remote = _local_device(), cluster()
     if remote is None:
         return f"Computing on {local}"
     try:
         return f"Computing on a cluster: {remote.device()}"
     except AwayError:
-        return f"{AWAY_WORDS} " + ("Waiting for it" if _should_wait() else f"Computing on {local}")
+        return f"{AWAY_NOTICE} " + ("Waiting for it" if _should_wait() else f"Computing on {local}")
 
 
 @st.cache_resource(show_spinner=False)
@@ -94,7 +94,7 @@ def _wait_for_cluster(remote: Cluster) -> None:
     """Wait until it answers; a visitor who leaves the page ends the wait."""
     notice = st.empty()
     while remote.is_away:
-        notice.info(f"{AWAY_WORDS} Waiting for it.")
+        notice.info(f"{AWAY_NOTICE} Waiting for it.")
         time.sleep(BEAT)
     notice.empty()
 
@@ -111,15 +111,15 @@ def load_snapshots(name: str) -> dict[str, Tensor]:
 
 
 def model_or_stop(name: str) -> Any:
-    """Return a trained model; if its file is missing or damaged, say what to do and end the page there."""
-    model, fault = model_or_none(name)
+    """Return a trained model; if its file is missing or damaged, draw what to do about it and end the run."""
+    model, fault = model_or_fault(name)
     if model is None:
         st.error(f"**The model cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
         stop_run()
     return model
 
 
-def model_or_none(name: str) -> tuple[Any, str]:
+def model_or_fault(name: str) -> tuple[Any, str]:
     """Return a trained model and "", or None and what to do about its missing or damaged file."""
     try:
         return _load(name, choose_device()), ""
@@ -142,16 +142,16 @@ Value = TypeVar("Value")
 
 
 class FairLock:
-    """A lock for the runs of many visitors: the run that first asked for it goes first; its holder may take it again.
+    """A lock for the runs of many visitors: the earliest run goes first; its holder may acquire it again.
 
-    A run takes the lock several times. If each time it went to the back of the queue, all runs would advance side by
-    side and all end late. Each run has a thread of its own and ends, so nobody waits for ever.
+    A run acquires the lock several times. If it queued at the back each time, all runs would advance side by side and
+    all end late: so runs are numbered in the order of their first requests. Each has its thread and ends at some time.
     """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._queue: list[tuple[int, int, threading.Event]] = []
-        """Number of the run, its thread, and the event that wakes it; in the order of the runs."""
+        """Of each waiting run its number, thread, and the event that wakes it, in the order of the numbers."""
         self._numbers, self._run = count(), threading.local()
         self._holder, self._depth = 0, 0
 
@@ -193,17 +193,17 @@ def compute_turn() -> Iterator[None]:
 
 
 def cached_computation(
-    *, spinner: str = "", by_model: bool = False
+    *, spinner: str = "", on_cluster: bool = False
 ) -> Callable[[Callable[Params, Value]], Callable[Params, Value]]:
-    """Cache what a function returns, for all visitors; the least recently used goes first: `@cached_computation()`.
+    """Cache what a function returns, for all visitors; the least recently used is dropped: `@cached_computation()`.
 
     Arguments are compared by content, tensors and arrays by their numbers. The function must not read the session,
     since its result is shown to everybody.
 
     Args:
-        spinner: words to show while it is computed; "" = none.
-        by_model: whether a model computes it, on the cluster if there is one. Such a function must stand in
-            attention_core: `cached_translate = cached_computation(by_model=True)(translate)`.
+        spinner: what visitors read while it is computed; "" = nothing.
+        on_cluster: whether it is computed on the cluster if there is one. Such a function must stand in
+            attention_core: `cached_translate = cached_computation(on_cluster=True)(translate)`.
 
     Raises:
         ValueError: the cluster does not have the function.
@@ -211,7 +211,7 @@ def cached_computation(
 
     def decorate(function: Callable[Params, Value]) -> Callable[Params, Value]:
         name = function_name(function)
-        if by_model and not is_ours(function.__module__):
+        if on_cluster and not is_ours(function.__module__):
             raise ValueError(f"{name} is to be computed by a model: it must stand in one of {', '.join(PACKAGES)}")
 
         @wraps(function)
@@ -221,12 +221,12 @@ def cached_computation(
             if result is not None:
                 return result.value
             with st.spinner(spinner) if spinner else nullcontext():
-                result = call_cluster(function, *args, **kwargs) if by_model else None
+                result = call_cluster(function, *args, **kwargs) if on_cluster else None
                 if result is not None:
                     result_cache().put(key, result.value)
                     return result.value
                 with compute_turn():
-                    result = result_cache().get(key)  # the visitor whose turn it was may have asked the same
+                    result = result_cache().get(key)  # the visitor before may have computed the same
                     if result is None:
                         result = ComputedValue(function(*args, **kwargs))
                         result_cache().put(key, result.value)  # before the turn ends
@@ -239,11 +239,11 @@ def cached_computation(
 
 def by_model(function: Callable[Concatenate[Any, Params], Value]) -> Callable[Concatenate[str, Params], Value]:
     """Return a function of the core that takes a model first, to be called with its name; see cached_computation."""
-    answer = cached_computation(by_model=True)(function)
+    cached = cached_computation(on_cluster=True)(function)
 
     @wraps(function)
     def by_name(name: str, *args: Params.args, **kwargs: Params.kwargs) -> Value:
-        return answer(model_or_stop(name), *args, **kwargs)
+        return cached(model_or_stop(name), *args, **kwargs)
 
     return by_name
 
@@ -251,43 +251,43 @@ def by_model(function: Callable[Concatenate[Any, Params], Value]) -> Callable[Co
 def content_key(value: Any) -> Hashable:
     """Return a hashable key, equal for values of equal content."""
     if origin := getattr(value, "origin", None) if isinstance(value, Tensor | nn.Module) else None:
-        return origin  # a loaded model, or a part of it
+        return origin  # of a loaded model or of one of its tensors or modules: (name, path)
     if isinstance(value, Tensor):
         value = to_array(value)
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, hashlib.sha1(np.ascontiguousarray(value).data).hexdigest()
     if isinstance(value, Mapping):
-        return tuple((key, content_key(part)) for key, part in value.items())
+        return tuple((key, content_key(item)) for key, item in value.items())
     if is_dataclass(value) and not isinstance(value, type):
         return type(value).__name__, content_key({field.name: getattr(value, field.name) for field in fields(value)})
     if isinstance(value, list | tuple) and {*map(type, value)} <= {str, int, float}:  # most are long lists of these
         return type(value).__name__, (*map(type, value),), tuple(value)
     if isinstance(value, list | tuple):
-        return type(value).__name__, tuple(content_key(part) for part in value)
+        return type(value).__name__, tuple(content_key(item) for item in value)
     return type(value).__name__, value
 
 
 def size_in_bytes(value: Any) -> int:
-    """Return roughly how many bytes a value takes; models are shared and count nothing."""
-    size, visited, waiting = 0, set(), [value]
-    while waiting:
-        part = waiting.pop()
-        if id(part) in visited:
+    """Return roughly how many bytes a value needs; models are shared and count as none."""
+    size, visited, pending = 0, set(), [value]
+    while pending:
+        item = pending.pop()
+        if id(item) in visited:
             continue
-        visited.add(id(part))
-        if isinstance(part, list | tuple) and {*map(type, part)} == {str}:  # most parts are labels
-            size += sys.getsizeof(part) + sum(map(sys.getsizeof, part))
-        elif isinstance(part, Tensor):
-            size += part.untyped_storage().nbytes()
-        elif isinstance(part, np.ndarray):
-            size += part.nbytes
-        elif not isinstance(part, nn.Module | type) and (hasattr(part, "__dict__") or not callable(part)):
-            size += sys.getsizeof(part)
-            waiting += _parts(part)
+        visited.add(id(item))
+        if isinstance(item, list | tuple) and {*map(type, item)} == {str}:  # most lists are of labels
+            size += sys.getsizeof(item) + sum(map(sys.getsizeof, item))
+        elif isinstance(item, Tensor):
+            size += item.untyped_storage().nbytes()
+        elif isinstance(item, np.ndarray):
+            size += item.nbytes
+        elif not isinstance(item, nn.Module | type) and (hasattr(item, "__dict__") or not callable(item)):
+            size += sys.getsizeof(item)
+            pending += _members(item)
     return size
 
 
-def _parts(value: Any) -> list[Any]:
+def _members(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
         return [*value, *value.values()]
     if isinstance(value, list | tuple | set | frozenset):

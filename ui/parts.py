@@ -1,4 +1,4 @@
-"""The parts of a page that run alone have names: a callback says which of them it changes, and those run, once."""
+"""Fragments, the parts of a page that rerun alone, have names: a callback says which it changes, and those rerun."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,13 +8,13 @@ import streamlit as st
 from ui.state import APP, Field
 
 BODY = "page_body"
-"""All below a page's heading: what a change in a tab changes, the tab included."""
+"""The fragment of all below a page's heading, with the tabs: what a tab reruns that changes something above it."""
 PART_NAMES = Field[set[str]](APP, "parts_drawn", set)
-"""The names of the parts that the page has drawn, each of which it draws whenever it runs as a whole."""
+"""The names of the fragments that the last full run of the page has drawn."""
 
 
 def run_parts(*names: str) -> None:
-    """Run these parts of the page instead of the one that was clicked in; the whole page where none of them is drawn.
+    """Rerun these fragments in place of the one with the clicked widget; the full page if none of them is drawn.
 
     It ends the callback that calls it.
     """
@@ -22,7 +22,7 @@ def run_parts(*names: str) -> None:
 
 
 def changing(act: Callable[..., object], *names: str) -> Callable[..., None]:
-    """Return a callback that acts and then runs these parts of the page, by default its body."""
+    """Return a callback that acts and then reruns these fragments, by default the page's body."""
 
     def run(*arguments: Any) -> None:
         act(*arguments)

@@ -1,4 +1,4 @@
-"""The skeleton of every page: title, parts that rerun alone, tabs or a lecture's screens, sidebar, foot."""
+"""The skeleton of every page: title, fragments, tabs or a lecture's screens, sidebar, foot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import streamlit as st
 
-from ui.chart import forget_pictures, new_part, noted_in
+from ui.chart import forget_pictures, new_picture_list, noting_pictures_in
 from ui.faults import show_faults, show_lost_gpu
 from ui.hosting.uploads import show_refusal
 from ui.hosting.warm_up import is_warm
@@ -21,7 +21,7 @@ from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
 from ui.parts import BODY, PART_NAMES, run_parts
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
-from ui.try_this import take_back
+from ui.try_this import undo_surprise
 
 if TYPE_CHECKING:
     from ui.player import Player
@@ -29,27 +29,26 @@ if TYPE_CHECKING:
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
 """The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
 TOP, SECTIONS_TAB, MENU_TAB = "top", "more", "take"
-"""A lecture's first screen; the tab of sections, "More"; in old addresses, the menu at the foot."""
+"""Slugs: of a lecture's first screen, of the tab "More", and in old addresses of the menu at the foot."""
 CLOCKS = Field[dict[str, float | None]](APP, "clocks", dict)
-"""The seconds between two runs of each fragment, by the name of its function."""
-PREVIOUS_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}
+"""The seconds between two runs of each fragment, by the name of its function; None = it runs after clicks alone."""
+PREVIOUS_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}  # their labels
 
 
 class Tab(NamedTuple):
-    """A tab below the first screen, or a section of one."""
+    """A tab below the first screen, or a section of a tab."""
 
-    slug: str  # its name in the address, the same in every language
+    slug: str  # its name in the address, which never changes
     label: str
-    # called without arguments, only while the tab is open. None = its sections are all of it.
-    draw: Callable[[], None] | None
+    draw: Callable[[], None] | None  # called only while it is open; None = it has nothing but sections
     formerly: tuple[str, ...] = ()  # slugs by which old addresses open it
-    below: Tab | None = None  # what stands below it; in a lecture, a screen of its own
-    # what goes deeper, closed below it; one is open at a time, and in a lecture each is a screen
+    below: Tab | None = None  # drawn below it; in a lecture, a separate screen
+    # expanders below it, of which one is open at a time; in a lecture, each is a screen
     sections: tuple[Tab, ...] = ()
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers; a page that runs alone follows its address here."""
+    """Draw the page's heading and the question that it answers; read the address, unless app.py has done so."""
     through_app()
     if PAGE.value != name:
         read_address(name)
@@ -67,12 +66,12 @@ def page_head(heading: str, question: str) -> None:
 
 
 def guarded(draw: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that draws a part and survives its faults, notes its pictures, and writes the address."""
-    pictures = new_part()
+    """Return a function that draws a page or fragment, shows its faults, notes its pictures, and writes the address."""
+    pictures = new_picture_list()
 
     @wraps(draw)
     def run(*args: Any) -> None:
-        with suppress(StopException), noted_in(pictures), show_faults():
+        with suppress(StopException), noting_pictures_in(pictures), show_faults():
             draw(*args)
         write_address()
         show_refusal()
@@ -88,30 +87,30 @@ def live(
     players: tuple[Player, ...] = (),
     beat: float | None = None,
 ) -> None:
-    """Draw a part of the page that reruns alone when something in it is clicked, and with every beat of its players.
+    """Draw a fragment: it reruns alone after a click in it, and with every beat of a player in it that plays.
 
-    Where no player goes on, it runs again by itself after so many seconds, a beat; None = it does not. Callbacks can
-    run it by its name, see ui.parts.
+    While none plays, it reruns after each `beat`, in seconds; None = it does not. Callbacks can run it by its name, see
+    ui.parts.
     """
     if name:
         PART_NAMES.value.add(name)
-    plays, run = any(player.plays for player in players), guarded(draw)
-    seconds, clocks = next((player.seconds for player in players if player.plays), beat), CLOCKS.value
-    had_clock, clocks[draw.__qualname__] = clocks.get(draw.__qualname__), seconds
-    if had_clock and seconds is None:
-        st.rerun()  # all: a part's clock ends with a run of all
+    was_playing, run = any(player.is_playing for player in players), guarded(draw)
+    seconds = next((player.seconds for player in players if player.is_playing), beat)
+    seconds_before, CLOCKS.value[draw.__qualname__] = CLOCKS.value.get(draw.__qualname__), seconds
+    if seconds_before and seconds is None:
+        st.rerun()  # the whole page: nothing else ends a fragment's clock
 
     @wraps(draw)
     def ticking(*args: Any) -> None:
         run(*args)
-        if plays and not any(player.plays for player in players):
+        if was_playing and not any(player.is_playing for player in players):
             st.rerun()
 
     st.fragment(ticking, run_every=seconds, key=name or None)(*args)
 
 
 def page_body(draw: Callable[[], None]) -> None:
-    """Draw all below a page's heading as one fragment; not in a lecture, where a long run makes way for the next."""
+    """Draw all below a page's heading as one fragment; not in a lecture, where the next click ends a long run."""
     if LECTURE.value:
         draw()
     else:
@@ -119,59 +118,59 @@ def page_body(draw: Callable[[], None]) -> None:
 
 
 def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Player, ...] = ()) -> None:
-    """Draw the tabs below the first screen. Only the open one is computed; the address tells which, as `?tab=`.
+    """Draw the tabs below the first screen. Only the open one is computed; its slug is in the address, as `?tab=`.
 
-    A click in a tab runs that tab alone. The first one is open on arrival; the last one holds `more`, closed sections.
-    In lecture mode the first screen, each tab and each section stand alone, see ui.lecture.mode.
+    A click in a tab reruns the tabs alone. The first is open on arrival; `more` are the sections of a last one. In
+    lecture mode the first screen, each tab and each section are separate screens, see ui.lecture.mode.
     """
     opened = OPEN_TAB[name]
     if more:
         tabs = (*tabs, Tab(SECTIONS_TAB, "More", None, sections=more))
-    closed = [section for tab in tabs for section in (tab, *tab.sections)]
+    all_tabs = [section for tab in tabs for section in (tab, *tab.sections)]
     screens = _screens_of(tabs)
-    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [section.slug for section in closed]
-    start = slugs[0]
-    opened.suggest(start)
+    slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [tab.slug for tab in all_tabs]
+    opened.suggest(slugs[0])
     renamed = {slug: screen.slug for screen in screens for slug in screen.formerly}
     if not LECTURE.value:
-        renamed |= {section.below.slug: section.slug for section in closed if section.below}
+        renamed |= {tab.below.slug: tab.slug for tab in all_tabs if tab.below}
     if opened.value == MENU_TAB and MENU_TAB not in slugs:
         set_widget(OPEN_MENU, True)
-        renamed[MENU_TAB] = closed[0].slug
+        renamed[MENU_TAB] = all_tabs[0].slug
     if opened.value in renamed:
         opened.value = renamed[opened.value]
-    opened.clamp_to_options(slugs, start)
+    opened.clamp_to_options(slugs)
     if LECTURE.value:
-        live(_screens, name, screens, players=players)
+        live(_draw_screens, name, screens, players=players)
     else:
-        live(_tabs, name, tabs, players=players)
+        live(_draw_tabs, name, tabs, players=players)
 
 
 def _screens_of(tabs: Iterable[Tab]) -> list[Tab]:
-    """Return the screens of a lecture in order: tabs, what stands below them, and their sections."""
+    """Return the screens of a lecture in order: each tab, what is below it, its sections."""
     screens = []
     for tab in tabs:
-        screens += [tab] * (tab.draw is not None)
-        screens += _screens_of([*([tab.below] if tab.below else []), *tab.sections])
+        below = (tab.below,) if tab.below else ()
+        screens += ([tab] if tab.draw else []) + _screens_of((*below, *tab.sections))
     return screens
 
 
-def _screens(name: str, screens: list[Tab]) -> None:
+def _draw_screens(name: str, screens: list[Tab]) -> None:
     opened, mark = OPEN_TAB[name], st.empty()
     with st.container(key=SCREENS):
         labels = {TOP: entry_of(name).title} | {screen.slug: screen.label for screen in screens}
-        single_choice("Screen", opened, labels, label_visibility="collapsed", on_change=partial(_follow_screen, name))
+        single_choice("Screen", opened, labels, label_visibility="collapsed", on_change=partial(_on_screen, name))
     if opened.value != TOP:
-        mark.html('<span class="screen"></span>')  # hides what stands above it, see lecture.css
+        mark.html('<span class="screen"></span>')  # hides all above it, see lecture.css
         next(screen for screen in screens if screen.slug == opened.value).draw()  # type: ignore[misc]
 
 
-def _follow_screen(name: str) -> None:
-    if OPEN_TAB[name].value != TOP and take_back(name):
-        run_parts()  # the whole page, which follows it
+def _on_screen(name: str) -> None:
+    """Undo the page's surprise once the lecture leaves the first screen."""
+    if OPEN_TAB[name].value != TOP and undo_surprise(name):
+        run_parts()  # the whole page, which reads the restored address
 
 
-def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
+def _draw_tabs(name: str, tabs: tuple[Tab, ...]) -> None:
     opened, previous, key = OPEN_TAB[name], PREVIOUS_TABS[name], f"{name}_tabs"
     labels = {tab.label: tab.slug for tab in tabs}
 
@@ -180,21 +179,21 @@ def _tabs(name: str, tabs: tuple[Tab, ...]) -> None:
         PLAYING.value = ""
 
     label = next(tab.label for tab in tabs if opened.value in {section.slug for section in (tab, *tab.sections)})
-    if widget_value(key) != label or previous.value != list(labels):  # other tabs would open on their first
+    if widget_value(key) != label or previous.value != list(labels):  # else new tabs would open on the first
         set_widget(key, label)
         previous.value = list(labels)
     for tab, slot in zip(tabs, st.tabs(list(labels), key=key, on_change=on_change), strict=True):
         if slot.open:
             with slot:
-                _draw(name, tab)
+                _draw_tab(name, tab)
 
 
-def _draw(name: str, tab: Tab) -> None:
-    """Draw a tab or a section, what stands below it, and its sections; the open one alone is computed."""
+def _draw_tab(name: str, tab: Tab) -> None:
+    """Draw a tab or section, what is below it, and its sections, of which only the open one is computed."""
     if tab.draw:
         tab.draw()
     if tab.below:
-        _draw(name, tab.below)
+        _draw_tab(name, tab.below)
     opened = OPEN_TAB[name]
 
     def on_change(slug: str, key: str) -> None:
@@ -206,7 +205,7 @@ def _draw(name: str, tab: Tab) -> None:
         slot = st.expander(section.label, key=key, on_change=on_change, args=(section.slug, key))
         if slot.open:
             with slot:
-                _draw(name, section)
+                _draw_tab(name, section)
 
 
 def foot(entry: PageEntry) -> None:
@@ -238,6 +237,6 @@ def sidebar() -> None:
             hall_corner()
             lecture_controls()
         if is_warm():
-            from ui.computed import computing_words
+            from ui.computed import describe_compute_device
 
-            st.caption(computing_words())
+            st.caption(describe_compute_device())

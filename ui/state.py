@@ -1,4 +1,4 @@
-"""Fields: what a visitor has set, kept in the session; the page's address, followed on arrival and written here."""
+"""Fields: what a visitor sets, kept in the session, read from the page's address on arrival and written into it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ui.labels import literal
 
 Value = TypeVar("Value")
 FOLLOWED_ADDRESS, PARSED_KEYS, BAD_VALUES, SET_KEYS = "followed_address", "parsed_keys", "bad_parts", "set_keys"
-"""Keys in the session: the address on arrival, the fields that have parsed it, its invalid parts, what code has set."""
-APP = ""  # instead of a page's name: for fields that every page has
+"""Session keys: the address on arrival, which fields have parsed it, its invalid values, which fields code has set."""
+APP = ""  # in place of a page's name: for fields that all pages have
 MAX_PLAIN_LETTERS = 600  # texts up to this many letters stand in the address as they are; longer ones are packed
 BAD_VALUE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RuntimeError)
 """Raised when the address holds a value that a page cannot use, or a value cannot be written into it."""
@@ -27,17 +27,17 @@ _FIELDS: dict[str, dict[str, Field]] = {}
 
 
 class Field(Generic[Value]):
-    """One thing that a visitor can set on a page; declared once per module. Its value outlives reruns and other pages.
+    """One value that a visitor can set on a page, declared once, in a module. It is kept over reruns and other pages.
 
     Args:
-        page: on whose page, see PageEntry.name; APP = on all; "model_other" is a part of the page "model", whose names
-            in the address begin with "other_".
-        name: of the field; with the page's it makes the key in the session.
+        page: the page, see PageEntry.name; APP = all; "model_other" is a part of the page "model" that prefixes its
+            names in the address with "other_".
+        name: of the field; page and name make its key in the session.
         default: its value on arrival, or a function that makes it.
         address: its name in the page's address; "" = it is not in the address.
         parse: returns the value for a text of the address, or raises one of BAD_VALUE_ERRORS, and the default stands;
             None = chosen by the type of the default.
-        text: returns a short text of a value for the address, never asked for None; "" = leave it out.
+        text: returns a short text of a value for the address, "" = leave it out; never called with None.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Field(Generic[Value]):
     ) -> None:
         owner, _, prefix = page.partition("_")
         self._key = f"{page}_{name}" if page else name
+        self._default_key = f"{self._key}_default"
         self.address = f"{prefix}_{address}" if prefix and address else address
         self._default, self._text = default, text or as_text
         self._parse = parse or _PARSERS.get(type(default), plain_text)
@@ -66,7 +67,7 @@ class Field(Generic[Value]):
 
     @property
     def value(self) -> Value:
-        try:  # most have one: a look into the session takes time, and a run has a hundred
+        try:  # first, since nearly all have one: each look-up in the session takes time, and a run has a hundred
             return st.session_state[self._key]
         except KeyError:
             return st.session_state[self.key]
@@ -76,8 +77,8 @@ class Field(Generic[Value]):
         st.session_state[self._key] = value
         st.session_state.setdefault(SET_KEYS, set()).add(self._key)
 
-    def take(self, value: Value) -> None:
-        """Set it; for a callback."""
+    def set(self, value: Value) -> None:
+        """Set the value; for a callback."""
         self.value = value
 
     @property
@@ -88,69 +89,67 @@ class Field(Generic[Value]):
         """Draw a widget that sets the field, such as st.slider, and return its value."""
         if self._key in st.session_state.get(SET_KEYS, ()):
             st.session_state[SET_KEYS].discard(self._key)
-            # Streamlit does not tell the browser of an empty value that a callback set before it ran a part
+            # Streamlit does not send the browser an empty value that a callback set before it reran a fragment
             st.session_state[self._key] = self.value
         return draw(label, *args, key=self.key, persist_state="session", **kwargs)
 
     def clamp_to_options(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
-        """Return the value; if it is none of the options, set it to `otherwise` or to the first of them."""
-        first = options[0] if otherwise is None or otherwise not in options else otherwise
-        value, default = self.value, self.default
-        return self._clamp(value if value in options else first, default if default in options else first)
+        """Return the value; if it is none of the options, set it to `otherwise` or else to the first of them."""
+        fallback = options[0] if otherwise is None or otherwise not in options else otherwise
+        return self._clamp(*(value if value in options else fallback for value in (self.value, self.default)))
 
     def clamp(self, lowest: Any, highest: Any) -> Value:
         """Return the value, set to the nearest bound if it lies outside."""
         return self._clamp(*(max(lowest, min(highest, value)) for value in (self.value, self.default)))
 
-    def preset(self, value: Value) -> None:
-        """Set a default known only at run time, and the field to it, unless the address gives a value."""
+    def set_default(self, value: Value) -> None:
+        """Set a default that is computed in the run, and the field to it unless the address has a value."""
         state = st.session_state
-        state[f"{self._key}_default"] = _copy(value)
-        if self.address in state.get(FOLLOWED_ADDRESS, {}) and self._key not in state.get(PARSED_KEYS, ()):
-            state[self._key] = self._initial_value()
-        else:
-            state[self._key] = value
+        state[self._default_key] = _copy(value)
+        is_in_address = self.address in state.get(FOLLOWED_ADDRESS, {}) and self._key not in state.get(PARSED_KEYS, ())
+        state[self._key] = self._initial_value() if is_in_address else value
 
     def suggest(self, value: Value) -> None:
-        """Set a default that depends on the page's state, and the field to it if it still had its default."""
-        was_preset = self.is_preset
-        st.session_state[f"{self._key}_default"] = _copy(value)
-        if not was_preset and _same(self.value, self.default):
+        """Set a default that is computed in the run, and the first time the field to it unless it has another value."""
+        had_default = self.has_set_default
+        st.session_state[self._default_key] = _copy(value)
+        if not had_default and _is_equal(self.value, self.default):
             self.value = _copy(value)
 
     @property
-    def is_preset(self) -> bool:
-        """Whether `preset` or `suggest` has set the default since the address was last followed."""
-        return f"{self._key}_default" in st.session_state
+    def has_set_default(self) -> bool:
+        """Whether set_default, suggest or a clamp has set a default in place of the declared one."""
+        return self._default_key in st.session_state
 
     def reset(self) -> None:
         st.session_state.pop(self._key, None)
-        st.session_state.pop(f"{self._key}_default", None)
+        self.restore_default()
 
-    def forget_preset(self) -> None:
-        """Restore the declared default, so that the address names the value even if nobody chose it."""
-        st.session_state.pop(f"{self._key}_default", None)
+    def restore_default(self) -> None:
+        """Restore the declared default, so that the address has the value even if nobody chose it."""
+        st.session_state.pop(self._default_key, None)
 
     def encode(self) -> str:
         """Return the text for the address; "" if the value is the default or has no text."""
         value = self.value
-        is_default = _same(value, st.session_state.get(f"{self._key}_default", self.default))
+        is_default = _is_equal(value, st.session_state.get(self._default_key, self.default))
         try:
             return "" if is_default or value is None else self._text(value)
         except BAD_VALUE_ERRORS:  # such as an infinite number in a table
             return ""
 
-    def _clamp(self, value: Value, otherwise: Value) -> Value:
-        """Set the clamped value; `otherwise` is the clamped default, which the address leaves out."""
+    def _clamp(self, value: Value, default: Value) -> Value:
+        """Set the field to its clamped value; the declared default, clamped, is what the address leaves out."""
         state, before = st.session_state, self.value
-        if _same(before, self.default):
-            if not _same(value, before):
-                state[f"{self._key}_default"] = value
-        elif self.is_preset and _same(before, state[f"{self._key}_default"]) and not _same(value, otherwise):
-            self.forget_preset()
-        elif not _same(value, before):
-            self._note_fault()
-        if not _same(value, before):
+        is_changed = not _is_equal(value, before)
+        if _is_equal(before, self.default):
+            if is_changed:
+                state[self._default_key] = value  # nobody chose it: the address leaves it out
+        elif self.has_set_default and _is_equal(before, state[self._default_key]) and not _is_equal(value, default):
+            self.restore_default()
+        elif is_changed:
+            self._note_bad_value()
+        if is_changed:
             self.value = value
         return value
 
@@ -158,16 +157,16 @@ class Field(Generic[Value]):
         state = st.session_state
         is_new = self._key not in state.setdefault(PARSED_KEYS, set())
         state[PARSED_KEYS].add(self._key)
-        default = state.get(f"{self._key}_default", self.default)
+        default = state.get(self._default_key, self.default)
         text = state.get(FOLLOWED_ADDRESS, {}).get(self.address, "") if is_new else ""
         try:
             return self._parse(text) if text else _copy(default)
         except BAD_VALUE_ERRORS:
-            self._note_fault()
+            self._note_bad_value()
             return _copy(default)
 
-    def _note_fault(self) -> None:
-        """Note that its part of the address is invalid, to be shown once on arrival."""
+    def _note_bad_value(self) -> None:
+        """Note that its value in the address is invalid, which the visitor reads once, on arrival."""
         text = st.session_state.get(FOLLOWED_ADDRESS, {}).get(self.address)
         if text and st.session_state.get(BAD_VALUES) is not None:
             st.session_state[BAD_VALUES][self.address] = text
@@ -177,20 +176,22 @@ def _copy(value: Any) -> Any:
     return copy.deepcopy(value) if isinstance(value, list | dict) else value
 
 
-def _same(first: Any, second: Any) -> bool:
+def _is_equal(first: Any, second: Any) -> bool:
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
         return isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and np.array_equal(first, second)
     return first is second or bool(first == second)
 
 
 def as_text(value: Any) -> str:
-    """Return a value as text for an address: switches as 1 or 0, dots between whole numbers, large values packed."""
+    """Return a value as text for an address: bools as 1 or 0, whole numbers with dots between, what is large packed."""
     if value is None or isinstance(value, str):
         plain = value or ""
         return pack(plain) if len(plain) > MAX_PLAIN_LETTERS or is_packed(plain) else plain
     if isinstance(value, list | tuple) and all(type(item) is int for item in value):
         return ".".join(map(str, value))
-    return f"{value:.12g}" if isinstance(value, float) else str(int(value)) if isinstance(value, int) else pack(value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return str(int(value)) if isinstance(value, int) else pack(value)
 
 
 def plain_text(text: str) -> str:
@@ -202,7 +203,7 @@ def plain_text(text: str) -> str:
 
 
 def whole_number(text: str) -> int:
-    """Return a whole number of an address; at most six digits, so that nobody asks for the impossible.
+    """Return a whole number of an address, not negative, of at most six digits, so that nobody asks for the impossible.
 
     Raises:
         ValueError: the text is no such number.
@@ -213,14 +214,14 @@ def whole_number(text: str) -> int:
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Return whole numbers of an address, with dots between them; at most 1,000, more than anybody clicks."""
+    """Return whole numbers of an address, also negative, with dots between; at most 1,000, more than anybody clicks."""
     if not re.fullmatch(r"-?\d{1,6}(\.-?\d{1,6}){0,999}", text):
         raise ValueError(f"text must be whole numbers with dots between, got {text[:40]!r}")
     return [int(number) for number in text.split(".")]
 
 
 def between(lowest: float, highest: float) -> Callable[[str], Any]:
-    """Return a parser of numbers inside these bounds; whole ones if the bounds are whole."""
+    """Return a parser of numbers from lowest to highest; of whole ones if `lowest` is an int."""
 
     def parse(text: str) -> float:
         value = type(lowest)(text)
@@ -237,7 +238,7 @@ def one_of(values: Iterable[Any]) -> Callable[[str], Any]:
 
 
 def named(**values: Any) -> dict[str, Any]:
-    """Return `parse` and `text` of a Field whose values are labels; the address has names that never change.
+    """Return `parse` and `text` of a Field whose values are labels, for which the address has lasting names.
 
     Field(..., **named(all=ALL_HEADS)) has "all" in the address for the value ALL_HEADS.
     """
@@ -250,12 +251,12 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     int: between(-999_999, 999_999),
     float: between(-1e6, 1e6),
     list: whole_numbers,
-    type(list): whole_numbers,
+    type: whole_numbers,  # of the default `list`, a function that makes one
 }
 
 
 def widget_value(key: str, otherwise: Any = None) -> Any:
-    """Return the value of a widget, or the last message of a component; for its callback."""
+    """Return the value of a widget, or the last message of a component."""
     return st.session_state.get(key, otherwise)
 
 
@@ -275,20 +276,20 @@ def following(key: str, value: Any, on_value: Callable[[Any], object]) -> dict[s
     return {"key": key, "on_change": lambda: on_value(widget_value(key))}
 
 
-def component_message(key: str, field: str) -> Any:
-    """Return a part of the last message of a component; None before the first."""
-    return (widget_value(key) or {}).get(field)
+def component_message(key: str, name: str) -> Any:
+    """Return an entry of a component's last message; None before the first."""
+    return (widget_value(key) or {}).get(name)
 
 
 def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
-    """Return the selected points of a chart, each by the fields of the selection; for its callback."""
+    """Return the selected marks of a chart, each as the fields of the selection."""
     return (component_message(key, "selection") or {}).get(selection) or []
 
 
 def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style: Any) -> Any:
     """Draw a field's options side by side and return the chosen one, at first the first.
 
-    Options that are a mapping have the names that are shown; for the style see st.segmented_control.
+    A mapping has the label of each option; for the style see st.segmented_control.
     """
     values = list(options)
     if field.value not in values:
@@ -299,8 +300,8 @@ def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style
 
 
 def expander(label: str, field: Field[bool]) -> Any:
-    """Return an st.expander that stays open or closed over page changes, by a field."""
-    return st.expander(label, **following(f"{field.key}_folded", field.value, field.take))
+    """Return an st.expander whose field keeps it open or closed over other pages."""
+    return st.expander(label, **following(f"{field.key}_folded", field.value, field.set))
 
 
 def follow_address(address: Mapping[str, str]) -> None:
@@ -309,7 +310,7 @@ def follow_address(address: Mapping[str, str]) -> None:
 
 
 def address_followed() -> tuple[Mapping[str, str], dict[str, str] | None]:
-    """Return the address that is followed, and its invalid parts; None once they have been shown."""
+    """Return the address that is followed, and its invalid values, None once they have been shown."""
     return st.session_state.get(FOLLOWED_ADDRESS, {}), st.session_state.get(BAD_VALUES)
 
 
@@ -322,8 +323,8 @@ PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
 """The page that a visitor is on; the player that goes on by itself."""
 WRITTEN_ADDRESS = Field[dict[str, str] | None](APP, "address_written", None)
 ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_texts", dict)
-"""What the page's fields have in the address; always the same dict, which is also read between two runs."""
-IS_BY_HISTORY = Field(APP, "is_by_history", False)
+"""The texts of the page's fields in the address; always the same dict, which is also read between two runs."""
+IS_BY_HISTORY = Field(APP, "is_by_history", False)  # whether the last change of the address was Back or Forward
 OPENED_SESSION = Field[dict[str, str] | None](APP, "session_opened", None)
 LEFT_OUT = "without"  # the part of an address that names fields which were too long for it
 MAX_ADDRESS_LETTERS = 3_900
@@ -337,29 +338,29 @@ def read_address(page: str) -> None:
     """
     present = st.query_params.to_dict()
     opened, OPENED_SESSION.value = OPENED_SESSION.value, None
-    goes_back = came_by_history()
+    is_by_history = came_by_history()
     address = present if opened is None else opened
-    everything = goes_back or opened is not None
-    if PAGE.value != page or everything:
+    sets_all = is_by_history or opened is not None
+    if PAGE.value != page or sets_all:
         follow_address(address)
-        WRITTEN_ADDRESS.value, PLAYING.value, IS_BY_HISTORY.value = present, "", goes_back
+        WRITTEN_ADDRESS.value, PLAYING.value, IS_BY_HISTORY.value = present, "", is_by_history
         for field in fields_of(page):
-            if field.address in address or (everything and field not in fields_of(APP)):
+            if field.address in address or (sets_all and field not in fields_of(APP)):
                 field.reset()
     PAGE.value = page
 
 
 def encode_fields(page: str) -> dict[str, str]:
-    """Return the address of a page, by field, however long."""
+    """Return the texts of a page's fields by their names in the address, however long."""
     texts = {field.address: field.encode() for field in fields_of(page)}
     return {name: text for name, text in texts.items() if text}
 
 
 def write_address() -> None:
-    """Write the page's fields into the address, in one message: one entry for the browser's Back.
+    """Write the page's fields into the address in one message, which makes one entry in the browser's history.
 
-    Not while something plays: Back undoes what a visitor did, not every step of a player. If the address is too long,
-    the longest fields are left out and named in it.
+    It does nothing while a player plays: Back undoes what a visitor did, not each step of a player. If the address
+    becomes too long, the longest fields are left out and named in it.
     """
     present, page = st.query_params.to_dict(), PAGE.value
     if PLAYING.value:
@@ -370,29 +371,28 @@ def write_address() -> None:
     ours = {LEFT_OUT, *(field.address for field in fields_of(page))}
     address = {name: text for name, text in present.items() if name not in ours} | texts
     left_out: list[str] = []
-    while len(urlencode(address)) > MAX_ADDRESS_LETTERS and ours & address.keys() - {LEFT_OUT}:
-        left_out.append(max(ours & address.keys() - {LEFT_OUT}, key=lambda name: len(address[name])))
+    while len(urlencode(address)) > MAX_ADDRESS_LETTERS and (removable := ours & address.keys() - {LEFT_OUT}):
+        left_out.append(max(removable, key=lambda name: len(address[name])))
         del address[left_out[-1]]
         address[LEFT_OUT] = ".".join(left_out)
     common = {field.address for field in fields_of(APP)}
     changes = {*address.items()} ^ {*present.items()}
     if IS_BY_HISTORY.value and changes <= {(name, address.get(name)) for name in common}:
-        return  # an old entry that differs in common fields alone: rewriting it would drop those for Forward
+        return  # only fields of all pages differ from the history's entry: a new one would delete those after it
     if address != present or address != WRITTEN_ADDRESS.value:  # the browser's may be older than the written one
         WRITTEN_ADDRESS.value, IS_BY_HISTORY.value = address, False
         st.query_params.from_dict(address)
 
 
 def show_link_faults() -> None:
-    """Show once which parts of the address are invalid, and which fields it had no room for."""
-    address, faults = address_followed()
-    for name, text in (faults or {}).items():
+    """Show once which values in the address are invalid, and which fields were left out of it."""
+    address, bad_values = address_followed()
+    for name, text in (bad_values or {}).items():
         quoted = literal(f"{name}={text}")
-        st.toast(f"{quoted} in the link is no value here: that part is as on a first visit.", **_FAULT)
-    missing = address.get(LEFT_OUT) if faults is not None else None
-    if missing:
-        st.toast(f"The link was too long to hold {literal(missing)}: ask for the session file.", **_FAULT)
+        st.toast(f"{quoted} in the link is no value here: that part is as on a first visit.", **_TOAST)
+    if bad_values is not None and (left_out := address.get(LEFT_OUT)):
+        st.toast(f"The link was too long to hold {literal(left_out)}: ask for the session file.", **_TOAST)
     st.session_state[BAD_VALUES] = None
 
 
-_FAULT: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}
+_TOAST: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}

@@ -12,7 +12,7 @@ from attention_core.inference import translation as core
 from attention_core.inference.translation import TracedTranslation, read_source
 from attention_core.models.transformer import EditsByAttention
 from attention_core.models.translator import MAX_PIECES
-from ui.computed import cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.computed import cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.edits import EditList, show_outcome
 from ui.faithfulness import faithfulness_tab
 from ui.skeleton import Tab
@@ -36,14 +36,14 @@ FIRST = {"upper": "none", "lower": "dot"}
 
 MAX_PIECES_COMPARED = 300  # next pieces that are compared; others are hardly likely
 
-likely_pieces = cached_computation(by_model=True)(core.next_pieces)
-_translated = cached_computation(by_model=True)(core.forced_translation)
-_traced = cached_computation(by_model=True)(core.trace_translation)
+likely_pieces = cached_computation(on_cluster=True)(core.next_pieces)
+_translated = cached_computation(on_cluster=True)(core.forced_translation)
+_traced = cached_computation(on_cluster=True)(core.trace_translation)
 
 
 def model_of(translator: str) -> Any:
     """Return a translator by the last part of its name; None where its file is missing."""
-    return model_or_none(f"translator-{translator}")[0]
+    return model_or_fault(f"translator-{translator}")[0]
 
 
 def passes(translator: str) -> str:
@@ -53,7 +53,7 @@ def passes(translator: str) -> str:
 
 
 def why_missing(translator: str) -> str:
-    return model_or_none(f"translator-{translator}")[1]
+    return model_or_fault(f"translator-{translator}")[1]
 
 
 def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> core.Translation:

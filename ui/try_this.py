@@ -1,4 +1,4 @@
-"""Try this: a button that asks for a guess, performs the page's surprise, and shows what came out beside the guess."""
+"""Try this: a button that asks for a guess, makes a surprising change to the page, and shows the outcome."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,8 +13,10 @@ from ui.parts import run_parts
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
 from ui.style import page_style
 
-NOT_TRIED, GUESSING, REVEALED, MAX_OPTIONS = "", "ask", "revealed", 4
-TRIED = {
+MAX_OPTIONS = 4
+NOT_TRIED, GUESSING, REVEALED = "", "ask", "revealed"
+"""Stages of a page's surprise; after a guess the stage is the index of the guessed option, as text."""
+TRY_STAGE = {
     entry.name: Field(
         entry.name,
         "tried",
@@ -24,120 +26,119 @@ TRIED = {
     )
     for entry in PAGES
 }
-"""On each page: nothing, GUESSING while the guess is awaited, then the number of the guessed option, or REVEALED."""
 BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
-"""The address of each page before its surprise was asked."""
-ANSWERED = Field[dict[str, tuple[Any, ...]]](APP, "tried_about", dict)
-"""What each page has answered: question, options, what came out, of what, changes of attention."""
-HIDDEN = "{ opacity: 0; visibility: hidden; }"  # the look of what gives a guess away
+"""The address of each page as it was before its surprise."""
+OUTCOME_BASIS = Field[dict[str, tuple[Any, ...]]](APP, "tried_about", dict)
+"""What the outcome on each page depends on: question, options, the outcome itself, its subject, the page's edits."""
+HIDDEN_CSS = "{ opacity: 0; visibility: hidden; }"  # of what would give the answer away
 _scroll_to = component("scroll_to")
 
 
 def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
-    """Ask for one of some options, with the words for each; None = there is no guess yet, or it was taken back."""
+    """Ask for one of the options, each with its label; `guess` and what on_guess gets are None while none is chosen."""
     follows = following(key, guess if guess in options else None, on_guess)
     st.segmented_control(question, list(options), format_func=options.__getitem__, **follows)
 
 
 def show_verdict(guess: str, is_right: bool | None, outcome: str) -> None:
-    """Show what was guessed, None = nothing was, beside what came out, both Markdown."""
+    """Show the guess and whether it is right, None = nobody guessed, beside the outcome, both Markdown."""
     verdict = "" if is_right is None else "**Right**: " if is_right else "**Not so:** "
     (st.success if is_right else st.info)(f"{guess} {verdict}{outcome}")
 
 
 class TryThis(NamedTuple):
-    """A page's surprise, which a visitor brings about."""
+    """A page's surprise: a change that a visitor makes with one click, and whose outcome is guessed before."""
 
-    button: str  # what will be done, Markdown
+    button: str  # what it does, Markdown
     question: str  # asked first, Markdown
-    options: Sequence[str]  # two to four answers
-    # brings it about by setting fields, before the page runs again; None = it is there. With `hides`, once when it is
-    # asked and again with the answer, since a visitor may have changed the page
+    options: Sequence[str]  # two to MAX_OPTIONS answers
+    # makes the change by setting fields, before the page runs again; None = the page shows it anyway. With `hides`, it
+    # is called with the question and again with the answer, since a visitor may have changed the page in between
     act: Callable[[], None] | None
-    # returns the number of the option that came true, -1 = none, and a sentence that says what came out, of what the
-    # page shows now; called only afterwards. Where it, the question or an option changes, the answer goes away
+    # returns the index of the right option, -1 = none, and a sentence on the outcome, of what the page shows at the
+    # time; called only after the guess. If it, the question or an option changes, the outcome is no longer shown
     outcome: Callable[[], tuple[int, str]]
     scroll_to: str  # the key of the container that shows it
-    draw: Callable[[], None] | None = None  # pictures it below the sentence, if anything does
-    hides: str = ""  # a selector of what gives the answer away; then it is brought about when it is asked
-    subject: Any = None  # what else the page shows it of, besides question, options and outcome
+    draw: Callable[[], None] | None = None  # draws more of the outcome below the sentence
+    hides: str = ""  # a CSS selector of what would give the answer away; then `act` is called with the question
+    subject: Any = None  # what the outcome is of; if it changes, the outcome is no longer shown
 
 
 def try_this(page: str, surprise: TryThis) -> None:
-    """Draw a page's surprise: its button, then its question, then what came of it, in one place of one height."""
+    """Draw a page's surprise: its button, later its question, then its outcome, in a container of one height."""
     if surprise.hides:
-        page_style(f".stApp:has(.st-key-{page}_try_guess) {surprise.hides} {HIDDEN}")
+        page_style(f".stApp:has(.st-key-{page}_try_guess) {surprise.hides} {HIDDEN_CSS}")
     if HAS_ITEM_QUESTION.value:
         return
-    state, came = TRIED[page], (-1, "")
+    state, outcome = TRY_STAGE[page], (-1, "")
     if state.value not in (NOT_TRIED, GUESSING):
-        came = surprise.outcome()
-        answer = surprise.question, *surprise.options, *came, surprise.subject, encode_fields(page).get("edits")
-        if ANSWERED.value.setdefault(page, answer) != answer:
-            state.value = NOT_TRIED  # the page shows something else by now
+        outcome = surprise.outcome()
+        basis = surprise.question, *surprise.options, *outcome, surprise.subject, encode_fields(page).get("edits")
+        if OUTCOME_BASIS.value.setdefault(page, basis) != basis:
+            state.value = NOT_TRIED  # the visitor has changed the page since
             st.rerun()
     with st.container(key=f"{page}_try_this"):
         if state.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
             arguments = page, surprise, GUESSING
-            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_go_on, args=arguments)
+            st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_enter, args=arguments)
         elif state.value == GUESSING:
-            _ask(page, surprise)
+            _draw_question(page, surprise)
         else:
-            _answer(page, surprise, *came)
+            _draw_outcome(page, surprise, *outcome)
 
 
-def _go_on(page: str, surprise: TryThis, stage: str) -> None:
-    if TRIED[page].value == NOT_TRIED:
+def _enter(page: str, surprise: TryThis, stage: str) -> None:
+    if TRY_STAGE[page].value == NOT_TRIED:
         BEFORE.value[page] = encode_fields(page)
     if surprise.act and (stage != GUESSING or surprise.hides):
         surprise.act()
-    ANSWERED.value.pop(page, None)
-    TRIED[page].value = stage
+    OUTCOME_BASIS.value.pop(page, None)
+    TRY_STAGE[page].value = stage
 
 
-def take_back(page: str) -> bool:
-    """Make the page as it was before its surprise, with the next run; return whether it was tried."""
+def undo_surprise(page: str) -> bool:
+    """Let the next run show the page as it was before its surprise; return whether there was one to undo."""
     before = BEFORE.value.pop(page, None)
-    if before is None or TRIED[page].value == NOT_TRIED:
+    if before is None or TRY_STAGE[page].value == NOT_TRIED:
         return False
     OPENED_SESSION.value = before | {name: text for name, text in encode_fields(page).items() if name == "tab"}
     return True
 
 
-def _close(page: str, takes_back: bool) -> None:
-    is_as_before = takes_back and take_back(page)
-    TRIED[page].value = NOT_TRIED
-    if is_as_before:
-        run_parts()  # the whole page, which follows it
+def _close(page: str, undoes: bool) -> None:
+    is_undone = undoes and undo_surprise(page)
+    TRY_STAGE[page].value = NOT_TRIED
+    if is_undone:
+        run_parts()  # the whole page, which reads the restored address
 
 
-def _ask(page: str, surprise: TryThis) -> None:
+def _draw_question(page: str, surprise: TryThis) -> None:
     from ui.lecture.hall.questions import ask_hall
 
-    def take(option: int | None) -> None:
+    def on_guess(option: int | None) -> None:
         if option is not None:
-            _go_on(page, surprise, str(option))
+            _enter(page, surprise, str(option))
 
     hint = " The answers are hidden until you guess." if surprise.hides and not LECTURE.value else ""
-    ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, take)
+    ask_guess(surprise.question + hint, dict(enumerate(surprise.options)), f"{page}_try_guess", None, on_guess)
     ask_hall(surprise.question, surprise.options)
-    takes_back = bool(surprise.act and surprise.hides)
-    st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, takes_back))
+    undoes = bool(surprise.act and surprise.hides)
+    st.button("Close", key=f"{page}_try_close", on_click=_close, args=(page, undoes))
     if LECTURE.value:
-        st.button("Reveal", key=f"{page}_try_reveal", on_click=_go_on, args=(page, surprise, REVEALED))
+        st.button("Reveal", key=f"{page}_try_reveal", on_click=_enter, args=(page, surprise, REVEALED))
 
 
-def _answer(page: str, surprise: TryThis, right: int, outcome: str) -> None:
+def _draw_outcome(page: str, surprise: TryThis, right: int, outcome: str) -> None:
     from ui.lecture.hall.questions import hall_verdict
 
     outcome = f"{outcome} {hall_verdict(right)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container():
-            if TRIED[page].value == REVEALED:
+            if TRY_STAGE[page].value == REVEALED:
                 show_verdict(f"**{surprise.options[right]}**." if right >= 0 else "", None, outcome)
             else:
-                option = min(int(TRIED[page].value), len(surprise.options) - 1)
+                option = min(int(TRY_STAGE[page].value), len(surprise.options) - 1)
                 show_verdict(f"You guessed: {surprise.options[option]}.", option == right, outcome)
             if surprise.draw is not None:
                 surprise.draw()

@@ -24,7 +24,7 @@ from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.labels import literal
 from ui.layout import grey_out
 from ui.state import Field, component_message, plain_text
-from ui.try_this import TRIED
+from ui.try_this import TRY_STAGE
 
 EMPTY = "Type an English sentence, or take one of the examples."
 
@@ -45,7 +45,7 @@ def sentence_box(
     sentence_field = text_field(name)
 
     def on_changed() -> None:
-        TRIED[name].reset()  # what came of a guess was about another sentence
+        TRY_STAGE[name].reset()  # what came of a guess was about another sentence
         if on_change is not None:
             on_change()
 

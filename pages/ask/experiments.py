@@ -45,7 +45,7 @@ from ui.chart import draw_chart, draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
-from ui.player import StepLook, Stepper, Walk, export_bar, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, Walk, export_bar, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, named, single_choice, whole_number
@@ -220,10 +220,10 @@ def _draw_step_picture(trace: AttentionTrace, step: Step, drawing: PadScene) -> 
     dimensions = {}
     for role, vectors in ((Role.KEY, trace.key), (Role.VALUE, trace.value)):
         dimensions[role] = np.sort(np.argsort(-to_array(vectors[0, :EMPTY_KEY].std(0)))[:MAX_DIMENSIONS]).tolist()
-    looks = {"picture": StepLook(over=drawing.scene.rgb), "weights": StepLook(over=drawing.canvas)}
+    looks = {"picture": StepStyle(over=drawing.scene.rgb), "weights": StepStyle(over=drawing.canvas)}
 
-    def step_look(step: Step) -> StepLook:
-        return looks.get(step.name, StepLook())._replace(column_indices=dimensions.get(step.role))
+    def step_look(step: Step) -> StepStyle:
+        return looks.get(step.name, StepStyle())._replace(column_indices=dimensions.get(step.role))
 
     show_step_chart(trace, step, 0, step_look, NAME, stepper=STEPS)
     if step.name == "weights":

@@ -23,7 +23,7 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.device import to_array
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
-from ui.canvas import INK, PAPER, Pad, PadContent, covered, drawing_pad, last_readable, render_strokes, set_strokes
+from ui.canvas import INK, PAPER, Pad, PadContent, draw_pad, inked_share, last_readable, render_strokes, set_strokes
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
@@ -33,7 +33,7 @@ from ui.labels import error_markdown, literal, note
 from ui.layout import grey_out, shaded_word
 from ui.state import Field, plain_text, set_widget
 from ui.style import page_style
-from ui.try_this import TRIED, TryThis, try_this
+from ui.try_this import TRY_STAGE, TryThis, try_this
 
 NAME, SIDE = "ask", 320
 PENS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black")
@@ -89,7 +89,7 @@ class PadScene:
         self.scene: ask.SceneInput = ask.scene_input(pad.canvas)  # the canvas as the model gets it
         # strokes that belong together
         self.digits: list[InkedDigit] = group_strokes(pad.strokes, SIDE, PAPER[pad.paper])
-        is_full = covered(pad.canvas, pad.paper) > MAX_INK  # the model takes so much ink for the paper
+        is_full = inked_share(pad.canvas, pad.paper) > MAX_INK  # the model takes so much ink for the paper
         self.remark: CanvasRemark | None = CanvasRemark.FULL if is_full else self.scene.remark
         self._pad = pad
 
@@ -119,7 +119,7 @@ def scene_pad() -> tuple[PadScene, bool]:
         for number, name in enumerate(PENS, 1)
     )
     page_style(pen_style)
-    pad = drawing_pad(PAD)
+    pad = draw_pad(PAD)
     st.button("Another scene", key="ask_compose", on_click=_compose, icon=":material/shuffle:")
     if remark := read_drawing(pad).remark:
         st.info(REMARKS[remark])
@@ -185,7 +185,7 @@ def _draw_examples(suggested: Sequence[questions.Question]) -> None:
     with st.container(horizontal=True, gap="xsmall", key="ask_examples"):
         for number, question in enumerate(suggested):
             text = f"{questions.format_question(question)}?"
-            st.button(text, key=f"ask_example_{number}", on_click=QUESTION.take, args=(text,))
+            st.button(text, key=f"ask_example_{number}", on_click=QUESTION.set, args=(text,))
 
 
 def draw_answer(
@@ -194,7 +194,7 @@ def draw_answer(
     """Draw the answer and its looks, in grey unless drawing and question are both present; return the answer."""
     explain = partial(explain_answer, MODEL, drawing.picture, reading.words)
     learned, uniform = explain(edits=()), explain(edits=(Uniform(),))
-    runs = PAD.runs(lambda canvas: explain_answer(MODEL, ask.scene_input(canvas).picture, reading.words))
+    runs = PAD.preset_reader(lambda canvas: explain_answer(MODEL, ask.scene_input(canvas).picture, reading.words))
     edits, is_uniform = EDITS.fitting(learned.looks[0], runs=runs), EQUAL_WEIGHTS in EDITS.changes
     answer = explain(edits=edits) if edits else learned
     for key in ("ask_answer", "ask_glow"):
@@ -262,7 +262,7 @@ def _chain_surprise() -> TryThis:
         )
 
     if (QUESTION.value, PAD.preset.value) != (CHAIN_QUESTION, PAD.first):
-        TRIED[NAME].reset()  # the verdict on a guess was about another question or drawing
+        TRY_STAGE[NAME].reset()  # the verdict on a guess was about another question or drawing
     return TryThis(
         "a question with a way to go",
         f"*{CHAIN_QUESTION}* Follow it through the drawing. What will it answer?",

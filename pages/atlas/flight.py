@@ -15,7 +15,7 @@ from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.player import Player
 from ui.state import Field, whole_number
-from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis
 
 RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # cells along the map's shorter side at the two stops on the way
 MIN_ECHO_WEIGHT = 0.2  # share of its attention from which a head is said to look for what followed
@@ -52,7 +52,7 @@ def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
     if landing != landed_before:
         LANDED.value = landing
         if STOP.value and not LECTURE.value:
-            TRIED[NAME].value = NOT_TRIED  # its answer is about the whole; a lecture asks once
+            TRY_STAGE[NAME].value = NOT_TRIED  # its answer is about the whole; a lecture asks once
         if landed_before[0]:
             move_map(stop.view, stop.cell, slowly=True)
         elif RESTING_VIEW.value is None and stop.view.across:
@@ -156,7 +156,7 @@ def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
 def shape_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     """Return the guess at the shape of the whole map; None where no text was read, or another stop is shown."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
-    tried = TRIED[NAME].value
+    tried = TRY_STAGE[NAME].value
     is_between_stops = 0 < STOP.value < LAST_STOP
     is_elsewhere = is_between_stops or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, GUESSING))
     if source.text is None or window is None or n < THIN_RATIO * window or is_elsewhere:

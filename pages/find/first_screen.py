@@ -15,7 +15,7 @@ from attention_core.data.scenes import FIND_SIDE
 from attention_core.device import to_array
 from attention_core.inference import feature_channels as find
 from attention_core.models.feature_mask import FeatureMask
-from ui.canvas import Pad, PadContent, drawing_pad, ink_of, remove_strokes, set_strokes
+from ui.canvas import Pad, PadContent, draw_pad, inked_pixels, remove_strokes, set_strokes
 from ui.chart import draw_map
 from ui.computed import by_model, cached_computation, card_or_empty
 from ui.digits import compare_accuracies, draw_reading
@@ -56,7 +56,7 @@ PAD = Pad(NAME, PRESETS, first="4", size=(SIDE, SIDE), pen_width=12)
 
 def draw_digit_pad() -> PadContent:
     """Draw the pad, and the buttons that scatter clutter over it and erase it."""
-    pad = drawing_pad(PAD)
+    pad = draw_pad(PAD)
     n = sum(abs(stroke.width - CLUTTER_WIDTH) < 1e-6 for stroke in pad.strokes)
     with st.container(horizontal=True, gap="xsmall", key="find_clutter_examples"):
         st.button("Scatter clutter", key="find_scatter", on_click=_scatter, disabled=n >= MAX_CLUTTER)
@@ -105,7 +105,7 @@ def _learned_trace(canvas: np.ndarray) -> AttentionTrace:
 def read_canvas(canvas: np.ndarray) -> FindReading:
     """Let the network look for the digit on a canvas."""
     picture, learned = ink_and_remark(canvas)[0].picture, _learned_trace(canvas)
-    edits = EDITS.fitting(learned, runs=PAD.runs(_learned_trace))
+    edits = EDITS.fitting(learned, runs=PAD.preset_reader(_learned_trace))
     trace = trace_picture(MODEL, picture, edits) if edits else learned
     return FindReading(canvas, picture, trace, *try_edits(MODEL, picture, ((), UNIFORM, edits)))
 
@@ -127,7 +127,7 @@ def draw_learned_reading(reading: FindReading) -> None:
 def draw_learned_mask(reading: FindReading, paper: str) -> None:
     """Draw the mask for the pad below it: ink and mask alone."""
     ink = reading.canvas.copy()
-    ink[~ink_of(ink, paper), 3] = 0
+    ink[~inked_pixels(ink, paper), 3] = 0
     draw_map(reading.masks[2], ink, "find_hero", "The weights: the mask over the drawing", size=MASK_SIZE, tooltip="")
 
 

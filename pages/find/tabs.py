@@ -15,7 +15,7 @@ from ui.chart import draw_map
 from ui.digits import inked
 from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
-from ui.player import StepLook, Stepper, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
 
@@ -40,24 +40,24 @@ def find_steps(reading: FindReading) -> None:
     with text:
         small, hint = st.columns([1, 1.1], vertical_alignment="center")
         with small:
-            alt, on_choose_region = "The mask, small; click a region", REGION.take
-            draw_map(mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, take=on_choose_region)
+            alt, on_region = "The mask, small; click a region", REGION.set
+            draw_map(mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, on_choose=on_region)
         with hint:
             st.caption(f"Region {region + 1} is framed; click another.")
         show_words(trace, step, 0, 0, NAME, region, score_formula(trace, region) if step.name == "scores" else None)
     with numbers:
         regions, channels = trace.story.key_axis, order_of(trace)[:MAX_CHANNELS]
         styles = defaultdict(
-            StepLook,
-            key=StepLook(region, column_indices=channels),
-            scores=StepLook(column=region),
-            weights=StepLook(column=region, over=reading.canvas),
-            masked=StepLook(column_indices=channels),
+            StepStyle,
+            key=StepStyle(region, column_indices=channels),
+            scores=StepStyle(column=region),
+            weights=StepStyle(column=region, over=reading.canvas),
+            masked=StepStyle(column_indices=channels),
         )
 
         def on_choose(row: int, column: int) -> None:
             if regions in (step.row_axis, step.col_axis):
-                REGION.take(row if regions is step.row_axis else column)
+                REGION.set(row if regions is step.row_axis else column)
 
         show_step_chart(trace, step, 0, lambda step: styles[step.name], NAME, stepper=STEPS, on_choose=on_choose)
         if caption := CAPTIONS.get(step.name):

@@ -21,15 +21,15 @@ from attention_core.weights import read_card
 from pages.groups.charts import party_chart
 from pages.groups.guests import MISSED, WRONG, Guest, guests_of, looks_of
 from ui import edits as by_hand
-from ui.chart import click, draw_chart
+from ui.chart import clickable, draw_chart
 from ui.computed import by_model, model_or_stop
 from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
 from ui.parts import changing
-from ui.player import StepLook, Stepper, show_numbers, show_step_chart, show_words, step_of
+from ui.player import Stepper, StepStyle, show_numbers, show_step_chart, show_words, step_of
 from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
-from ui.try_this import GUESSING, TRIED, TryThis
+from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
 NAME = "groups"
 HEADS = {"pairs": "match3-pairwise", "triples": "match3-simplicial"}
@@ -120,7 +120,7 @@ def draw_party(head: str, trace: AttentionTrace, numbers: list[int], query: int)
     tried = sorted({int(first), int(second)} & set(range(len(names))) - {query})
     chart = party_chart(guests, query, looks[:-1, :-1], tried, head == "pairs")
     alt = f"{HEAD_WORDS[head]}: the guests in a circle, and at whom the chosen one looks; click another"
-    clicks = click(f"groups_party_{head}", "guest", lambda clicked: QUERY.take(int(clicked["guest"])))
+    clicks = clickable(f"groups_party_{head}", "guest", lambda clicked: QUERY.set(int(clicked["guest"])))
     draw_chart(chart, width="content", alt=alt, **clicks)
     st.caption(caption)
 
@@ -140,7 +140,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
     """Return the page's surprise: other guests, drawn at random."""
 
     def invite() -> None:
-        if TRIED[NAME].value == GUESSING:
+        if TRY_STAGE[NAME].value == GUESSING:
             return  # they are there, and the question is about them
         while not (guests := fresh_sequences(1, secrets.randbelow(2**31))).labels.any():
             pass
@@ -184,8 +184,8 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             _pairs_of_query(trace, step, query, numbers)
         else:
 
-            def step_look(step: Step) -> StepLook | None:
-                return None if step.col_axis.grid else StepLook(query, size=SIZE)
+            def step_look(step: Step) -> StepStyle | None:
+                return None if step.col_axis.grid else StepStyle(query, size=SIZE)
 
             show_step_chart(trace, step, 0, step_look, name, stepper=STEPS, on_choose=QUERY)
 
@@ -200,7 +200,7 @@ def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list
     rows, columns = pair_axes(Axis("pair", [*map(str, numbers), "nobody"]))
     title = f"{step.title} of query {numbers[query]}"
     matrix = {"title": title, "role": step.role, "row_axis": rows, "col_axis": columns}
-    show_numbers(trace, values, f"{NAME}_pairs", StepLook(size=SIZE, framed=either_order, n_keys=n_keys), matrix)
+    show_numbers(trace, values, f"{NAME}_pairs", StepStyle(size=SIZE, framed=either_order, n_keys=n_keys), matrix)
     sums = " and ".join(f"{numbers[first]} + {numbers[second]}" for first, second in pairs[:4])
     sums += f" and {format_count(len(pairs) - 4, 'other pairs')}" if len(pairs) > 4 else ""
     rule = f"a multiple of {MODULUS}"
@@ -249,17 +249,17 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
         row = by_hand.WeightsRow(
             EDITS, trace, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query]
         )
-        member = Axis("pair", [*names, "nobody"]) if trace.story.key_axis.grid else None
-        by_hand.matrix_editor(row, changing(QUERY.take), _keys(trace, names, query), member=member)
+        pair_axis = Axis("pair", [*names, "nobody"]) if trace.story.key_axis.grid else None
+        by_hand.matrix_editor(row, changing(QUERY.set), _keys(trace, names, query), pair_axis=pair_axis)
     with right:
         traces_of_head = _trace(HEADS[head], numbers), trace
         learned, changed = (step_of(each, "answer").value()[query].tolist() for each in traces_of_head)
         by_hand.show_outcome(NAME, ANSWERS, learned, changed)
-        if not member:
+        if not pair_axis:
             by_hand.show_weights_difference(NAME, *traces_of_head)
         elif trace.edits:
             change, colours = by_hand.difference(*(to_array(trace.weights(0, [query])) for trace in traces_of_head))
-            (rows, columns), grid = pair_axes(member), trace.story.key_axis.grid
+            (rows, columns), grid = pair_axes(pair_axis), trace.story.key_axis.grid
             by_hand.show_change(NAME, trace, change.reshape(grid), colours, row_axis=rows, col_axis=columns)
             by_hand.write_moved_share(change)
 

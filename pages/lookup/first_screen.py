@@ -22,7 +22,7 @@ from ui.layout import grey_out, role_colour
 from ui.model_runs import pretrained_of
 from ui.player import step_of
 from ui.state import Field, set_widget, single_choice, widget_value
-from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis, try_this
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 
 QUERY_BOX, REFUSED = "lookup_asked", Field(NAME, "refused", "")
 LONG = 24  # letters from which on a key is written smaller
@@ -154,7 +154,7 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     """Let a visitor guess what the query finds by meaning instead of spelling, or by spelling instead of meaning."""
     if len(encoders) < 2:
         return
-    is_tried, text = TRIED[NAME].value not in (NOT_TRIED, GUESSING), request.queries[query]
+    is_tried, text = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING), request.queries[query]
     next_by, present_by = sorted(COMPARISONS, key=lambda by: (by == BY.value) != is_tried)
     ranking_by = {
         by: core.soft_lookup(request.records, [text], 1.0, encoders[by]).weights()[0].argsort(descending=True).tolist()

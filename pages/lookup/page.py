@@ -49,7 +49,7 @@ def dictionary() -> None:
         """Draw what can be changed: weights, and the records."""
         weights, outcome = st.columns(2, gap="large")
         with weights:
-            matrix_editor(WeightsRow(table.EDITS, trace, [query], of=request.in_words), changing(table.QUERY.take))
+            matrix_editor(WeightsRow(table.EDITS, trace, [query], of=request.in_words), changing(table.QUERY.set))
         with outcome:
             table.show_change(request, plain, trace, query)
             with st.container(key="desk_lookup_records"):

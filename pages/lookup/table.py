@@ -10,7 +10,7 @@ from pages.lookup import records as core
 from ui.edits import COMPUTED, EditList, show_outcome, show_weights_difference
 from ui.parts import changing
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
-from ui.try_this import TRIED
+from ui.try_this import TRY_STAGE
 
 NAME = "lookup"
 COMPARISONS = ("spelling", "meaning")
@@ -45,7 +45,7 @@ TEMPERATURES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1
 TEMPERATURE = Field(NAME, "temperature", 0.05, address="temperature", parse=one_of(TEMPERATURES))
 EDITS = EditList(NAME)
 OF_TABLE = (RECORDS, QUERIES, QUERY, TEMPERATURE, BY)
-guess_again = TRIED[NAME].reset
+guess_again = TRY_STAGE[NAME].reset
 """Closes the verdict on a guess; called where records or query change."""
 
 
@@ -65,13 +65,13 @@ class LookupRequest(NamedTuple):
 def chosen_table() -> core.LookupPreset:
     """Return the chosen preset; where it is new, set the fields to what it brings."""
     preset = core.PRESETS[PRESET.value]
-    if PRESET.value != LOADED.value or not RECORDS.is_preset:
+    if PRESET.value != LOADED.value or not RECORDS.has_set_default:
         LOADED.value = PRESET.value
-        RECORDS.preset(preset.text)
-        QUERIES.preset("\n".join(preset.queries))
-        BY.preset(preset.by)
-        TEMPERATURE.preset(preset.temperature)
-        QUERY.preset(QUERY.default)
+        RECORDS.set_default(preset.text)
+        QUERIES.set_default("\n".join(preset.queries))
+        BY.set_default(preset.by)
+        TEMPERATURE.set_default(preset.temperature)
+        QUERY.set_default(QUERY.default)
     return preset
 
 

@@ -20,13 +20,13 @@ from attention_core.inference.soft_lookup import MAX_WORDS, SPELLING, Encoder, s
 from attention_core.live_training import series
 from pages.lookup.charts import SERIES_SIZE, series_chart
 from pages.lookup.table import NAME, QUERY, LookupRequest
-from ui.canvas import Pad, drawing_pad, ink_of, last_readable
+from ui.canvas import Pad, draw_pad, inked_pixels, last_readable
 from ui.chart import draw_chart
 from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
 from ui.labels import literal, paragraph
 from ui.layout import figures_table, section, shaded_word
-from ui.player import Stepper, at_query, query_row, show_step_chart, show_words
+from ui.player import Stepper, query_row, show_step_chart, show_words, style_at_query
 from ui.state import Field, named, single_choice
 
 STEPS = Stepper(NAME)
@@ -41,7 +41,7 @@ def lookup_steps(trace: AttentionTrace, query: int) -> None:
     with text_column:
         show_words(trace, step, 0, query, NAME, folds_formula=step.role in (Role.QUERY, Role.KEY))
     with matrix_column:
-        show_step_chart(trace, step, 0, at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
+        show_step_chart(trace, step, 0, style_at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
 
 
 def draw_words(request: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:
@@ -117,14 +117,14 @@ def time_section() -> None:
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown("Draw a curve. What will a network say of its hidden part?")
-        pad = drawing_pad(PAD)
+        pad = draw_pad(PAD)
         hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
         trained = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _training_stages)
-        curve = series.curve_of(ink_of(pad.canvas, pad.paper))
+        curve = series.curve_of(inked_pixels(pad.canvas, pad.paper))
         readable = last_readable(PAD, pad, is_empty=curve is None)
         if curve is None:
             st.info("Draw from left to right.")
-            curve = series.curve_of(ink_of(readable.canvas, readable.paper))
+            curve = series.curve_of(inked_pixels(readable.canvas, readable.paper))
         if trained:
             _draw_answers(trained, np.zeros(series.N) if curve is None else curve, hidden, right)
 

@@ -15,7 +15,7 @@ from attention_core.inference import sentiment as core
 from attention_core.inference.sentiment import read_sentence
 from ui.chart import note_picture
 from ui.component import component
-from ui.computed import by_model, card_or_empty, model_or_none, model_or_stop
+from ui.computed import by_model, card_or_empty, model_or_fault, model_or_stop
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
 from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
@@ -101,7 +101,7 @@ def _describe_error(text: str, draw_answer: str, edits: Edits) -> str:
 def three_models(text: str, edits: Edits, is_read: bool) -> None:
     rows, missing = [], []
     for name, title in MODELS.items():
-        model, fault = model_or_none(name)
+        model, fault = model_or_fault(name)
         if model is None:
             missing.append(f"**{title}**: {fault}")
             continue

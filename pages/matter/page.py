@@ -7,7 +7,7 @@ from attention_core.inference.sentiment import MAX_WORDS, read_sentence
 from pages.matter import judgement as judge
 from pages.matter.judgement import matter_doubts
 from ui.computed import model_or_stop
-from ui.player import at_query, export_bar, show_step_chart, show_words
+from ui.player import export_bar, show_step_chart, show_words, style_at_query
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -44,7 +44,7 @@ def judged_sentence() -> None:
         with text_column:
             show_words(trace, step, 0, 0, judge.NAME)
         with matrix_column:
-            show_step_chart(trace, step, 0, at_query(trace, 0), judge.NAME, stepper=judge.STEPS)
+            show_step_chart(trace, step, 0, style_at_query(trace, 0), judge.NAME, stepper=judge.STEPS)
 
     take_along(lambda: export_bar(trace, judge.NAME, query=0))
     page_tabs(

@@ -16,7 +16,7 @@ from attention_core.charts.ramps import LABEL_COLOUR, ROLE_COLOURS, TEXT_COLOUR,
 from attention_core.charts.words import text_width
 from attention_core.evaluate.translation_figures import ByLength
 from attention_core.inference.word_influence import MemoryOverview
-from ui.chart import IN_A_LECTURE
+from ui.chart import LECTURE_SCALE
 
 PER_LABEL = 15  # screen pixels that a slanted word at an axis needs
 
@@ -91,7 +91,7 @@ def cure_chart(words: Sequence[str], vector: np.ndarray, context: np.ndarray, *,
 
     Both are shares (n,) on one scale. The marked word is bold.
     """
-    n, middle = len(words), max(text_width(word, IN_A_LECTURE * SIZE) for word in words) + 12
+    n, middle = len(words), max(text_width(word, LECTURE_SCALE * SIZE) for word in words) + 12
     limit, left = max(float(vector.max()), float(context.max()), 1e-9), ACROSS + NUMBER
     right = left + middle
     wide, tops = right + ACROSS + NUMBER, HEAD + LINE * np.arange(n)

@@ -19,7 +19,7 @@ from attention_core.inference.word_influence import last_state_shares
 from attention_core.models.translator import Translator
 from pages.memory.charts import TRANSLATOR_COLOURS, length_chart
 from ui.chart import draw_chart
-from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.labels import error_markdown, note
 from ui.layout import stop_run
 from ui.player import Walk
@@ -38,7 +38,7 @@ def networks() -> dict[str, Translator]:
     """Return the networks that are there by what they are called; say what is missing, and end the part if all is."""
     models = {}
     for name, label in NETWORKS.items():
-        model, fault = model_or_none(name)
+        model, fault = model_or_fault(name)
         if model is None:
             st.error(f"**The {label} cannot be loaded.** {error_markdown(fault)}", icon=":material/error:")
         else:
@@ -53,7 +53,7 @@ LABELS = {WITHOUT: "one vector", ATTENTIVE: "attention"}
 FIRST_WORDS = 6  # words of a sentence of one's own that make the short one
 
 translated = by_model(translate)
-_last_states_know = cached_computation(spinner="Reading the sentence", by_model=True)(last_state_shares)
+_last_states_know = cached_computation(spinner="Reading the sentence", on_cluster=True)(last_state_shares)
 
 
 def read_sentence() -> str:
@@ -80,7 +80,7 @@ def vector_shares(text: str) -> np.ndarray:
 
 def report_missing_network() -> None:
     """Say why the network without attention cannot be loaded, if so."""
-    fault = model_or_none(WITHOUT)[1]
+    fault = model_or_fault(WITHOUT)[1]
     if fault:
         st.error(
             f"**The network without attention cannot be loaded.** {error_markdown(fault)}", icon=":material/error:"
@@ -90,7 +90,7 @@ def report_missing_network() -> None:
 def draw_readings(text: str, pair: Sequence[str]) -> None:
     """Draw a sentence with each word's share in the one vector, as dark as among some sentences, and its French."""
     translations, words = "".join(_draw_translation(name, text) for name in LABELS), html.escape(text)
-    if not model_or_none(WITHOUT)[1]:
+    if not model_or_fault(WITHOUT)[1]:
         largest = max(float(vector_shares(candidate).max()) for candidate in pair)
         words = shaded_words(read_source(text).word_labels, vector_shares(text), largest)
         if text == pair[-1]:
@@ -118,12 +118,12 @@ def called(name: str) -> str:
 
 def _draw_translation(name: str, text: str) -> str:
     """Return HTML for the French of a network, below what it says in English where that is known."""
-    fault = model_or_none(name)[1]
+    fault = model_or_fault(name)[1]
     line = f'<section style="--line:{TRANSLATOR_COLOURS[name]}"><span class="who">{called(name)}</span>'
     if fault:
         return f"{line}<p><i>cannot be loaded</i></p></section>"
     source, rival = read_source(text), next(network for network in LABELS if network != name)
-    translation, has_rival = translated(name, source), not model_or_none(rival)[1]
+    translation, has_rival = translated(name, source), not model_or_fault(rival)[1]
     french, unique = translation.text, list[int]()
     if has_rival:
         unique = words_only_in([*translation.words, ""], translated(rival, source).words)

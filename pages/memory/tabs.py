@@ -21,7 +21,7 @@ from attention_core.inference.word_influence import last_state_shares
 from pages.memory import first_screen as screen
 from pages.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
 from ui.chart import draw_chart
-from ui.computed import by_model, cached_computation, card_or_empty, model_or_none, model_or_stop
+from ui.computed import by_model, cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
 from ui.faithfulness import faithfulness_tab
 from ui.hosting.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
@@ -36,7 +36,7 @@ from ui.try_this import TryThis
 CHART_WIDTH = 470
 RAMP = signed_ramp(np.array([-1.0, 1.0]))
 
-_memory_overview = cached_computation(spinner="Reading the sentence", by_model=True)(influence.memory_overview)
+_memory_overview = cached_computation(spinner="Reading the sentence", on_cluster=True)(influence.memory_overview)
 
 
 def walk_tab(text: str) -> None:
@@ -141,7 +141,7 @@ def _draw_translations(source: SourceSentence) -> None:
     """Draw the French of the networks that come along, by the width of their one vector."""
     rows = []
     for width, name in NETWORK_OF_WIDTH.items():
-        (model, fault), passes = model_or_none(name), card_or_empty(name).get("epochs", 0)
+        (model, fault), passes = model_or_fault(name), card_or_empty(name).get("epochs", 0)
         french = str(fault) if model is None else screen.translated(name, source).text
         rows.append((f"{width} numbers, {passes:g} passes", french))
     figures_table(("one vector of", "says in French"), *rows)
@@ -237,7 +237,7 @@ def _verdict(french: str, english: str, shares: dict[str, float]) -> str:
 
 def why_missing() -> str:
     """Return why one of the two networks cannot be loaded, "" if both can."""
-    return model_or_none(screen.ATTENTIVE)[1] or model_or_none(screen.WITHOUT)[1]
+    return model_or_fault(screen.ATTENTIVE)[1] or model_or_fault(screen.WITHOUT)[1]
 
 
 READER, STATE_ONLY = "language-recurrent", "language-recurrent-alone"
@@ -247,7 +247,7 @@ FIRST_PASSAGE = (
     "My uncle Gustav keeps a"
 )
 PASSAGE = Field(screen.NAME, "passage", FIRST_PASSAGE, address="passage")
-_foresee = cached_computation(by_model=True)(own_states.foresee)
+_foresee = cached_computation(on_cluster=True)(own_states.foresee)
 _after_piece = by_model(own_states.after_piece)
 EDITS = EditList(screen.NAME)
 N_COMPARED = 12  # likeliest pieces whose probabilities before and after a change are compared
@@ -305,7 +305,7 @@ def _edit_weights(text: own_states.TextPieces, trace: AttentionTrace, position: 
             earlier: dict[tuple[int, ...], str] = {
                 (index,): _visible(label) for index, label in enumerate(text.labels[:position])
             }
-            matrix_editor(WeightsRow(EDITS, trace, [position], of=PASSAGE.value), PIECE.take, earlier)
+            matrix_editor(WeightsRow(EDITS, trace, [position], of=PASSAGE.value), PIECE.set, earlier)
         else:
             EDITS.draw(trace)
     if not trace.edits:

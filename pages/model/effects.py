@@ -192,7 +192,7 @@ def _carry_states(
         data = {"sentences": sentences, "carried": [state[1:] for state in states], "hint": hint}
         _states(key="model_states", data=data, default={"carried": None}, on_carried_change=carry)
         with st.container(horizontal=True):
-            undo, none = CARRIED.take, not states
+            undo, none = CARRIED.set, not states
             st.button("Undo", key="model_carried_undo", on_click=undo, args=(states[:-1],), disabled=none)
             st.button("Undo all", key="model_carried_none", on_click=undo, args=([],), disabled=none)
     with right:

@@ -16,11 +16,11 @@ from attention_core.concurrency import BoundedCache
 from attention_core.explain.heads import HeadSummary, describe_head, far_look, summaries
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, patches_of, special_keys
-from ui.chart import click, draw_chart
+from ui.chart import clickable, draw_chart
 from ui.job_queue import run_once
 from ui.layout import section
 from ui.parts import run_parts
-from ui.player import StepLook, Stepper, show_numbers
+from ui.player import Stepper, StepStyle, show_numbers
 from ui.state import Field, following, whole_number
 
 NAME = "model"
@@ -88,8 +88,8 @@ def open_on_distant_weight(run: ModelRun, topic: str = "") -> None:
     """
     run_key, query_words = f"{run.model} {hash(tuple(run.tokens))}", {topic} if topic else PRONOUNS
     if LAST_RUN.value not in ("", run_key):
-        HEAD.forget_preset()
-        TOKEN.forget_preset()
+        HEAD.restore_default()
+        TOKEN.restore_default()
         matches = [position for position, label in enumerate(run.tokens) if label.strip().lower() in query_words]
         if matches or TOKEN.value in run.special or (TOKEN.value or 0) >= len(run.tokens):
             TOKEN.value = matches[-1] if matches else None
@@ -259,7 +259,7 @@ def glance_picture(run: ModelRun, framed: Selection, *, width: int = WIDTH, take
         choose(group=framed.group, layer=int(head["layer"]), head=int(head["head"]))
 
     chart = heads_chart(pictures, notes, chosen=frame, off=off, select="head" if takes_click else None)
-    clicks = click(f"model_heads_{framed.group}", "head", choose_clicked) if takes_click else {}
+    clicks = clickable(f"model_heads_{framed.group}", "head", choose_clicked) if takes_click else {}
     draw_chart(chart, width="content", alt=description + "; click one" * takes_click, **clicks)
     return pictures
 
@@ -275,7 +275,7 @@ def head_map(
         Axis(f"{name}s", [f"{name} {index + 1}" for index in range(n)])
         for name, n in zip(("layer", "head"), matrix.shape, strict=True)
     )
-    view = StepLook(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)
+    view = StepStyle(framed.layer, framed.head, min(WIDEST, 90 + HEAD_CELL * max(matrix.shape)), high)
     role = Role.OUTPUT if len(matrix) > 1 else Role.CONTEXT  # a single row of an output would be drawn as bars
     fields = {"title": title, "role": role, "row_axis": rows, "col_axis": columns}
 

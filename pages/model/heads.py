@@ -24,7 +24,7 @@ from pages.model.one_head import patch_view
 from ui.job_queue import queued_result
 from ui.labels import error_markdown, explain, literal, paragraph
 from ui.model_runs import RunRequest, choose_model, pretrained_of, run_of, uploaded_run
-from ui.player import StepLook, show_numbers
+from ui.player import StepStyle, show_numbers
 from ui.state import Field, named, one_of, single_choice
 
 EXPLAINED = {
@@ -172,7 +172,7 @@ def rolled_out(run: ModelRun) -> None:
         return
     query = min(selection.query, trace.n_queries - 1)
     rolled, last = (to_array(matrix.nan_to_num()) for matrix in (rollout.rolled, rollout.last))
-    view = StepLook(query, size=MATRIX_SIZE, reach=float(max(rolled.max(), last.max())))
+    view = StepStyle(query, size=MATRIX_SIZE, reach=float(max(rolled.max(), last.max())))
     titles = {"After all layers": rolled, "The last layer alone": last}
     for column, (title, matrix) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
         with column:

@@ -14,7 +14,7 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts
 from attention_core.hub.pictures import png_of, read_picture
 from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from pages.model.glance import NAME, SECOND_RUN, TOKEN
-from ui.canvas import Pad, digit_presets, drawing_pad
+from ui.canvas import Pad, digit_presets, draw_pad
 from ui.labels import error_markdown, literal
 from ui.model_runs import (
     PAGE_MODEL,
@@ -202,7 +202,7 @@ def _picture(name: str, *further_sources: str) -> PictureInput | None:
         return None
     if source == UPLOAD:
         return _uploaded(name)
-    return PictureInput(png_of(Image.fromarray(drawing_pad(PAD[name]).canvas)))
+    return PictureInput(png_of(Image.fromarray(draw_pad(PAD[name]).canvas)))
 
 
 def _uploaded(name: str) -> PictureInput | None:

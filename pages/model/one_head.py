@@ -21,11 +21,11 @@ from attention_core.explain.heads import PatchGrid, describe_head, is_self_atten
 from attention_core.hub.pictures import png_of
 from attention_core.hub.run import ModelRun, patches_of, special_keys
 from pages.model import glance
-from ui.chart import address, draw_map, note_picture
+from ui.chart import draw_map, file_address, note_picture
 from ui.component import component
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
-from ui.player import StepLook, at_query, export_bar, query_row, show_numbers, show_step_chart, show_words
+from ui.player import StepStyle, export_bar, query_row, show_numbers, show_step_chart, show_words, style_at_query
 from ui.state import Field, component_message, following, one_of, single_choice
 
 _view = component("token_view", folder="pages/model")
@@ -63,7 +63,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
     _note_pictures(trace, weights, query)
     high, sent, file = float(weights.max(initial=0.0)), weights, None
     if weights.size > MAX_INLINE:
-        file = address(_roots(weights, high).tobytes(), "bin")
+        file = file_address(_roots(weights, high).tobytes(), "bin")
     if file:
         sent = np.concatenate([weights[query], weights[:, query]]) if is_alike else weights[query]
     tiles, picture = tiles_of(keys.labels) if run.tiles else None, run.picture
@@ -82,7 +82,7 @@ def _draw_tokens(run: ModelRun, trace: AttentionTrace, weights: np.ndarray, quer
         "stamp": f"{hash((weights.tobytes(), *queries.labels, *keys.labels, special))}:{query}",
         "tiles": None
         if not tiles or picture is None
-        else {**tiles, "picture": address(png_of(Image.fromarray(picture)))},
+        else {**tiles, "picture": file_address(png_of(Image.fromarray(picture)))},
     }
     _view(key="model_tokens", data=data, default={"chosen": None}, on_chosen_change=choose_token)
 
@@ -159,7 +159,7 @@ def model_steps(run: ModelRun) -> None:
         if max(step.shape) > MAX_MATRIX_SIDE:
             st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
             return
-        view = at_query(trace, selection.query)
+        view = style_at_query(trace, selection.query)
         choose = glance.choose_row if step.row_axis is trace.story.query_axis else None
         show_step_chart(trace, step, selection.head, view, name, stepper=glance.STEPS, on_choose=choose)
 
@@ -213,7 +213,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
         "title": VALUE_LABELS[displayed],
         "role": Role.OUTPUT if displayed == "length" and len(values) > 1 else Role.WEIGHTS,
     }
-    view = StepLook(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
+    view = StepStyle(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
     show_numbers(trace, numbers, "model_matrix", view, fields, on_choose=glance.choose_row)
 
 
@@ -258,7 +258,7 @@ def patch_view(
             grid = numbers[before:].reshape(patches.grid)
             description = f"{title}: weights over the picture; click a patch"
             draw = partial(draw_map, grid, picture, f"{key}_{which}", description, size=PICTURE_SIZE, smooth=False)
-            draw(high=high, axis="patches", chosen=marked, take=choose_patch)
+            draw(high=high, axis="patches", chosen=marked, on_choose=choose_patch)
             if before:
                 named = zip(run.tokens[:before], numbers.tolist(), strict=False)
                 shares = ", ".join(f"{token} {percent(weight)}" for token, weight in named)

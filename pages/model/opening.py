@@ -14,7 +14,7 @@ from pages.model.input import ENGLISH, TEXT
 from pages.model.one_head import token_view
 from ui.labels import error_markdown
 from ui.model_runs import RunRequest, run_of
-from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis, try_this
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 
 FIRST_TEXT = ENGLISH["Who was tired?"]
 QUERY_WORD, CANDIDATES = "it", ("animal", "street")
@@ -49,7 +49,7 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
         with st.container(key="desk_model_marks"):
             names = ", ".join(map(error_markdown, marks))
             st.caption(f"{names}: {_describe_special_tokens(run)}. A large weight is not yet understanding.")
-    tried = TRIED[NAME]
+    tried = TRY_STAGE[NAME]
     if text == FIRST_TEXT and tried.value not in (NOT_TRIED, GUESSING):
         tried.reset()  # its answer is about the other text
     if text == FIRST_TEXT or (text == SECOND_TEXT and tried.value != NOT_TRIED):

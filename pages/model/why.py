@@ -116,7 +116,7 @@ def _choose_cell(run: ModelRun, selection: Selection) -> Cell:
     visible = [key for key in order if allowed is None or allowed[0, key]]
     labels = {key: f"{run.tokens[key].strip()} ({key + 1})" for key in visible}
     if not KEY.encode() or KEY.value not in visible:
-        KEY.preset(visible[0])
+        KEY.set_default(visible[0])
     weighted_labels = {key: f"{label}: {percent(float(weights[key]))}" for key, label in labels.items()}
     rivals = {key: f"rather than at {label}" for key, label in labels.items() if key != KEY.value}
     comparisons = {MEAN: "rather than elsewhere", NOTHING: "by itself, raw"} | rivals
@@ -197,7 +197,7 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
         st.button(
             f"Switch {_format_head(*off)} {'on again' if WITHOUT.value else 'off'}",
             key="model_why_switch",
-            on_click=WITHOUT.take,
+            on_click=WITHOUT.set,
             args=(not WITHOUT.value,),
             type="secondary" if WITHOUT.value else "primary",
             icon=":material/power_settings_new:",

@@ -25,7 +25,7 @@ from ui.hosting.bounds import WRITTEN_TOKENS
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model_runs import ALSO_FORGOTTEN, RunRequest, prepared_of, pretrained_of
-from ui.player import StepLook, show_numbers
+from ui.player import StepStyle, show_numbers
 from ui.state import Field, component_message
 from ui.words import chosen_piece, word_bars
 
@@ -219,7 +219,7 @@ def _draw_buttons(request: RunRequest, generation: Generation) -> None:
     reason = why_ended(request, generation.ids)
 
     def write(label: str, key: str, n_tokens: int, **style: Any) -> None:
-        st.button(label, key=key, on_click=N_PENDING.take, args=(n_tokens,), disabled=bool(reason), **style)
+        st.button(label, key=key, on_click=N_PENDING.set, args=(n_tokens,), disabled=bool(reason), **style)
 
     with st.container(horizontal=True, gap="small", key="model_says_write_examples"):
         write("Next token", "model_says_one", 1, type="primary")
@@ -279,7 +279,7 @@ def _draw_growth(run: ModelRun, generation: Generation) -> None:
     growing = [index for index, name in enumerate(names) if name.split(".")[0] != "encoder" or not run.target_tokens]
     index = next((index for index in growing if names[index] == chosen_name), growing[-1])
     trace, group = generation.recording[index], kind_of(names[index])
-    head, style = min(selection.head, trace.n_heads - 1), StepLook(trace.n_queries - 1, size=300)
+    head, style = min(selection.head, trace.n_heads - 1), StepStyle(trace.n_queries - 1, size=300)
     layer = sum(kind_of(name) == group for name in names[:index])
     st.markdown(f"A row for each token: {head_name(group, layer, head)}.")
     show_numbers(trace, masked_weights(trace, head), "model_says_growing", style, {"title": "Weights"})

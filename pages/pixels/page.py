@@ -6,7 +6,7 @@ from attention_core.data.drawing import CanvasRemark
 from pages.pixels import first_screen as screen
 from pages.pixels import tabs
 from pages.pixels.tabs import pixel_doubts
-from ui.canvas import drawing_pad, last_readable
+from ui.canvas import draw_pad, last_readable
 from ui.digits import WORTH, all_ten_digits, draw_reading, inked, prepared, remark_on
 from ui.layout import grey_out, last_on_phone
 from ui.player import export_bar
@@ -22,7 +22,7 @@ def drawing_and_reading() -> None:
         pad_column, comparison_column = st.columns([1, 1.3], gap="medium")
     with pad_column, st.container(key="pixels_stage"):
         reading_area = st.container(key="pixels_said", gap="xsmall")
-        pad = drawing_pad(screen.PAD)
+        pad = draw_pad(screen.PAD)
     prepared_drawing = prepared(pad.canvas)
     is_empty = prepared_drawing.remark is CanvasRemark.EMPTY
     last_canvas = last_readable(screen.PAD, pad, is_empty).canvas

@@ -33,7 +33,7 @@ from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.labels import error_markdown, explain, number, paragraph
 from ui.layout import figures_table
-from ui.player import StepLook, show_step_chart, show_words
+from ui.player import StepStyle, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, between, expander, named, single_choice, whole_number
@@ -262,16 +262,16 @@ def pixels_steps(reading: screen.Reading) -> None:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture_column:
             ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
-            layers, key, on_choose = [image_png(inked(ink))], "pixels_pick", screen.QUERY.take
-            draw_layers(layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, take=on_choose)
+            layers, key, pick = [image_png(inked(ink))], "pixels_pick", screen.QUERY.set
+            draw_layers(layers, ink, key, alt, size=168, axis="pixels", tooltip="ink {}", chosen=query, on_choose=pick)
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
         show_words(trace, step, 0, query, screen.NAME)
     with right:
 
-        def step_style(step: Step) -> StepLook:
-            return StepLook(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
+        def step_style(step: Step) -> StepStyle:
+            return StepStyle(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
 
         show_step_chart(trace, step, 0, step_style, screen.NAME, stepper=screen.STEPS, on_choose=screen.QUERY)
 

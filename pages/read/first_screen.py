@@ -16,7 +16,7 @@ from attention_core.device import to_array
 from attention_core.inference import number_reading as number_reading
 from attention_core.inference.number_reading import NumberRemark, ReadDrawing
 from attention_core.models.digit_reader import CLASSES, END, DigitReading
-from ui.canvas import Pad, covered, drawing_pad, render_strokes
+from ui.canvas import Pad, draw_pad, inked_share, render_strokes
 from ui.computed import by_model
 from ui.state import Field
 
@@ -79,8 +79,8 @@ def number_pad() -> tuple[ReadDrawing, bool, DeltaGenerator]:
     """
     pad_area = st.container(key="read_pad")
     with pad_area:
-        pad = drawing_pad(PAD)
-    drawing = read_drawing(MODEL, pad.canvas, bool(pad.strokes), covered(pad.canvas, pad.paper))
+        pad = draw_pad(PAD)
+    drawing = read_drawing(MODEL, pad.canvas, bool(pad.strokes), inked_share(pad.canvas, pad.paper))
     for remark in drawing.remarks if isinstance(drawing, ReadDrawing) else (drawing,):
         st.info(REMARKS[remark])
     if isinstance(drawing, ReadDrawing):

@@ -26,7 +26,7 @@ from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.layout import bar_rows, grey_out, section
 from ui.parts import BODY, changing, run_parts
-from ui.player import StepLook, Stepper, Walk, described_key, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, Walk, described_key, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
 from ui.state import Field, single_choice, whole_number
@@ -71,7 +71,7 @@ def read_changed(drawing: ReadDrawing) -> ChangedReading:
     after = AFTER.clamp(0, len(drawing.labels))
     start = drawing.reading.states[after]
     learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
-    runs = PAD.runs(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
+    runs = PAD.preset_reader(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
     edits = EDITS.fitting(learned.trace, runs=runs)
     reading = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
     return ChangedReading(learned, reading, after)
@@ -119,7 +119,7 @@ def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
     with st.container(key="read_looks", horizontal=True, gap="xsmall"):
         layers, alt = [map_png(weights, layer, False)], "All looks: where each goes"
         values, width = 100 * weights, PAD_SIZE[1]
-        draw_layers(layers, values, "read_columns", alt, size=width, row=27, row_labels=labels, tooltip="{}%")
+        draw_layers(layers, values, "read_columns", alt, size=width, row_height=27, row_labels=labels, tooltip="{}%")
         st.html(f'<div class="looks">{"".join(f"<b>{label}</b>" for label in labels)}</div>')
 
 
@@ -205,8 +205,8 @@ def question_section(drawing: ReadDrawing) -> None:
     left, right = st.columns(COLUMNS, gap="large")
     with left:
         maps, alt = maps_of(drawing.reading), "The chosen look: where it goes, over the drawing; click a region"
-        high, on_choose = float(maps.max()), REGION.take
-        draw_map(maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, take=on_choose)
+        high, pick = float(maps.max()), REGION.set
+        draw_map(maps[look], drawing.canvas, "read_regions", alt, size=WIDTH, high=high, chosen=region, on_choose=pick)
         st.markdown(
             "The picture stays; the network's state is the question, another at every look. It is not shown its own "
             "answers."
@@ -216,7 +216,7 @@ def question_section(drawing: ReadDrawing) -> None:
         scores, weights = to_array(trace.scores(cols=[region])[:, 0]), to_array(trace.weights(cols=[region])[:, 0])
         names = [f"{label} ({percent(weight)})" for label, weight in zip(labels, weights.tolist(), strict=True)]
         title, colour = "Score of the chosen region at every look", ROLE_COLOURS[Role.SCORES]
-        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.take, chosen=look)
+        number_bars("read_region", names, scores.tolist(), colour, title, "go there", WALK.field.set, chosen=look)
 
 
 def read_steps(drawing: ReadDrawing) -> None:
@@ -235,10 +235,10 @@ def read_steps(drawing: ReadDrawing) -> None:
 def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
     trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
 
-    def step_style(step: Step) -> StepLook:
+    def step_style(step: Step) -> StepStyle:
         if step.role is Role.INPUT:
-            return StepLook(size=504)
-        return StepLook(described_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
+            return StepStyle(size=504)
+        return StepStyle(described_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
     show_step_chart(trace, step, 0, step_style, NAME, stepper=STEPS, on_choose=WALK.field)
 

@@ -11,7 +11,7 @@ from attention_core.live_training.score_comparison import VECTOR_PRESETS, Vector
 from attention_core.models.scoring_functions import ScoringFunctions
 from ui.edits import EditList
 from ui.state import Field, one_of, whole_number
-from ui.try_this import GUESSING, TRIED
+from ui.try_this import GUESSING, TRY_STAGE
 from ui.vector_plane import VectorPlane
 
 NAME = "scoring"
@@ -55,8 +55,8 @@ def on_move() -> None:
         return
     query, *keys = moved["arrows"]
     arranged = Vectors(query, keys)
-    if arranged.text() != VECTORS.value.text() and TRIED[NAME].value != GUESSING:
-        TRIED[NAME].reset()  # what came of a guess was about other vectors
+    if arranged.text() != VECTORS.value.text() and TRY_STAGE[NAME].value != GUESSING:
+        TRY_STAGE[NAME].reset()  # what came of a guess was about other vectors
     VECTORS.value = IN_PLANE.value = arranged
     ACTIVE.value = max(moved["active"] - 1, 0) if moved["active"] else ACTIVE.value
 
@@ -88,4 +88,4 @@ def draw_examples(vectors: Vectors) -> None:
 
 def _on_example(preset: Vectors) -> None:
     arrange(replace(preset))  # a copy: told in the address
-    TRIED[NAME].reset()  # what came of a guess was about other vectors
+    TRY_STAGE[NAME].reset()  # what came of a guess was about other vectors

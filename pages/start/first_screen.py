@@ -23,7 +23,7 @@ from attention_core.data.stroke import Stroke
 from attention_core.files import find_file
 from attention_core.inference.read_back import words_only_in
 from attention_core.links import checked_strokes, pack_strokes, unpack_strokes
-from ui.chart import address, note_picture
+from ui.chart import file_address, note_picture
 from ui.component import component
 from ui.hosting.bounds import QUESTION_BOX_LETTERS, SENTENCE_LETTERS
 from ui.lecture.mode import LECTURE
@@ -87,7 +87,7 @@ def _examples(field: Field[str], texts: Sequence[str], page: str) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"start_{field.address}_examples"):
         for index, text in enumerate(texts):
             if text != field.value:
-                st.button(text, key=f"start_{field.address}_{index}", on_click=field.take, args=(text,))
+                st.button(text, key=f"start_{field.address}_{index}", on_click=field.set, args=(text,))
         entry = entry_of(page)
         st.page_link(path_of(entry), label=entry.title, icon=":material/arrow_forward:")
 
@@ -213,9 +213,9 @@ def draw_page_cards() -> None:
     for first in range(1, len(PAGES), ACROSS):
         for column, entry in zip(st.columns(ACROSS, gap="medium"), PAGES[first : first + ACROSS], strict=False):
             with column.container(border=True, height="stretch"):
-                if content := _card(entry.name, st.context.theme.type or "light"):
-                    source = address(content, "webp") or f"data:image/webp;base64,{base64.b64encode(content).decode()}"
-                    st.html(f'<img class="card" src="{source}" alt="" loading="lazy">')
+                if image := _card(entry.name, st.context.theme.type or "light"):
+                    url = file_address(image, "webp") or f"data:image/webp;base64,{base64.b64encode(image).decode()}"
+                    st.html(f'<img class="card" src="{url}" alt="" loading="lazy">')
                 st.page_link(path_of(entry), label=f"**{entry.title}**")
                 st.caption(entry.promise)
 

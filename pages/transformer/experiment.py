@@ -64,8 +64,8 @@ CHOSEN = Field(
     text=lambda head: f"{head.attention_name}-{head.head + 1}",
 )
 EDITS = EditList(NAME, off=lambda text: [_parse_head(name).switch_off_edit for name in dict.fromkeys(text.split("."))])
-_translated_together = cached_computation(by_model=True)(core.translate_together)
-_layers_explained = cached_computation(by_model=True)(core.explain_layers)
+_translated_together = cached_computation(on_cluster=True)(core.translate_together)
+_layers_explained = cached_computation(on_cluster=True)(core.explain_layers)
 
 
 def experiment_on(text: str) -> Experiment:

@@ -39,7 +39,7 @@ ORDER = Field(
     NAME, "order", ("reversed", 0), address="order", parse=_parse_order, text=lambda order: f"{order[0]}-{order[1]}"
 )
 _two_orders = component("two_orders", folder="pages/transformer")
-_compare_orders = cached_computation(by_model=True)(orders.compare_orders)
+_compare_orders = cached_computation(on_cluster=True)(orders.compare_orders)
 
 
 def order_buttons(source: SourceSentence | None) -> None:
@@ -47,7 +47,7 @@ def order_buttons(source: SourceSentence | None) -> None:
     for label, arrangement, icon in (("Shuffle", "shuffled", ":material/shuffle:"), ("Reverse", "reversed", None)):
         order = source and _next_order(source, arrangement)
         button = partial(st.button, label, f"transformer_{label.lower()}", icon=icon, disabled=not order)
-        button(on_click=ORDER.take, args=(order,))
+        button(on_click=ORDER.set, args=(order,))
 
 
 def _next_order(source: SourceSentence, arrangement: str) -> tuple[str, int] | None:

@@ -13,13 +13,13 @@ from attention_core.charts.heads import heads_chart, mosaic
 from attention_core.explain.heads import describe_head, summaries, summarise
 from attention_core.inference.translation import WordView, piece_probabilities, read_source
 from pages.transformer import experiment as page
-from ui.chart import click, draw_chart
+from ui.chart import clickable, draw_chart
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.parts import BODY, changing, run_parts
-from ui.player import Stepper, at_query, export_bar, show_step_chart, show_words, step_of
+from ui.player import Stepper, export_bar, show_step_chart, show_words, step_of, style_at_query
 from ui.state import Field, following, whole_number
 from ui.translators import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
@@ -32,7 +32,7 @@ QUERIES_AND_KEYS = {
 QUERY = Field(page.NAME, "query", 2, address="query", parse=whole_number)
 STEPS = Stepper(page.NAME)
 SMALLEST_CHANGE = 0.0005  # change of a probability below which hardly anything has changed
-_probabilities = cached_computation(by_model=True)(piece_probabilities)
+_probabilities = cached_computation(on_cluster=True)(piece_probabilities)
 
 
 def _chosen_head(experiment: page.Experiment) -> tuple[page.TransformerHead, AttentionTrace, int]:
@@ -77,7 +77,7 @@ def all_heads(experiment: page.Experiment) -> None:
         _mosaic(layers, head, habits)
     with head_column:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
-        step_look, name = at_query(trace, query), f"transformer_{head.kind}"
+        step_look, name = style_at_query(trace, query), f"transformer_{head.kind}"
         show_step_chart(trace, step_of(trace, "weights"), head.head, step_look, name, on_choose=QUERY)
 
 
@@ -99,7 +99,7 @@ def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: li
         select="head",
     )
     description = f"Weights of all heads of all layers, {head.kind} attention; click one"
-    draw_chart(chart, width="content", alt=description, **click(f"transformer_heads_{head.kind}", "head", on_click))
+    draw_chart(chart, width="content", alt=description, **clickable(f"transformer_heads_{head.kind}", "head", on_click))
 
 
 def transformer_steps(experiment: page.Experiment) -> None:
@@ -117,7 +117,7 @@ def transformer_steps(experiment: page.Experiment) -> None:
         st.caption(f"This head, on average: {habit}.")
         show_words(trace, step, head.head, query, name)
     with matrix_column:
-        show_step_chart(trace, step, head.head, at_query(trace, query), name, stepper=STEPS, on_choose=QUERY)
+        show_step_chart(trace, step, head.head, style_at_query(trace, query), name, stepper=STEPS, on_choose=QUERY)
 
 
 def _arcs(

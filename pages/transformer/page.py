@@ -9,7 +9,7 @@ from pages.transformer.experiment import MODEL, NAME, TRANSLATOR, experiment_on
 from pages.transformer.first_screen import draw_edited_note, order_buttons, surprise, two_orders
 from pages.transformer.heads import STEPS, all_heads, change_heads, transformer_steps
 from pages.transformer.heads import take_along as export_head
-from ui.computed import model_or_none
+from ui.computed import model_or_fault
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.translators import traced_translation, translation_doubts
@@ -19,7 +19,7 @@ from ui.words import reading_remarks, sentence_box
 
 def orders() -> None:
     """Draw both orders of the words, and what stands below them."""
-    model, missing = model_or_none(MODEL)
+    model, missing = model_or_fault(MODEL)
     text = sentence_box(NAME, LAYERED)
     source = read_source(text) if text else None
     with st.container(horizontal=True, gap="small"):

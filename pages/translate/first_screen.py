@@ -27,7 +27,7 @@ from ui.player import Player, Stepper
 from ui.read_back import read_back
 from ui.skeleton import live
 from ui.state import Field, following, one_of, widget_value
-from ui.try_this import TRIED, TryThis
+from ui.try_this import TRY_STAGE, TryThis
 
 FIRST_CONTRAST = -1  # in place of a row: the first word that only the lower model says
 EQUAL_WEIGHTS_RANGE = 1e-3  # weights of a word that differ by less count as equal
@@ -100,7 +100,7 @@ def longer_sentence() -> TryThis:
         )
 
     if (words.text_field(network.NAME).value, MODELS.value) != (LONGER_SENTENCE, network.FIRST):
-        TRIED[network.NAME].reset()  # the verdict on a guess was about another sentence or other models
+        TRY_STAGE[network.NAME].reset()  # the verdict on a guess was about another sentence or other models
     return TryThis(
         "a longer sentence",
         f"*{LONGER_SENTENCE}* Who says where the **cat** is?",
@@ -128,7 +128,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
             WORD.value = next(iter(_unique_rows(models, "lower")), 0)
         WORD.clamp(0, len(stepped_model(models).view.target) - 1)
         rows = _stop_rows(models)
-        if WORDS.plays:
+        if WORDS.is_playing:
             live(_follow_play, rows, players=(WORDS,))
     for slot in network.FIRST:
         _draw_model(slot, text, models)
@@ -152,7 +152,7 @@ def _stepped_slot(models: Mapping[str, TracedTranslation]) -> str:
 def _follow_play(rows: Sequence[int]) -> None:
     row = WORD.value
     WORDS.advance_if_due(rows)
-    if row != WORD.value or not WORDS.plays:
+    if row != WORD.value or not WORDS.is_playing:
         st.rerun()  # the rest of the page follows the word
 
 
@@ -214,7 +214,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
         label_visibility="collapsed",
         wrap=True,
         width="content",
-        **following(f"translate_model_{slot}", name, lambda translator: MODELS.take(MODELS.value | {slot: translator})),
+        **following(f"translate_model_{slot}", name, lambda translator: MODELS.set(MODELS.value | {slot: translator})),
     )
     if traced is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")

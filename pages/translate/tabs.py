@@ -23,15 +23,15 @@ from pages.translate.charts import alignment_chart, unrolled_chart
 from pages.translate.first_screen import STEPS
 from pages.translate.forcing import WORD, forced_words_note, n_forced_words
 from ui.chart import draw_chart, picture_address
-from ui.computed import cached_computation, load_snapshots, model_or_none
+from ui.computed import cached_computation, load_snapshots, model_or_fault
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
 from ui.parts import BODY, run_parts
-from ui.player import StepLook, described_key, show_step_chart, show_step_heading, show_words, step_of
+from ui.player import StepStyle, described_key, show_step_chart, show_step_heading, show_words, step_of
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 
-_vector_similarities = cached_computation(by_model=True)(vector_similarities)
+_vector_similarities = cached_computation(on_cluster=True)(vector_similarities)
 MAX_CELL, MAX_HEATMAP = 38, 400  # sides of a cell and of a heatmap, screen pixels
 HEAD = Field(NAME, "head", 0, address="head", parse=whole_number)
 KEY_NOTE = "One key gets all the weight, and the context never changes: this one vector has to hold the whole sentence."
@@ -60,9 +60,9 @@ def translate_steps(traced: TracedTranslation, row: int) -> None:
         def shows_sum(step: Step) -> bool:
             return step.name == "context" and trace.n_keys > 1
 
-        def step_style(step: Step) -> StepLook:
+        def step_style(step: Step) -> StepStyle:
             marked = query if step.row_axis is trace.story.query_axis else described_key(trace, head, query, NAME)
-            return StepLook(marked, size=240 if shows_sum(step) else 330)
+            return StepStyle(marked, size=240 if shows_sum(step) else 330)
 
         def on_cell(piece: int, _: int) -> None:
             WORD.value = bisect(view.first_piece, piece) - 1
@@ -191,7 +191,7 @@ def draw_unrolled(traced: TracedTranslation, row: int) -> None:
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = LIT_OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
     chart = unrolled_chart(source, target, query, lit, scores, weights)
-    draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", on=picture)
+    draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", into=picture)
     with text_column:
         show_step_heading(step)
         predecessor = f"**{as_markdown(target[query - 1])}**" if query else "the start"
@@ -206,14 +206,14 @@ def draw_unrolled(traced: TracedTranslation, row: int) -> None:
 
 
 SNAPSHOT_MODEL, DOT_MODEL = "translator-additive", "translator-dot"
-_collapsed = cached_computation(by_model=True)(collapse)
+_collapsed = cached_computation(on_cluster=True)(collapse)
 N_STATES = Field(NAME, "n", 8, address="n", parse=between(1, MAX_WORDS))
 MOMENT = Field(NAME, "moment", 5, address="moment", parse=whole_number)
 
 
 def draw_any_length(text: str) -> None:
     """Draw n encoder states, their weighted sum, and what it would cost to lay them end to end instead."""
-    model, why = model_or_none(DOT_MODEL)
+    model, why = model_or_fault(DOT_MODEL)
     if model is None:
         st.info(f"The network with dot attention is not there. {why}")
         return
@@ -262,7 +262,7 @@ def draw_training() -> None:
     for number, (column, sentence) in enumerate(zip(columns, sentences, strict=True)):
         chart = alignment_chart(to_array(sentence.moments[moment].weights), sentence.target, sentence.source, size=270)
         alt = f"Alignment after {sentence.moments[moment].step:,} updates: {' '.join(sentence.source[:-1])}"
-        draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, on=column)
+        draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, into=column)
 
 
 @cached_computation()
@@ -271,7 +271,7 @@ def _learned_sentences() -> list[Learning]:
 
 
 GENDER_TRANSLATORS = ("additive", "dot", "general")
-_gender_probability = cached_computation(by_model=True)(gender_probability)
+_gender_probability = cached_computation(on_cluster=True)(gender_probability)
 
 
 def draw_grammar(models: Mapping[str, TracedTranslation], text: str) -> None:

@@ -8,7 +8,7 @@ from ui.parts import BODY
 from ui.player import export_bar, step_of
 from ui.skeleton import Tab, live, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
-from ui.try_this import GUESSING, NOT_TRIED, TRIED, TryThis, try_this
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 
 NOTHING = TryThis(
     "shrink x1 to nothing",
@@ -26,8 +26,8 @@ def workbench() -> None:
     plane = tabs.PLANE.container()
     tabs.example_choice()
     problem = problem_in_tables()
-    if TRIED[NAME].value not in (NOT_TRIED, GUESSING) and not tabs.is_nothing(problem):
-        TRIED[NAME].reset()  # its answer is about a vector of zeros
+    if TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING) and not tabs.is_nothing(problem):
+        TRY_STAGE[NAME].reset()  # its answer is about a vector of zeros
     if PRESET.value == FIRST:
         try_this(NAME, NOTHING)
     trace = edited(problem)

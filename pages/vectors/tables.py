@@ -90,7 +90,7 @@ def choose_preset(name: str) -> None:
 
 def load_preset(*, again: bool = False) -> None:
     """Put the chosen preset into the tables and the settings, unless it is there already; `again` = also then."""
-    if PRESET.value == LOADED.value and CELLS.is_preset and not again:
+    if PRESET.value == LOADED.value and CELLS.has_set_default and not again:
         return
     LOADED.value, CELL.value = PRESET.value, CELL.default
     write_tables(example().tables)
@@ -98,7 +98,7 @@ def load_preset(*, again: bool = False) -> None:
         SETTINGS[name].value = list(value) if name == "edges" else value
     fields: list[state.Field[Any]] = [CELLS, CELL, *SETTINGS.values()]
     for field in fields:
-        field.preset(field.value)
+        field.set_default(field.value)
 
 
 def is_edited() -> bool:

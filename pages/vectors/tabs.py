@@ -22,9 +22,9 @@ from ui.chart import draw_chart
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.labels import explain, number, paragraph
 from ui.layout import section
-from ui.player import StepLook, show_step_chart, show_words, step_of
+from ui.player import StepStyle, show_step_chart, show_words, step_of
 from ui.state import Field
-from ui.try_this import GUESSING, NOT_TRIED, TRIED
+from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE
 from ui.vector_plane import VectorPlane
 
 PLANE = VectorPlane(page.NAME, "nine_pairs", pause=120)
@@ -44,7 +44,7 @@ def example_choice() -> None:
 
 def _on_example() -> None:
     page.choose_preset(page.PRESET.value)
-    TRIED[page.NAME].reset()  # what came of a guess was about other pairs
+    TRY_STAGE[page.NAME].reset()  # what came of a guess was about other pairs
 
 
 def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
@@ -56,7 +56,7 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     if arrows != ARROWS.value:
         PLANE.refresh()
         ARROWS.value = arrows
-    is_tried = TRIED[page.NAME].value not in (NOT_TRIED, GUESSING)
+    is_tried = TRY_STAGE[page.NAME].value not in (NOT_TRIED, GUESSING)
     before = replace(page.example(), settings=problem.settings) if is_tried else page.problem_before()
     starts = [row for name in tables for row in before.tables[name].tolist()]
     values = problem.tables["V" if problem.is_direct else "W_V"]
@@ -257,7 +257,7 @@ def step_by_step(trace: AttentionTrace) -> None:
         def on_cell(row: int, column: int) -> None:
             CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-        def step_look(step: Step) -> StepLook:
-            return StepLook(*chosen_cell(step), SIZE)
+        def step_look(step: Step) -> StepStyle:
+            return StepStyle(*chosen_cell(step), SIZE)
 
         show_step_chart(trace, step, 0, step_look, NAME, stepper=STEPS, on_choose=on_cell)

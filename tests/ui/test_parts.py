@@ -15,7 +15,7 @@ def page():
 
     def lower() -> None:
         runs.value.append("lower")
-        st.button("Add", key="add", on_click=changing(lambda: number.take(number.value + 1)))
+        st.button("Add", key="add", on_click=changing(lambda: number.set(number.value + 1)))
         st.text(f"below {number.value}")
 
     def body() -> None:

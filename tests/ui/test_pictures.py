@@ -41,15 +41,15 @@ def content_at(address: str | None) -> bytes | None:
 def test_one_content_is_one_file(served):
     served(10_000)
     content = png(3)
-    assert chart.address(content) == chart.address(bytes(content))
-    assert content_at(chart.address(content)) == content
+    assert chart.file_address(content) == chart.file_address(bytes(content))
+    assert content_at(chart.file_address(content)) == content
     assert content_at("pictures/nothing.png") is None
 
 
 @pytest.mark.parametrize(("ending", "kind"), [("png", "image/png"), ("bin", "application/octet-stream")])
 def test_a_file_is_answered_as_what_it_is_and_for_good(served, ending, kind):
     served(10_000)
-    name = (chart.address(b"content", ending) or "").removeprefix("pictures/")
+    name = (chart.file_address(b"content", ending) or "").removeprefix("pictures/")
     answer = asyncio.run(chart.route().endpoint(Request({"type": "http", "path_params": {"name": name}})))
     assert (answer.status_code, answer.body, answer.media_type) == (200, b"content", kind)
     assert "immutable" in answer.headers["cache-control"]
@@ -58,9 +58,9 @@ def test_a_file_is_answered_as_what_it_is_and_for_good(served, ending, kind):
 def test_the_bound_holds_and_what_was_used_last_stays(served):
     contents = [png(shade) for shade in range(4)]
     served(max(sum(map(len, contents[:3])), len(contents[0]) + len(contents[2]) + len(contents[3])))
-    addresses = [chart.address(content) for content in contents[:3]]
-    chart.address(contents[0])
-    chart.address(contents[3])
+    addresses = [chart.file_address(content) for content in contents[:3]]
+    chart.file_address(contents[0])
+    chart.file_address(contents[3])
     assert content_at(addresses[1]) is None
     assert content_at(addresses[0]) == contents[0]
     assert chart.FILES.n_bytes <= chart.FILES.max_bytes

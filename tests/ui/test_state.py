@@ -170,8 +170,8 @@ def test_a_model_is_known_by_its_name():
 
 def test_what_a_cluster_cannot_find_is_no_function_of_a_model():
     with pytest.raises(ValueError, match="attention_core"):
-        cached_computation(by_model=True)(lambda: 1)
-    assert cached_computation(by_model=True)(loaded)("pixel-classifier") is loaded("pixel-classifier")
+        cached_computation(on_cluster=True)(lambda: 1)
+    assert cached_computation(on_cluster=True)(loaded)("pixel-classifier") is loaded("pixel-classifier")
 
 
 def test_computed_tells_faults_on_and_keeps_none():

@@ -1,9 +1,9 @@
-// A click on a number chooses it. A step's words come apart from its numbers: a style of ours lets them be seen when all of
-// them tell of the step of the picture, in the frame in which it changes, and it hides while its numbers are to come.
+// A step whose numbers a click chooses. Streamlit sends a step's text apart from its numbers: a style sheet shows the text
+// once all of it is of the step in the picture, in the frame in which that changes. Until its numbers are here, it is hidden.
 import { create, isNew, shownBy } from "../../attention_core/attention/view/prelude.js";
 import { codesOf, MovingStep, withParts } from "../../attention_core/attention/view/moving_step.js";
 
-const PATIENCE = 400;
+const RETRY_AFTER = 400;  // milliseconds
 
 const pictureOf = (src) => {
   const picture = create("img", { src });
@@ -12,66 +12,68 @@ const pictureOf = (src) => {
 
 class ChosenStep extends MovingStep {
   constructor(root) {
-    super(root, (row, column) => this.tell({ row, column, step: this.shown }));
-    Object.assign(this, { files: {}, ready: {}, words: new CSSStyleSheet() });
+    super(root, (row, column) => this.tell({ row, column, step: this.name }));
+    Object.assign(this, { files: {}, ready: {}, textStyle: new CSSStyleSheet() });
   }
 
-  adopt(data, tell) {
-    const known = this.files, names = data.parts.flatMap((part) => part?.file ?? []);
-    this.files = Object.fromEntries(names.map((name) => [name, known[name] ?? this.fetched(name)]));
-    Object.assign(this, { said: data, tell });
-    if (!document.adoptedStyleSheets.includes(this.words)) document.adoptedStyleSheets.push(this.words);
-    this.prepare(data);
+  adopt(message, tell) {
+    const before = this.files, names = message.parts.flatMap((part) => part?.file ?? []);
+    this.files = Object.fromEntries(names.map((name) => [name, before[name] ?? this.fetched(name)]));
+    Object.assign(this, { message, tell });
+    if (!document.adoptedStyleSheets.includes(this.textStyle)) document.adoptedStyleSheets.push(this.textStyle);
+    this.unpackAll(message);
   }
 
-  // A part in a file, asked for twice; null where the server has let go of it: its next message names it anew.
+  // A part in a file, after two requests at most; null if the server no longer has it: its next message names another file.
   async fetched(file, isLast = false) {
     const part = await fetch(file).then((answer) => answer.ok && answer.json()).catch(() => null);
     if (part) return part;
-    if (!isLast) return new Promise((go) => setTimeout(go, PATIENCE)).then(() => this.fetched(file, true));
+    if (!isLast) return new Promise((go) => setTimeout(go, RETRY_AFTER)).then(() => this.fetched(file, true));
     delete this.files[file];
     return null;
   }
 
-  // Unpack all steps that are here, for who goes to one of them.
-  prepare({ steps, parts }) {
-    const known = Object.entries(this.ready).filter(([name]) => steps[name]), ready = (this.ready = Object.fromEntries(known));
+  // Unpack all steps of a message, before anybody goes to one of them.
+  unpackAll({ steps, parts }) {
+    const left = Object.entries(this.ready).filter(([name]) => steps[name]), ready = (this.ready = Object.fromEntries(left));
     for (const name in steps) {
       this.unpacked(steps[name], parts).then((step) => {
         if (ready !== this.ready || !step) return;
         ready[name] = step;
-        this.follow();
+        this.showCurrent();
       });
     }
-    this.follow();
+    this.showCurrent();
   }
 
   async unpacked(step, parts) {
-    const used = [step, step.before, ...step.factors].flatMap((one) => [one?.data, one?.rows, one?.columns]), here = [...parts];
-    for (const place of used) here[place] = (await this.files[parts[place]?.file]) ?? parts[place];
-    if (used.some((place) => here[place]?.file)) return null;
-    const whole = withParts(step, here), [codes, over] = await Promise.all([codesOf(whole), step.over && pictureOf(step.over)]);
-    return { whole, codes, over };
+    const matrices = [step, step.before, ...step.factors], loaded = [...parts];
+    const used = matrices.flatMap((matrix) => [matrix?.data, matrix?.rows, matrix?.columns]);
+    for (const index of used) loaded[index] = (await this.files[parts[index]?.file]) ?? parts[index];
+    if (used.some((index) => loaded[index]?.file)) return null;
+    const data = withParts(step, loaded), [codes, over] = await Promise.all([codesOf(data), step.over && pictureOf(step.over)]);
+    return { data, codes, over };
   }
 
-  put(step, codes) {
-    super.put(step, codes);
-    if (this.note.textContent && this.said.follows) this.note.textContent += " Chart shows all.";
+  put(data, codes) {
+    super.put(data, codes);
+    if (this.note.textContent && this.message.follows) this.note.textContent += " Chart shows all.";
   }
 
-  follow() {
-    const { root, said: { now, follows } } = this, step = this.ready[now];
+  // Show the current step once it is unpacked, and its text with it.
+  showCurrent() {
+    const { root, message: { now: name, follows } } = this, step = this.ready[name];
     if (step && step !== this.step) {
-      Object.assign(this, { step, shown: now, over: step.over });
-      if (isNew(this, step.whole)) this.put(step.whole, step.codes);
+      Object.assign(this, { step, name, over: step.over });
+      if (isNew(this, step.data)) this.put(step.data, step.codes);
     }
-    root.classList.toggle("awaits", now !== this.shown);
-    const are = `:has([data-step="${now}"]):has(.st-key-desk_code_${now})`;  // the first of the words and the last
-    const rule = follows ? `.st-key-step_words:not(${are}) { opacity: 0; }` : "";
-    if (rule !== this.rule) this.words.replaceSync(this.rule = rule);
+    root.classList.toggle("awaits", name !== this.name);
+    const isComplete = `:has([data-step="${name}"]):has(.st-key-desk_code_${name})`;  // the first of the text and the last
+    const rule = follows ? `.st-key-step_words:not(${isComplete}) { opacity: 0; }` : "";
+    if (rule !== this.rule) this.textStyle.replaceSync(this.rule = rule);
   }
 
-  leave() { document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== this.words); }
+  leave() { document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== this.textStyle); }
 }
 
 export default shownBy(ChosenStep, "chosen");

@@ -14,7 +14,7 @@ from attention_core.device import to_array
 from ui.chart import note_picture
 from ui.labels import error_markdown, number
 from ui.layout import bar_rows, figures_table
-from ui.player import StepLook, show_numbers
+from ui.player import StepStyle, show_numbers
 
 NAMES = ("as learned", "changed")
 COMPUTED = ("as computed", "changed")  # the same where nothing was learned
@@ -91,7 +91,7 @@ def show_weights_difference(page: str, before: AttentionTrace, after: AttentionT
 
 def show_change(page: str, trace: AttentionTrace, change: np.ndarray, colours: Ramp, **axes: Axis) -> None:
     """Draw by how much weights changed, see difference; row_axis and col_axis where they are not those of the trace."""
-    style, fields = StepLook(size=330, reach=colours.high), {"title": "Change", "role": Role.CONTEXT}
+    style, fields = StepStyle(size=330, reach=colours.high), {"title": "Change", "role": Role.CONTEXT}
     show_numbers(trace, change, f"{page}_difference", style, fields | axes)
 
 

@@ -1,4 +1,4 @@
-"""A person changes what a query gives the keys: one weight, or the whole row."""
+"""Widgets that change a query's weights: of one key, or all of its row."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -10,28 +10,31 @@ import torch
 from torch import Tensor
 
 from attention_core import AttentionTrace, Axis
-from attention_core.attention import edits as core
+from attention_core.attention.edits import SetWeights
 from attention_core.attention.wording import percent
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.matrix import MAX_RECT_SIDE, pair_axes
 from ui.edits.edit_list import EditList
 from ui.labels import distinct, error_markdown
 from ui.parts import BODY, changing, run_parts
-from ui.player import StepLook, show_numbers
+from ui.player import StepStyle, show_numbers
 from ui.state import following, set_widget, widget_value
+
+MATRIX_SIZE, DECIMALS, TINY = 250, 9, 1e-9
+"""Pixels of the longer side; digits of a weight that is set; what keeps a sum of weights from being 0."""
 
 
 class WeightsRow(NamedTuple):
-    """What a query gives the keys, for a person to change."""
+    """A query's weights, for a person to change."""
 
     edits: EditList  # the page's
-    trace: AttentionTrace  # the attention as it is now
-    queries: Sequence[int] = (0,)  # that are changed: the pieces of a word
-    head: int | None = 0  # the one that is changed; None = all, and their mean is shown
+    trace: AttentionTrace  # the attention with the edits that apply to it
+    queries: Sequence[int] = (0,)  # whose weights are changed together: the tokens of a word, the first is drawn
+    head: int | None = 0  # whose weights are changed; None = those of all heads, and their mean is drawn
     attention: str = ""  # see ListedEdit
     of: str = ""  # see ListedEdit
-    prefix: str = ""  # of its lines in the list
-    name: str = ""  # of the query, where it is not its axis' label
+    prefix: str = ""  # of the descriptions of its edits
+    name: str = ""  # of the query, "" = the labels of its axis
 
     @property
     def label(self) -> str:
@@ -39,7 +42,7 @@ class WeightsRow(NamedTuple):
 
     @property
     def keys(self) -> list[int]:
-        """The keys that the query may look at, were nothing changed."""
+        """The keys that the query may attend to without edits."""
         return self.trace.visible_keys(self.head or 0, self.queries[0])
 
     @property
@@ -50,68 +53,72 @@ class WeightsRow(NamedTuple):
         """Return a query's weights, (n_keys,) float64."""
         return torch.stack([self.trace.weights(head, [query])[0].double() for head in self.heads]).mean(0)
 
-    def chosen(self, key_names: Mapping[tuple[int, ...], str]) -> tuple[str, tuple[int, ...]]:
-        """Return the key of the box that chooses whose weight is set, and the present choice: at first the heaviest."""
-        key, weights = f"{self.edits.page}_weight_of", self.weights(self.queries[0])
-        chosen: tuple[int, ...] = widget_value(key) if self.edits.weighed.value == self.of else ()
+    def chosen_keys(self, key_names: Mapping[tuple[int, ...], str]) -> tuple[str, tuple[int, ...]]:
+        """Return the widget key of the box that chooses keys, and those chosen in it, at first those of most weight."""
+        widget, weights = f"{self.edits.page}_weight_of", self.weights(self.queries[0])
+        chosen: tuple[int, ...] = widget_value(widget) if self.edits.weighed.value == self.of else ()
         if chosen not in key_names:
             chosen = max(key_names, key=lambda keys: float(weights[list(keys)].sum()))
         self.edits.weighed.value = self.of
-        set_widget(key, chosen)  # always: else the browser keeps the labels of another input
-        return key, chosen
+        set_widget(widget, chosen)  # always: else the browser keeps the labels of another input
+        return widget, chosen
 
     def set_weight(self, keys: Sequence[int], weight: float | None, name: str = "") -> None:
-        """Give keys, the pieces of a word, this weight together, as far as others that were set leave it.
+        """Give keys, the tokens of a word, this weight together, as far as weights set before allow; for a callback.
 
-        For a callback. The weight is from 0 to 1; None = it is cut, or given back if it is cut. The keys have a name
-        where they are not called as their axis labels them.
+        The weight is from 0 to 1; None = cut the keys, or undo that if they are cut. The name is that of the keys, "" =
+        the labels of their axis.
         """
         keys, trace = list(keys), self.trace
-        cuts = [core.SetWeights(query, tuple((key, 0.0) for key in keys), self.head) for query in self.queries]
+        cuts = [SetWeights(query, tuple((key, 0.0) for key in keys), self.head) for query in self.queries]
         if weight is None and all(cut in trace.edits for cut in cuts):
             return self.edits.remove(*cuts, attention=self.attention)
-        total, new = weight or 0.0, []
+        total, new_edits = weight or 0.0, []
         changed: Sequence[int]
         for query in self.queries:
             row = self.weights(query)
-            set_before = (edit for edit in trace.edits if isinstance(edit, core.SetWeights))
-            of_row = (edit for edit in set_before if (edit.query, edit.head) == (query, self.head))
-            are_set = {key: share for edit in of_row for key, share in edit.weights}
-            if sum(are_set.values()) > 1 - 1e-6:  # the whole row was set: it is written anew
+            set_before = self._set_before(query)
+            if sum(set_before.values()) > 1 - 1e-6:  # all weights of the row are set: set all of them anew
                 changed = range(trace.n_keys)
                 indices = torch.tensor(keys, device=row.device)
                 remainder = row.index_fill(0, indices, 0)
-                if not remainder.any():  # the other keys share as they would have
+                if not remainder.any():  # then the other keys get what they have without edits, in proportion
                     remainder = self._replace(trace=trace.replace(())).weights(query).index_fill(0, indices, 0)
-                after = remainder * (1 - total) / remainder.sum().clamp(min=1e-9)
+                after = remainder * (1 - total) / remainder.sum().clamp(min=TINY)
             else:
-                total = min(total, 1 - sum(share for key, share in are_set.items() if key not in keys))
+                total = min(total, 1 - sum(share for key, share in set_before.items() if key not in keys))
                 changed, after = keys, torch.zeros_like(row)
-            shares = row[keys] + 1e-9
-            after[keys] = total * shares / shares.sum()
-            new.append(core.SetWeights(query, tuple((key, round(float(after[key]), 9)) for key in changed), self.head))
+            before = row[keys] + TINY
+            after[keys] = total * before / before.sum()
+            pairs = tuple((key, round(float(after[key]), DECIMALS)) for key in changed)
+            new_edits.append(SetWeights(query, pairs, self.head))
         name = name or "".join(trace.story.key_axis.labels[key] for key in keys)
         change = f"takes {percent(total)} from {name}" if total else f"no longer looks at {name}"
         effect = "; the others share the rest" if total < 1 else "; nothing from the others"
-        self._add(new, change + effect * any(key not in keys for key in self.keys))
+        self._add(new_edits, change + (effect if {*self.keys} - {*keys} else ""))
 
     def copy_row(self, query: int, name: str) -> None:
-        """Give the query the row of another one; for a callback."""
+        """Give the query the weights of another one; for a callback."""
         row = self.weights(query)
-        pairs = tuple((key, round(share, 9)) for key, share in enumerate((row / row.sum()).tolist()))
-        self._add([core.SetWeights(query, pairs, self.head) for query in self.queries], f"looks where {name} does")
+        pairs = tuple((key, round(weight, DECIMALS)) for key, weight in enumerate((row / row.sum()).tolist()))
+        self._add([SetWeights(query, pairs, self.head) for query in self.queries], f"looks where {name} does")
 
-    def _add(self, new: Sequence[core.SetWeights], change: str) -> None:
+    def _set_before(self, query: int) -> dict[int, float]:
+        """Return the weights that earlier edits set, by key."""
+        edits = (edit for edit in self.trace.edits if isinstance(edit, SetWeights) and edit.head == self.head)
+        return {key: share for edit in edits if edit.query == query for key, share in edit.weights}
+
+    def _add(self, new_edits: Sequence[SetWeights], change: str) -> None:
         description = f"{self.prefix}{self.label} {change}"
-        self.edits.add(*new, description=description, attention=self.attention, of=self.of)
+        self.edits.add(*new_edits, description=description, attention=self.attention, of=self.of)
 
 
 def weight_editor(
     row: WeightsRow, key_names: Mapping[tuple[int, ...], str], rows: Mapping[int, str] | None = None
 ) -> None:
-    """Let a person cut what a query gives a key, set it to a number, or give the query another one's row.
+    """Draw widgets that set a query's weight of a key to a number or to 0, or give it the weights of another query.
 
-    The names of keys stand by the pieces of each; rows are queries whose row can be copied, with their names.
+    key_names has the name of each word by the keys of its tokens; rows has the names of queries that can be copied.
     """
     page, weights, label = row.edits.page, row.weights(row.queries[0]), error_markdown(row.label)
     numbered = {keys: f"{number}: {name}" for number, (keys, name) in enumerate(key_names.items(), 1)}
@@ -120,64 +127,64 @@ def weight_editor(
         query = widget_value(key)
         if query is not None:
             row.copy_row(query, rows[query])  # type: ignore[index]
-            set_widget(key, None)  # it can be chosen again
+            set_widget(key, None)  # so that it can be chosen again
             run_parts(BODY)
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
-        key, chosen = row.chosen(key_names)
+        key, chosen = row.chosen_keys(key_names)
         question = "Weight of" if row.trace.n_queries == 1 else f"{label} takes from"
         st.selectbox(question, list(key_names), key=key, format_func=numbered.__getitem__, width=190)
         weight = float(weights[list(chosen)].sum())
-        set_to = changing(lambda per_cent: row.set_weight(chosen, float(per_cent) / 100, key_names[chosen]))
-        follows = following(f"{page}_weight", round(100 * weight, 2), set_to)
+        on_weight = changing(lambda percentage: row.set_weight(chosen, float(percentage) / 100, key_names[chosen]))
+        follows = following(f"{page}_weight", round(100 * weight, 2), on_weight)
         st.number_input("in percent", 0.0, 100.0, step=5.0, width=130, **follows)
         cut = changing(partial(row.set_weight, chosen, 0.0, key_names[chosen]))
         st.button("Cut it", key=f"{page}_cut", on_click=cut, disabled=not weight)
         if rows:
             key, question = f"{page}_row_of", f"Or {label} looks where"
             row_name = dict(zip(rows, distinct([*rows.values()]), strict=True)).__getitem__
-            choose = partial(st.selectbox, question, list(rows), None, row_name, key, placeholder="…", width=170)
-            choose(on_change=on_copy, args=(key,))
+            select = partial(st.selectbox, question, list(rows), None, row_name, key, placeholder="…", width=170)
+            select(on_change=on_copy, args=(key,))
 
 
 def matrix_editor(
     row: WeightsRow,
-    choose: Callable[[int], None],
+    on_query: Callable[[int], None],
     key_names: Mapping[tuple[int, ...], str] | None = None,
     rows: Mapping[int, str] | None = None,
     hint: str = "Click a weight to change it.",
-    member: Axis | None = None,
+    pair_axis: Axis | None = None,
 ) -> None:
-    """Draw a small attention's weights; a click chooses one, whose query `choose` gets, and a number sets it.
+    """Draw an attention's weights, up to MAX_RECT_SIDE a side, and the editor of the one that is clicked.
 
-    For the names of keys, by default their labels, and rows see weight_editor; the hint stands there while there is no
-    edit. Where keys are pairs, `member` says what one of two can be, and the map is that of the query. Of a large
-    attention no map is drawn.
+    on_query is called with another query that a visitor chooses. For key_names, by default the labels, and rows see
+    weight_editor; the hint is shown while there is no edit. Where keys are pairs, pair_axis is the axis of one member,
+    and the weights are those of the query, by first and second member.
     """
-    page, trace, axes = row.edits.page, row.trace, (row.trace.story.query_axis, row.trace.story.key_axis)
-    labels = axes[1].labels
+    page, trace, labels = row.edits.page, row.trace, row.trace.story.key_axis.labels
     key_names = key_names or {(key,): labels[key].strip() or labels[key] for key in row.keys}
-    widget, chosen = row.chosen(key_names)
+    widget, chosen = row.chosen_keys(key_names)
     keys_of = {key: keys for keys in key_names for key in keys}
 
     def on_choose(query: int, key: int) -> None:
-        if member:
-            key += query * len(member)
+        if pair_axis:
+            key += query * len(pair_axis)
         set_widget(widget, keys_of.get(key, (key,)))
-        if not member and query not in row.queries:
-            choose(query)
+        if not pair_axis and query not in row.queries:
+            on_query(query)
 
-    if max(trace.n_queries, len(member or labels)) <= MAX_RECT_SIDE:
-        each = np.stack([masked_weights(trace, head) for head in row.heads])
-        mean = np.where(np.isnan(each).all(0), np.nan, np.nan_to_num(each).mean(0))
-        style, fields = StepLook(row.queries[0], chosen[0], 250), {}
-        if member:
-            mean = mean[row.queries[0]].reshape(len(member), -1)
-            style = StepLook(*divmod(chosen[0], len(member)), 250, n_keys=int(np.isfinite(mean).sum()))
-            fields = dict(zip(("row_axis", "col_axis"), pair_axes(member), strict=True))
+    if max(trace.n_queries, len(pair_axis or labels)) <= MAX_RECT_SIDE:
+        weights = np.stack([masked_weights(trace, head) for head in row.heads])
+        mean = np.where(np.isnan(weights).all(0), np.nan, np.nan_to_num(weights).mean(0))
+        style, fields = StepStyle(row.queries[0], chosen[0], MATRIX_SIZE), {}
+        if pair_axis:
+            mean = mean[row.queries[0]].reshape(len(pair_axis), -1)
+            style = StepStyle(*divmod(chosen[0], len(pair_axis)), MATRIX_SIZE, n_keys=int(np.isfinite(mean).sum()))
+            fields = dict(zip(("row_axis", "col_axis"), pair_axes(pair_axis), strict=True))
         show_numbers(trace, mean, f"{page}_weights", style, fields, on_choose=on_choose)
-    if trace.n_queries > 1 and not member:  # for who has no pointer
-        names, follows = dict(enumerate(distinct(axes[0].labels))), following(f"{page}_asks", row.queries[0], choose)
+    if trace.n_queries > 1 and not pair_axis:  # for visitors without a pointer
+        names = dict(enumerate(distinct(trace.story.query_axis.labels)))
+        follows = following(f"{page}_asks", row.queries[0], on_query)
         st.selectbox("Row", list(names), format_func=names.__getitem__, width=190, **follows)
     weight_editor(row, key_names, rows)
     row.edits.draw(trace, hint=hint)

@@ -1,13 +1,13 @@
 """What goes along a sequence or the steps of a trace, and what pages show of a step."""
 
-from ui.player.chart import at_query as at_query
 from ui.player.chart import described_key as described_key
 from ui.player.chart import show_numbers as show_numbers
 from ui.player.chart import show_step_chart as show_step_chart
+from ui.player.chart import style_at_query as style_at_query
 from ui.player.export import OFFLINE_BYTES as OFFLINE_BYTES
 from ui.player.export import download_table as download_table
 from ui.player.export import export_bar as export_bar
-from ui.player.picture import StepLook as StepLook
+from ui.player.picture import StepStyle as StepStyle
 from ui.player.play import Player as Player
 from ui.player.stepper import Stepper as Stepper
 from ui.player.steps import step_of as step_of

@@ -15,11 +15,11 @@ from ui.chart import draw_map
 from ui.labels import error_markdown, literal
 from ui.layout import role_colour
 from ui.lecture.hall.questions import ask_hall_for_largest, picture_question, show_hall_guesses
-from ui.player.picture import StepLook, show_step_picture
+from ui.player.picture import StepStyle, show_step_picture
 from ui.state import Field, whole_number
-from ui.try_this import HIDDEN, ask_guess, show_verdict
+from ui.try_this import HIDDEN_CSS, ask_guess, show_verdict
 
-HIDE = f'<style>[class*="st-key-tells_"] {HIDDEN}</style>'
+HIDE = f'<style>[class*="st-key-tells_"] {HIDDEN_CSS}</style>'
 """For what gives a guess away elsewhere on a page: it stands in a container whose key begins with tells_."""
 HALL = "hall."
 """Before the name of a step of which the hall's guesses are shown, and then the step itself."""
@@ -76,7 +76,7 @@ class Guess:
         self._reveal_button("Reveal", f"{HALL if is_open_to_hall else ''}{step.name}")
 
     def _reveal_button(self, label: str, shows: str) -> None:
-        st.button(label, key=f"{self.name}_reveal", type="primary", on_click=self.revealed.take, args=(shows,))
+        st.button(label, key=f"{self.name}_reveal", type="primary", on_click=self.revealed.set, args=(shows,))
 
     def _draw_question(
         self, trace: AttentionTrace, step: Step, head: int, row: int, picture: KeyPicture | None
@@ -87,7 +87,7 @@ class Guess:
         elif max(step.shape) <= MAX_CLICKABLE_SIDE:
             st.caption("Click the cell that you expect to hold the largest number of its row.")
             name, *cell = self.cell.value or ("", 0, 0)
-            look = StepLook(cell[0], cell[1], 330) if name == step.name else StepLook(row, size=330)
+            style = StepStyle(cell[0], cell[1], 330) if name == step.name else StepStyle(row, size=330)
 
             def take_cell(row: int, column: int) -> None:
                 self.cell.value = (step.name, row, column)
@@ -95,7 +95,7 @@ class Guess:
             empty = replace(
                 step, role=Role.WEIGHTS, code="", origin=NO_ORIGIN, compute=lambda *_: torch.full(step.shape, math.nan)
             )
-            show_step_picture(trace, empty, head, look, f"{self.name}_empty", on_choose=take_cell)
+            show_step_picture(trace, empty, head, style, f"{self.name}_empty", on_choose=take_cell)
         elif columns := options(step, head, row):
             labels = step.col_axis.labels
             names = {
@@ -122,7 +122,7 @@ class Guess:
 
         key, nothing, axis = f"{self.name}_picture_{step.name}", np.zeros(picture.grid), step.col_axis.name
         draw = partial(draw_map, nothing, image, key, "The picture", size=420, smooth=False, axis=axis)
-        draw(tooltip="your guess?", chosen=marked, take=take_cell)
+        draw(tooltip="your guess?", chosen=marked, on_choose=take_cell)
 
     def _draw_result(self, step: Step, head: int) -> None:
         name, row, column = self.cell.value or ("", 0, 0)

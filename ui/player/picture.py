@@ -1,4 +1,4 @@
-"""A step's numbers as a picture that moves: how they come about."""
+"""A step's numbers as an animation of how they come about, as a chart, or as bars."""
 
 import json
 import math
@@ -19,38 +19,36 @@ from attention_core.charts.overlay import glow_ramp, image_png, overlay, stronge
 from attention_core.charts.ramps import Ramp
 from attention_core.charts.step import STEP_SIZE, step_chart
 from attention_core.device import to_array
-from ui.chart import address, draw_chart, note_picture, picture_address
+from ui.chart import draw_chart, file_address, note_picture, picture_address
 from ui.component import component
 from ui.layout import bar_rows, ink_ramp
 from ui.state import APP, Field, chart_selection, component_message
 
 _moving_step = component("moving_step")
 MAX_PART_LETTERS, MAX_CURRENT_LETTERS = 2000, 24_000
-"""Letters of a part of steps' data beyond which a browser fetches it as a file, once; of what it shows at once."""
-
-
+"""Letters of a part of the steps' data up to which it is no file but in the message; of what the current step needs."""
 CLICKED = Field[list[dict[str, Any]]](APP, "chart_clicked", list)
 """The cell that was clicked last in a chart of a step."""
-MAX_BARS = 12
-"""The likeliest classes that are drawn of an answer."""
+MAX_BARS = 12  # of the most probable classes
+PICTURE_MARGIN = 120  # pixels by which a map over a picture is smaller than a matrix
 
 
-class StepLook(NamedTuple):
+class StepStyle(NamedTuple):
     """How a step's numbers are drawn."""
 
     query: int | None = None  # the row with a frame
-    column: int | None = None  # whose numbers move first, None = of the key that the text describes, or the largest
-    size: int = STEP_SIZE  # screen pixels that the longer side has at most
-    reach: float = 0.0  # a number that has the strongest colour where none is larger
-    column_indices: Sequence[int] | None = None  # of what is drawn, None = all
+    column: int | None = None  # of the number that moves first; None = that which the text describes, or the largest
+    size: int = STEP_SIZE  # of the longer side, in screen pixels, at most
+    reach: float = 0.0  # the colours reach up to it at least
+    column_indices: Sequence[int] | None = None  # the columns that are drawn, None = all
     over: np.ndarray | None = None  # picture below weights, or in place of ink, uint8 (height, width, 3 or 4)
     framed: Sequence[tuple[int, int]] = ()  # cells (row, column) with a frame of the context's colour
-    n_keys: int = 0  # of a query, where rows and columns are not queries and keys
-    glow: float = 0.0  # the weight of the strongest colour, on the scale of maps over pictures; 0 = that of a matrix
+    n_keys: int = 0  # of a query, if rows and columns are not queries and keys
+    glow: float = 0.0  # the weight of the strongest colour, in the colours of maps over pictures; 0 = those of a matrix
 
 
 def picture_key(name: str) -> str:
-    """Return the key of the picture of a name, which begins those of what it takes."""
+    """Return the widget key of the picture of this name."""
     return f"{name}_moving_step"
 
 
@@ -58,48 +56,47 @@ def show_step_picture(
     trace: AttentionTrace,
     step: Step,
     head: int,
-    look: StepLook,
+    style: StepStyle,
     name: str,
     *,
     on_choose: Callable[[int, int], None] | None = None,
-    beside: Mapping[Step, StepLook] | None = None,
+    preloaded: Mapping[Step, StepStyle] | None = None,
 ) -> None:
-    """Draw the step's numbers, which move; bars of a single row of probabilities.
+    """Draw the step's numbers as an animation; bars of a single row of probabilities.
 
-    on_choose is called with row and column of a number that is clicked; beside are the other steps that the browser has
-    before anybody goes to them, None = nobody can: then no words stand beside the picture.
+    on_choose is called with row and column of a clicked number. `preloaded` are other steps that the browser gets in
+    advance; None = the step is the only one, without text that changes with it.
     """
-    note_picture(partial(_chart_of, step, head, look, ink_ramp()), _caption(step), step.name)
+    note_picture(partial(_build_chart, step, head, style, ink_ramp()), _caption(step), step.name)
     if has_bars(step):
-        _show_bars(step, head, look.size)
+        _draw_bars(step, head, style.size)
         return
-    looks = {step: look, **(beside or {})}
-    sent = {drawing.name: _sent(trace, drawing, head, style) for drawing, style in looks.items()}
-    data = {"now": step.name, "parts": _parts(sent, step.name), "steps": sent, "follows": beside is not None}
-    take = partial(_take, picture_key(name), step, on_choose)
-    _moving_step(key=picture_key(name), data=data, default={"chosen": None}, on_chosen_change=take)
+    styles = {step: style, **(preloaded or {})}
+    steps = {sent.name: _step_data(trace, sent, head, sent_style) for sent, sent_style in styles.items()}
+    parts = _shared_parts(steps, step.name)
+    data = {"now": step.name, "parts": parts, "steps": steps, "follows": preloaded is not None}
+    on_click = partial(_on_click, picture_key(name), step, on_choose)
+    _moving_step(key=picture_key(name), data=data, default={"chosen": None}, on_chosen_change=on_click)
 
 
 def show_step_heatmap(
-    step: Step, head: int, look: StepLook, name: str, on_choose: Callable[[int, int], None] | None
+    step: Step, head: int, style: StepStyle, name: str, on_choose: Callable[[int, int], None] | None
 ) -> None:
-    """Draw the step's numbers, all of them, as a chart to be pointed at, zoomed and copied."""
+    """Draw all numbers of the step as a chart, which shows each under the pointer and can be zoomed and copied."""
     key, is_matrix = f"{name}_chart_{step.name}", step.picture[0] is None and not has_bars(step)
     interaction: dict[str, Any] = {"select": "cell"} if on_choose else {"hover_rows": True}
-    chart = _chart_of(step, head, look, ink_ramp(), **interaction if is_matrix else {})
+    chart = _build_chart(step, head, style, ink_ramp(), **interaction if is_matrix else {})
 
     def on_select() -> None:
         cells = chart_selection(key, "cell")
-        if on_choose and cells and cells != CLICKED.value:  # and not zoomed
+        if on_choose and cells and cells != CLICKED.value:  # else it was zoomed
             CLICKED.value = cells
             on_choose(int(cells[0]["row"]), int(cells[0]["col"]))
 
     clicks: dict[str, Any] = {}
-    if on_choose and is_matrix:  # a chart forgets its zoom with other numbers, but where it is told to the server
-        clicks = {
-            "on_select": on_select,
-            "selection_mode": ["cell", *["param_zoom"] * (max(step.shape) > MAX_RECT_SIDE)],
-        }
+    if on_choose and is_matrix:
+        zoom = ["param_zoom"] if max(step.shape) > MAX_RECT_SIDE else []  # which lasts only if the server hears of it
+        clicks = {"on_select": on_select, "selection_mode": ["cell", *zoom]}
     draw_chart(chart, alt=_caption(step), key=key, width="content", step=step.name, **clicks)
 
 
@@ -107,69 +104,71 @@ def _caption(step: Step) -> str:
     return f"{step.title}: {step.shape[0]} {step.row_axis.name} by {step.shape[1]} {step.col_axis.name}"
 
 
-def _show_bars(step: Step, head: int, width: int) -> None:
-    shares = to_array(step.value(head).float())[0]
-    likeliest = sorted((-shares).argsort()[:MAX_BARS])
-    bars = bar_rows((step.col_axis.labels[at], float(shares[at]), SERIES[0]) for at in likeliest)
+def _draw_bars(step: Step, head: int, width: int) -> None:
+    probabilities = to_array(step.value(head).float())[0]
+    indices = sorted((-probabilities).argsort()[:MAX_BARS])
+    bars = bar_rows((step.col_axis.labels[index], float(probabilities[index]), SERIES[0]) for index in indices)
     st.html(f'<div class="step-bars">{bars}</div>', width=width)
 
 
-def _take(key: str, step: Step, on_choose: Callable[[int, int], None] | None) -> None:
+def _on_click(key: str, step: Step, on_choose: Callable[[int, int], None] | None) -> None:
     chosen = component_message(key, "chosen")
     if not on_choose or not chosen or chosen.get("step") != step.name:
-        return  # it is of the step before
+        return  # the click was in the step before
     row, column = int(chosen["row"]), int(chosen["column"])
-    if 0 <= row < step.shape[0] and 0 <= column < step.shape[1]:  # not of numbers that stood here before
+    if 0 <= row < step.shape[0] and 0 <= column < step.shape[1]:  # else it was in larger numbers of before
         on_choose(row, column)
 
 
-def _sent(trace: AttentionTrace, step: Step, head: int, look: StepLook) -> dict[str, Any]:
-    data = step_data(trace, step, head, look.query, column_indices=look.column_indices) | look._asdict()
-    if look.over is None:
+def _step_data(trace: AttentionTrace, step: Step, head: int, style: StepStyle) -> dict[str, Any]:
+    data = step_data(trace, step, head, style.query, column_indices=style.column_indices) | style._asdict()
+    if style.over is None:
         return data
     glow = step.role is Role.WEIGHTS and strongest_weight(step.shape[1], float(step.value(head).max()))
-    return data | {"over": picture_address(image_png(look.over)), "glow": glow}
+    return data | {"over": picture_address(image_png(style.over)), "glow": glow}
 
 
-def _parts(sent: Mapping[str, dict[str, Any]], name: str) -> list[Any]:
-    """Take what steps share out of their data and return it, large parts as files; the named step is drawn at once."""
-    parts, step = share_parts(sent.values()), sent[name]
+def _shared_parts(steps: Mapping[str, dict[str, Any]], current_name: str) -> list[Any]:
+    """Remove from the steps' data the parts that they share, and return these, large ones as files."""
+    parts, step = share_parts(steps.values()), steps[current_name]
     matrices = filter(None, (step, step["before"], *step["factors"]))
-    current = {matrix[part] for matrix in matrices for part in {"data", "rows", "columns"} & matrix.keys()}
+    current = {matrix[name] for matrix in matrices for name in {"data", "rows", "columns"} & matrix.keys()}
     bounds = (MAX_CURRENT_LETTERS if index in current else MAX_PART_LETTERS for index in range(len(parts)))
-    return [_filed(part, bound) for part, bound in zip(parts, bounds, strict=True)]
+    return [_in_file_if_large(part, bound) for part, bound in zip(parts, bounds, strict=True)]
 
 
-def _filed(part: Any, max_letters: int) -> Any:
-    """Return a part of steps' data, or in which file the browser finds it where it has more letters."""
+def _in_file_if_large(part: Any, max_letters: int) -> Any:
+    """Return a part of the steps' data, or the file in which the browser finds it if it has more letters."""
     text = json.dumps(part)
-    file = len(text) > max_letters and address(text.encode(), "json")
+    file = len(text) > max_letters and file_address(text.encode(), "json")
     return {"file": file} if file else part
 
 
-def _chart_of(step: Step, head: int, look: StepLook, ink: Ramp, **interaction: Any) -> Chart:
-    """Return a step as a chart in the page's way; for the interaction see matrix_chart."""
-    if look.over is None:
-        cell = [] if look.column is None or step.code else [(look.query or 0, look.column)]
+def _build_chart(step: Step, head: int, style: StepStyle, ink: Ramp, **interaction: Any) -> Chart:
+    """Return a step as a chart in this style; for the interaction see matrix_chart."""
+    if style.over is None:
+        cell = [] if style.column is None or step.code else [(style.query or 0, style.column)]
         return step_chart(
             step,
             head,
-            query=look.query,
-            column=look.column,
-            size=look.size,
+            query=style.query,
+            column=style.column,
+            size=style.size,
             ink=ink,
-            columns=look.column_indices,
-            framed=[*look.framed, *cell],
-            n_keys=look.n_keys,
-            reach=look.reach,
-            ramp=glow_ramp(len(step.col_axis), look.glow, float(step.value(head).max())) if look.glow else None,
+            columns=style.column_indices,
+            framed=[*style.framed, *cell],
+            n_keys=style.n_keys,
+            reach=style.reach,
+            ramp=glow_ramp(len(step.col_axis), style.glow, float(step.value(head).max())) if style.glow else None,
             **interaction,
         )
     grid, is_map = step.picture[0] or (1, 1), step.role is not Role.INPUT
-    weights = is_map * to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)
-    marked = look.column if look.column in range(weights.size) else None  # the empty key lies nowhere in a picture
-    return overlay(look.over, weights, size=look.size - 120, smooth=False, bar=is_map, marked=marked)
+    values = to_array(step.value(head).float()).ravel()[: math.prod(grid)].reshape(grid)
+    weights = values if is_map else np.zeros_like(values)
+    marked = style.column if style.column in range(weights.size) else None  # the empty key is not in the picture
+    return overlay(style.over, weights, size=style.size - PICTURE_MARGIN, smooth=False, bar=is_map, marked=marked)
 
 
 def has_bars(step: Step) -> bool:
+    """Return whether a step is a single row of probabilities, drawn as bars."""
     return step.role is Role.OUTPUT and step.shape[0] == 1

@@ -1,4 +1,4 @@
-"""Players go along a sequence by buttons, keys or a clock. One player of a page plays at a time."""
+"""Players go through a sequence by buttons, keys or a clock. At most one player of a page plays at a time."""
 
 import time
 from collections.abc import Sequence
@@ -8,16 +8,17 @@ import streamlit as st
 
 from ui.state import APP, PLAYING, Field, Value, set_widget, widget_value
 
-TICK, CHANGED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
-"""When the last beat was, by time.monotonic; the player that began or stopped in the run before."""
-MIN_BEAT = 0.8
-"""Share of a beat after which the next tick counts: the browser's clock and ours do not agree to the millisecond."""
+LAST_BEAT, TOGGLED = Field(APP, "player_tick", 0.0), Field(APP, "player_changed", "")
+"""When the last beat was, by time.monotonic; the player that was started or stopped in the run before."""
+MIN_BEAT_FRACTION = 0.8
+"""Of a beat, after which the next one is due: browser and server do not agree to the millisecond."""
 
 
 class Player(Generic[Value]):
-    """Goes along a sequence of values of a field, a beat of so many seconds each. Draw it inside a fragment that ticks.
+    """Sets a field to one value of a sequence after the other, each for `seconds`, a beat.
 
-    A modifier, such as "Shift+", is held with the arrow keys where these alone do something else. See `live`.
+    Draw it in a fragment that `live` runs with every beat. Its shortcuts are the arrow keys, with the modifier, such as
+    "Shift+", where these have another use.
     """
 
     def __init__(self, field: Field[Value], seconds: float, modifier: str = "") -> None:
@@ -25,28 +26,28 @@ class Player(Generic[Value]):
 
     @property
     def name(self) -> str:
-        """The key of its field, which is unique and begins the keys of its buttons."""
+        """The key of its field, with which those of its buttons begin."""
         return self.field.key
 
     @property
-    def plays(self) -> bool:
+    def is_playing(self) -> bool:
         return PLAYING.value == self.name
 
     def advance_if_due(self, values: Sequence[Value]) -> None:
-        """Go on when its time has come, and stop at the end; call it before the controls are drawn."""
-        if CHANGED.value == self.name:
-            CHANGED.value = ""
+        """Advance if a beat is over, and stop after the last value; call it before the controls are drawn."""
+        if TOGGLED.value == self.name:
+            TOGGLED.value = ""
             st.rerun()  # the whole page, so that the fragment's clock starts or stops
-        if not self.plays or time.monotonic() - TICK.value < MIN_BEAT * self.seconds:
+        if not self.is_playing or time.monotonic() - LAST_BEAT.value < MIN_BEAT_FRACTION * self.seconds:
             return
-        if self.field.value == values[-1]:  # for a whole beat: no late message of the browser can take it back
+        if self.field.value == values[-1]:  # since a full beat: no late message of the browser can undo it
             PLAYING.value = ""
             st.rerun()
-        TICK.value = time.monotonic()
+        LAST_BEAT.value = time.monotonic()
         self.go(values, 1)
 
     def go(self, values: Sequence[Value], by: int) -> None:
-        """Go so many values forth, or back if negative, up to the ends; from the first where it has none of them."""
+        """Go so many values forth, back if negative, up to the first or last; from the first if the field has none."""
         index = values.index(self.field.value) if self.field.value in values else 0
         self.field.value = values[max(0, min(len(values) - 1, index + by))]
 
@@ -57,18 +58,18 @@ class Player(Generic[Value]):
         self._button("next", "right", values, 1, label, **style)
 
     def play_button(self, values: Sequence[Value], label: str = "Play") -> None:
-        """Draw the button that starts and stops going on by itself."""
+        """Draw the button that starts and pauses playing."""
         st.button(
-            "Pause" if self.plays else label,
+            "Pause" if self.is_playing else label,
             key=f"{self.name}_play",
-            icon=":material/pause:" if self.plays else ":material/play_arrow:",
-            on_click=self._toggle,
+            icon=":material/pause:" if self.is_playing else ":material/play_arrow:",
+            on_click=self._on_play,
             args=(values,),
         )
 
-    def _press(self, values: Sequence[Value], by: int) -> None:
+    def _on_press(self, values: Sequence[Value], by: int) -> None:
         displayed = f"{self.name}_drawn"
-        # of a press during a run the browser says where it was before that run
+        # a press during a run brings the field's value from before that run: go on from the one that was displayed
         self.field.value = widget_value(displayed)
         self.go(values, by)
         set_widget(displayed, self.field.value)
@@ -78,12 +79,12 @@ class Player(Generic[Value]):
         last = values[0 if by < 0 else -1]
         style |= {"icon": f":material/chevron_{side}:", "icon_position": side}
         style["shortcut"] = f"{self.modifier}{side.capitalize()}"
-        press: dict[str, Any] = {"on_click": self._press, "args": (values, by), "disabled": self.field.value == last}
+        press: dict[str, Any] = {"on_click": self._on_press, "args": (values, by), "disabled": self.field.value == last}
         st.button(label, key=f"{self.name}_{name}", **press, **style)  # type: ignore[arg-type]
 
-    def _toggle(self, values: Sequence[Value]) -> None:
-        starts = not self.plays
+    def _on_play(self, values: Sequence[Value]) -> None:
+        starts = not self.is_playing
         PLAYING.value = self.name if starts else ""
-        CHANGED.value, TICK.value = self.name, time.monotonic()
+        TOGGLED.value, LAST_BEAT.value = self.name, time.monotonic()
         if starts and self.field.value == values[-1]:
             self.field.value = values[0]

@@ -68,10 +68,10 @@ class Stepper(Player[str]):
         row = query if step.row_axis is trace.story.query_axis else 0
         return step if self.guess.draw(trace, step, head, row, picture) else None
 
-    def _toggle(self, values: Sequence[str]) -> None:
+    def _on_play(self, values: Sequence[str]) -> None:
         current = self.field.value
-        super()._toggle(values)
-        if self.plays and self.field.value == current:
+        super()._on_play(values)
+        if self.is_playing and self.field.value == current:
             self.go(values, 1)  # what is there already may stand still
 
 

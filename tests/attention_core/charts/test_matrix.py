@@ -408,7 +408,7 @@ def test_notebook_and_saved_picture_are_the_same(steps, monkeypatch, query):
     saved = []
     monkeypatch.setattr("ui.player.picture.note_picture", lambda make, *words: saved.append(make()))
     monkeypatch.setattr("ui.player.picture._moving_step", lambda **given: None)
-    look = player.StepLook(query, size=330)
+    look = player.StepStyle(query, size=330)
     for step in steps.values():
         player.show_step_chart(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, lambda _: look, "page")
         assert spec(step_chart(step, query=query, size=330)) == spec(saved[-1]), step.name

@@ -15,7 +15,7 @@ from attention_core.charts.words import shade_ramp, shaded_words, text_width, wo
 from pages.memory.charts import SIZE, cure_chart
 from pages.scoring.charts import BANDS, score_fields
 from tests.support.charts import valid
-from ui.chart import IN_A_LECTURE
+from ui.chart import LECTURE_SCALE
 
 PINK = "#CC79A7"
 SOURCE, TARGET = ["The", "red", "car", "end"], ["La", "voiture", "end"]
@@ -89,10 +89,10 @@ def test_a_field_has_its_bands_and_its_keys():
 def test_words_of_charts_stand_apart_in_the_letters_of_a_lecture():
     fields = score_fields({"dot": np.eye(30)}, [1, 1], [[0, 2], [2, 0]], 2).to_dict()
     name, ends = (layer["mark"] for layer in fields["layer"] if layer["mark"]["type"] == "text")
-    assert ends["dy"] - name["dy"] > IN_A_LECTURE * ends["fontSize"]
+    assert ends["dy"] - name["dy"] > LECTURE_SCALE * ends["fontSize"]
     words = ["because", "a"]
     one, two = datasets(cure_chart(words, np.array([0.5, 0.5]), np.array([0.5, 0.5]), marked=0), "right")[:2]
-    assert two[0]["left"] - one[0]["right"] > IN_A_LECTURE * text_width(words[0], SIZE)
+    assert two[0]["left"] - one[0]["right"] > LECTURE_SCALE * text_width(words[0], SIZE)
 
 
 @pytest.mark.parametrize(("row", "words"), [(0, TARGET), (1, ["Un", "train", "fin"])])

@@ -28,7 +28,7 @@ from tests.support.app import (
     ten_tiles,
     there_and_back,
 )
-from ui.chart import IN_A_LECTURE
+from ui.chart import LECTURE_SCALE
 from ui.player import CODE_OPEN
 
 PAGE = "pages/pixels/page.py"
@@ -292,7 +292,7 @@ def test_letters_of_charts_are_larger_in_a_lecture(page):
     before = sizes()
     page.session_state["lecture"] = True
     page.run()
-    assert sizes() == pytest.approx([IN_A_LECTURE * size for size in before])
+    assert sizes() == pytest.approx([LECTURE_SCALE * size for size in before])
 
 
 LAYERS = ["pixel-notes", "pixel-notes-ink", "pixel-notes-product", "pixel-classifier"]

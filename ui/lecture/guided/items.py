@@ -91,9 +91,9 @@ def page_question(question: str) -> None:
             _ask(item)
         if item.question and STAGE.value in ("", ASKING):
             next_stage = ASKING if not STAGE.value else REVEALED
-            st.button("Go on", key=f"lecture_item_{next_stage}", on_click=STAGE.take, args=(next_stage,))
+            st.button("Go on", key=f"lecture_item_{next_stage}", on_click=STAGE.set, args=(next_stage,))
         if STAGE.value:
-            st.button("Back", key="lecture_item_back", on_click=STAGE.take, args=("",))
+            st.button("Back", key="lecture_item_back", on_click=STAGE.set, args=("",))
 
 
 def _ask(item: LectureItem) -> None:
@@ -101,7 +101,7 @@ def _ask(item: LectureItem) -> None:
 
     if STAGE.value == ASKING:
         question, answers = _lecture_markdown(item.question), [*map(_lecture_markdown, item.answers)]
-        ask_guess(question, dict(enumerate(answers)), "lecture_try_guess", None, lambda _: STAGE.take(REVEALED))
+        ask_guess(question, dict(enumerate(answers)), "lecture_try_guess", None, lambda _: STAGE.set(REVEALED))
         ask_hall(question, answers)
     else:
         answer = _lecture_markdown(item.answers[item.right]).rstrip(".")
@@ -121,7 +121,7 @@ def lecture_controls() -> None:
     present = _current_item()
     n = len(present[0].items) if present else 0
     for direction, number in (("before", NUMBER.value - (STAGE.value != ENDED)), ("after", NUMBER.value + 1)):
-        on_click, args = (begin, (GUIDED.value, number)) if number <= n else (STAGE.take, (ENDED,))
+        on_click, args = (begin, (GUIDED.value, number)) if number <= n else (STAGE.set, (ENDED,))
         is_off = not (present and number)
         st.button(f"Item {direction}", key=f"item_{direction}", on_click=on_click, args=args, disabled=is_off)
     _notes(key=KEY, data=_for_notes(*present) if present else {}, on_restore_change=_restore)

@@ -28,7 +28,7 @@ _corner = component(KEY, folder="ui/lecture/hall")
 def hall_corner() -> None:
     """Draw the corner from which a lecturer opens a room, with the address for phones once it is open."""
     HAS_QUESTION.value = False
-    if ROOM.value is not None and not ROOMS.is_lecturer(*ROOM.value):
+    if ROOM.value is not None and not ROOMS.confirm_lecturer(*ROOM.value):
         ROOM.value, REFUSAL.value = None, "The room was closed."
     room, room_data = ROOM.value, None
     if room is not None:
@@ -61,7 +61,7 @@ def _open() -> None:
 def _restore() -> None:
     saved = component_message(KEY, "restore") or {}
     room = Room(str(saved.get("code")), str(saved.get("key")))
-    ROOM.value = room if ROOMS.is_lecturer(*room) else None
+    ROOM.value = room if ROOMS.confirm_lecturer(*room) else None
 
 
 def _close() -> None:

@@ -21,12 +21,12 @@ from starlette.routing import Route
 
 from attention_core.files import find_file
 from ui.hosting.bounds import HALL_ANSWER_BYTES, HALL_ROOMS
-from ui.lecture.hall.rooms import CODE_LENGTH, LETTERS, ROOMS, RoomError
+from ui.lecture.hall.rooms import CODE_LENGTH, CODE_LETTERS, ROOMS, RoomError
 
 FOLDER = "hall"
 FRESH = 0.3  # seconds for which all phones of a room get one answer of the store
 KEY_HEADER = "x-hall-key"
-CODE = re.compile(f"[{LETTERS}]{{{CODE_LENGTH}}}")
+CODE = re.compile(f"[{CODE_LETTERS}]{{{CODE_LENGTH}}}")
 PHONE = re.compile(r"[A-Za-z0-9-]{16,36}")
 UNCHANGED = Response(status_code=204, headers={"Cache-Control": "no-store"})
 _PAGE = find_file("ui/lecture/hall/hall_phone.html").read_bytes()
@@ -80,7 +80,7 @@ async def _answer(request: Request) -> Response:
 async def _for_lecturer(read_room: Callable[[str], Any], request: Request) -> Response:
     try:
         code = _code(request)
-        if not ROOMS.is_lecturer(code, request.headers.get(KEY_HEADER, "")):
+        if not ROOMS.confirm_lecturer(code, request.headers.get(KEY_HEADER, "")):
             raise RoomError("This room is closed, or not yours.")
         return JSONResponse(read_room(code))
     except RoomError as error:

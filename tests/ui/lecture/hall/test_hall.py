@@ -83,11 +83,11 @@ def test_what_does_not_belong_is_refused(rooms, room):
 def test_only_the_lecturers_key_opens_what_is_the_lecturers(rooms):
     code, key = rooms.open()
     other, other_key = rooms.open()
-    assert rooms.is_lecturer(code, key)
-    assert not rooms.is_lecturer(code, other_key)
+    assert rooms.confirm_lecturer(code, key)
+    assert not rooms.confirm_lecturer(code, other_key)
     rooms.close(code)
-    assert not rooms.is_lecturer(code, key)
-    assert rooms.is_lecturer(other, other_key)
+    assert not rooms.confirm_lecturer(code, key)
+    assert rooms.confirm_lecturer(other, other_key)
     assert key not in rooms.path.read_bytes().decode("latin-1"), "the file holds no key"
 
 
@@ -95,7 +95,7 @@ def test_a_room_closes_after_three_hours_and_without_its_lecturer(rooms, monkeyp
     code, key = rooms.open()
     began = time.monotonic()
     monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + hall_rooms.MAX_IDLE_SECONDS - 5)
-    assert rooms.is_lecturer(code, key), "a sign of life"
+    assert rooms.confirm_lecturer(code, key), "a sign of life"
     monkeypatch.setattr(hall_rooms.time, "monotonic", lambda: began + 2 * hall_rooms.MAX_IDLE_SECONDS)
     with pytest.raises(RoomError, match="closed"):
         rooms.state(code)
