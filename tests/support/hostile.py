@@ -11,7 +11,7 @@ import streamlit as st
 from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 
-from tests.support.app import said
+from tests.support.app import text_of
 from tests.support.bombs import DEEP, DRAWINGS, MAX_SECONDS, PICTURES, ZIPS, npz
 from ui.state import Field
 
@@ -116,7 +116,7 @@ class Walk:
 
     def _look(self, what):
         html = "\n".join(one.proto.body for one in self.app.get("html"))
-        words = re.sub(r"`[^`\n]*`", "", said(self.app))  # a text as code is shown as it is
+        words = re.sub(r"`[^`\n]*`", "", text_of(self.app))  # a text as code is shown as it is
         for pattern, text in ((self.secrets, words + html), (RAW, words + html), (MARKED, words)):
             if found := pattern.search(text):
                 self.faults.append((*what, text[max(0, found.start() - 60) : found.end() + 30]))

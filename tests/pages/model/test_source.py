@@ -12,7 +12,7 @@ from PIL import Image
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
 from attention_core.hub.pictures import MAX_SIDE, read_picture
-from tests.support.app import put, settled
+from tests.support.app import rerun, set_value
 from tests.support.tiny_hub import write_reader
 
 SCRIPT = """
@@ -46,7 +46,7 @@ def opened(hub, root, monkeypatch):
     def open_(**address):
         page = AppTest.from_string(SCRIPT, default_timeout=60)
         page.query_params.update(address)
-        return settled(page)
+        return rerun(page)
 
     yield open_
     from ui.model_runs import free_models
@@ -57,7 +57,7 @@ def opened(hub, root, monkeypatch):
 def asked(page, name):
     page.text_input(key="model_asked").set_value(name)
     page.button(key="FormSubmitter:model_form-Load").click()
-    settled(page)
+    rerun(page)
     return page
 
 
@@ -67,8 +67,8 @@ def arrived(page):
     while page.session_state["model_waits"]:
         assert time.monotonic() < end
         time.sleep(0.05)
-        settled(page)
-    return settled(page)
+        rerun(page)
+    return rerun(page)
 
 
 def shown(page):
@@ -91,7 +91,7 @@ def test_a_stranger_without_a_network_meets_a_real_model(opened):
     assert not page.query_params  # a plain address stays plain
     assert "2.0 GB" in page.caption[0].value
     page.button(key="model_example_Question and answer").click()
-    settled(page)
+    rerun(page)
     assert page.text_area(key="model_second_encoder").value.startswith("The animal")
     assert shown(page).startswith(f"{PACKAGE}: 6 traces of 17")
 
@@ -102,7 +102,7 @@ def test_a_model_of_the_hub_is_fetched_after_a_click_and_shown(opened, hub):
     assert shown(page).startswith("someone/tiny: 2 traces")
     assert page.query_params["model"] == "someone/tiny"
     assert page.selectbox(key="model_picked").value == "someone/tiny"
-    assert shown(put(page.selectbox(key="model_picked"), PACKAGE)).startswith(PACKAGE)
+    assert shown(set_value(page.selectbox(key="model_picked"), PACKAGE)).startswith(PACKAGE)
 
 
 def test_on_a_public_server_a_visitor_reads_no_name_of_a_model_that_another_has_fetched(opened, hub, monkeypatch):
@@ -192,11 +192,11 @@ def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, addres
 
 def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monkeypatch):
     damaged(stored, tmp_path / "models" / "broken", monkeypatch, model__safetensors=b"\x10" * 500_000)
-    page = put(opened().selectbox(key="model_picked"), "broken")
+    page = set_value(opened().selectbox(key="model_picked"), "broken")
     assert "broken cannot be loaded" in page.error[0].value
     assert shown(page).startswith(PACKAGE)
     assert page.selectbox(key="model_picked").value == PACKAGE  # never the failed one's name above other heads
-    assert settled(page).selectbox(key="model_picked").value == PACKAGE
+    assert rerun(page).selectbox(key="model_picked").value == PACKAGE
     assert "model" not in page.query_params
 
 
@@ -224,39 +224,39 @@ def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch)
     from ui.model_runs import free_models
 
     free_models()
-    assert shown(settled(page)).startswith(PACKAGE)
+    assert shown(rerun(page)).startswith(PACKAGE)
     assert "is not on this machine" in page.error[0].value
 
 
 def test_visitors_go_on_while_a_model_is_loaded_for_another(opened):
     page = opened()
     with load._LOADING:
-        page = put(page.text_area(key="model_text_encoder"), "While somebody else waits.")
+        page = set_value(page.text_area(key="model_text_encoder"), "While somebody else waits.")
         assert shown(page).startswith(f"{PACKAGE}: 6 traces of 7")
 
 
 def test_an_encoder_decoder_takes_a_target(opened, stored, monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     page = opened(model="both")
-    assert ", 0" not in shown(put(page.text_area(key="model_second_encoder-decoder"), "Das Tier"))
+    assert ", 0" not in shown(set_value(page.text_area(key="model_second_encoder-decoder"), "Das Tier"))
 
 
 def test_an_empty_text_and_a_long_one(opened):
-    page = put(opened().text_area(key="model_text_encoder"), "  ")
+    page = set_value(opened().text_area(key="model_text_encoder"), "  ")
     assert "text is empty" in page.info[0].value
-    assert "of 512, 0" in shown(put(page.text_area(key="model_text_encoder"), "every word " * 50_000))
+    assert "of 512, 0" in shown(set_value(page.text_area(key="model_text_encoder"), "every word " * 50_000))
 
 
 def test_a_vision_model_takes_the_drawing_or_a_picture(opened, stored, monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", str(stored))
     page = opened(model="vision")
     assert shown(page).startswith("vision: 2 traces of 17")
-    assert not put(page.button_group(key="model_way"), "Upload").text
+    assert not set_value(page.button_group(key="model_way"), "Upload").text
     page.file_uploader[0].upload("mine.png", picture_file(), "image/png")
-    assert shown(settled(page)).startswith("vision: 2 traces of 17")
+    assert shown(rerun(page)).startswith("vision: 2 traces of 17")
     before = latest_picture(page)
     page.file_uploader[0].upload("mine.png", b"\x89PNG damaged", "image/png")
-    settled(page)
+    rerun(page)
     assert "The picture before it stays" in page.error[0].value
     assert latest_picture(page) == before
 
@@ -267,9 +267,9 @@ def test_a_model_that_reads_both_takes_a_picture_beside_the_text_or_the_text_alo
     write_reader(folder, "llava")
     monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
     page = opened(model="reader")
-    page = put(page.text_area(key="model_text_decoder"), "Das Tier war")
+    page = set_value(page.text_area(key="model_text_decoder"), "Das Tier war")
     assert shown(page).startswith("reader: 4 traces of 19")
-    page = put(page.button_group(key="model_way"), "Text alone")
+    page = set_value(page.button_group(key="model_way"), "Text alone")
     assert shown(page).startswith("reader: 2 traces of 3")
 
 
