@@ -22,9 +22,9 @@ TEXT, SECOND = "The animal was too tired.", "The street was too tired."
 
 
 @pytest.fixture
-def encoder_decoder(visit, stored, monkeypatch):
+def encoder_decoder(visit, model_folders, monkeypatch):
     """The page on a model whose decoder is given a target."""
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     address = {"text_encoder-decoder": TEXT, "second_encoder-decoder": "Das Tier war müde."}
     return visit("model", model="both", **address)
 

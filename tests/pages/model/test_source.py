@@ -75,10 +75,10 @@ def shown(page):
     return page.text[0].value
 
 
-def damaged(stored, folder, monkeypatch, **files):
+def damaged(model_folders, folder, monkeypatch, **files):
     """Let a folder of the owner's hold a model's settings and other files."""
     folder.mkdir(parents=True)
-    (folder / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
+    (folder / "config.json").write_bytes((model_folders / "decoder" / "config.json").read_bytes())
     for name, content in files.items():
         (folder / name.replace("__", ".")).write_bytes(content)
     monkeypatch.setenv("ATTENTION_MODELS", str(folder.parent))
@@ -147,17 +147,17 @@ def test_a_model_that_cannot_be_had_leaves_the_one_before(opened, name, said):
     assert page.text_input(key="model_asked").value == name
 
 
-def test_a_link_shows_what_is_there_and_fetches_nothing_without_a_click(opened, hub, stored, monkeypatch):
+def test_a_link_shows_what_is_there_and_fetches_nothing_without_a_click(opened, hub, model_folders, monkeypatch):
     page = opened(model="someone/tiny")
     assert "Load fetches it" in page.info[0].value
     assert page.text_input(key="model_asked").value == "someone/tiny"
     assert not hub.asked
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     assert shown(opened(model="decoder")).startswith("decoder: 2 traces")
 
 
-def test_folders_open_for_the_owner_alone(opened, stored, monkeypatch):
-    folder = str(stored / "decoder")
+def test_folders_open_for_the_owner_alone(opened, model_folders, monkeypatch):
+    folder = str(model_folders / "decoder")
     monkeypatch.setenv("ATTENTION_HOSTED", "0")
     page = opened(model=folder)
     assert shown(page).startswith("decoder: 2 traces")
@@ -190,8 +190,8 @@ def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, addres
     assert folders_allowed() is allowed
 
 
-def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monkeypatch):
-    damaged(stored, tmp_path / "models" / "broken", monkeypatch, model__safetensors=b"\x10" * 500_000)
+def test_a_damaged_folder_leaves_the_model_before(opened, model_folders, tmp_path, monkeypatch):
+    damaged(model_folders, tmp_path / "models" / "broken", monkeypatch, model__safetensors=b"\x10" * 500_000)
     page = set_value(opened().selectbox(key="model_picked"), "broken")
     assert "broken cannot be loaded" in page.error[0].value
     assert shown(page).startswith(PACKAGE)
@@ -200,8 +200,8 @@ def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monk
     assert "model" not in page.query_params
 
 
-def test_a_folder_without_safetensors_is_named_beside_the_list(opened, stored, tmp_path, monkeypatch):
-    damaged(stored, tmp_path / "models" / "pickled", monkeypatch, pytorch_model__bin=b"pickled")
+def test_a_folder_without_safetensors_is_named_beside_the_list(opened, model_folders, tmp_path, monkeypatch):
+    damaged(model_folders, tmp_path / "models" / "pickled", monkeypatch, pytorch_model__bin=b"pickled")
     page = opened()
     assert "pickled" not in page.selectbox(key="model_picked").options
     told = next(caption for caption in page.caption if "Not in the list" in caption.value)
@@ -217,8 +217,8 @@ def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
     assert not page.text
 
 
-def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_a_model_that_has_gone_gives_way_to_another(opened, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     page = opened(model="decoder")
     monkeypatch.delenv("ATTENTION_MODELS")
     from ui.model_runs import free_models
@@ -235,8 +235,8 @@ def test_visitors_go_on_while_a_model_is_loaded_for_another(opened):
         assert shown(page).startswith(f"{PACKAGE}: 6 traces of 7")
 
 
-def test_an_encoder_decoder_takes_a_target(opened, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_an_encoder_decoder_takes_a_target(opened, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     page = opened(model="both")
     assert ", 0" not in shown(set_value(page.text_area(key="model_second_encoder-decoder"), "Das Tier"))
 
@@ -247,8 +247,8 @@ def test_an_empty_text_and_a_long_one(opened):
     assert "of 512, 0" in shown(set_value(page.text_area(key="model_text_encoder"), "every word " * 50_000))
 
 
-def test_a_vision_model_takes_the_drawing_or_a_picture(opened, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_a_vision_model_takes_the_drawing_or_a_picture(opened, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     page = opened(model="vision")
     assert shown(page).startswith("vision: 2 traces of 17")
     assert not set_value(page.button_group(key="model_way"), "Upload").text

@@ -120,8 +120,8 @@ def test_encoders_have_reasons_too_and_no_next_word(page_at_why):
     assert sum(bars_of(page_at_why)[1].values()) == pytest.approx(sum(bars_of(page_at_why)[0].values()), abs=1e-3)
 
 
-def test_what_cannot_be_taken_apart_says_why(app, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_what_cannot_be_taken_apart_says_why(app, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     app.query_params["model"] = "both"
     page = open_page(app, PAGE, "why")
     assert "This score cannot be taken apart: nobody has described where" in text_of(page)

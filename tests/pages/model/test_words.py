@@ -42,9 +42,9 @@ TEXT = "The animal was too tired."
 
 
 @pytest.fixture
-def opened(stored, root, monkeypatch):
+def opened(model_folders, root, monkeypatch):
     """A function that opens a section for a model and a text."""
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Streamlit's own imports
         from streamlit.testing.v1 import AppTest
@@ -329,10 +329,10 @@ def test_a_weight_that_is_set_in_a_head_gives_what_a_recomputation_gives(opened)
     assert abs(before - after["probability"].to_numpy()).max() > 0.01
 
 
-def test_models_that_bypass_the_interface_are_told_apart(opened, stored):
+def test_models_that_bypass_the_interface_are_told_apart(opened, model_folders):
     tokenizer = tiny_hub.byte_level_tokenizer()
     sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "n_layer": 2, "n_head": 4, "eos_token_id": 0}
-    tiny_hub.write(stored / "bypassing", "BloomForCausalLM", sizes, tokenizer)
+    tiny_hub.write(model_folders / "bypassing", "BloomForCausalLM", sizes, tokenizer)
     assert "no head can be changed" in text_of(opened("bypassing", part="out"))
     page = opened("bypassing", part="keeps")
     assert "hands out its weights alone" in text_of(page)
