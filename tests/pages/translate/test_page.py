@@ -37,21 +37,17 @@ def write(page, text):
     return page
 
 
-def listed(page) -> str:
-    """The list of all models' translations, as HTML."""
-    if not page.toggle(key="translate_all").value:
-        all_six(page)
-    return html_with(page, 'class="said-by-all"')
-
-
 def press(page, key):
     page.button(key=key).click().run()
     return page
 
 
-def all_six(page):
-    page.toggle(key="translate_all").set_value(True).run()
-    return page
+def translations_html(page) -> str:
+    """Return the list of all six models' translations, opening it if it is closed."""
+    toggle = page.toggle(key="translate_all")
+    if not toggle.value:
+        toggle.set_value(True).run()
+    return html_with(page, 'class="said-by-all"')
 
 
 def test_page_opens_with_two_models_and_a_click_lists_all_six(page):
@@ -59,9 +55,9 @@ def test_page_opens_with_two_models_and_a_click_lists_all_six(page):
     assert page.segmented_control(key="translate_model_lower").value == "dot"
     assert "said-by-all" not in html_of(page)
     assert "Dot attention, word 3 of" in text_of(page)
-    body = listed(page)
-    assert body.count('class="one') == 6
-    assert body.count('class="one shown"') == 2
+    translations = translations_html(page)
+    assert translations.count('class="one') == 6
+    assert translations.count('class="one shown"') == 2
     assert sum(len(charts(open_tab(page, tab))) for tab in ("steps", "alignment", "learned")) >= 5
     assert 'class="collapse"' in html_of(open_tab(page, "length"))
 
@@ -70,7 +66,7 @@ def test_every_preset_is_translated(page):
     for number, sentence in enumerate(TRANSLATE.values()):
         press(page, f"translate_example_{number}")
         assert page.text_input(key="translate_text").value == sentence
-        assert "per word" in listed(page)
+        assert "per word" in translations_html(page)
         assert not page.error
     assert "Read in pieces" in text_of(page)
 
@@ -78,12 +74,10 @@ def test_every_preset_is_translated(page):
 def test_the_classic_figure_brings_its_french_and_the_models_own_translation(page):
     press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
     assert page.session_state["translate_forced"] == [*french_prefix(REFERENCES[CLASSIC]), END]
-    all_six(page)
-    assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
+    assert translations_html(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
     text = text_of(page)
     assert "All six fail here" in text
-    itself = {models.translation(name, CLASSIC).text for name in models.TRANSLATORS}
-    assert REFERENCES[CLASSIC] not in itself
+    assert REFERENCES[CLASSIC] not in {models.translation(name, CLASSIC).text for name in models.TRANSLATORS}
     view = models.traced_translation("dot", CLASSIC, (*french_prefix(REFERENCES[CLASSIC]), END)).view
     for french, english in CLASSIC_PAIRS:
         weights = view.weights[view.target.index(french)]
@@ -92,18 +86,18 @@ def test_the_classic_figure_brings_its_french_and_the_models_own_translation(pag
         assert (f"not at *{english}* ({percent(weights[expected].item())})" in text) == (heaviest != expected)
     press(open_tab(page, "try"), "translate_free")
     assert "All six fail here" not in text_of(page)
-    assert models.translation("dot", CLASSIC).text in html.unescape(listed(page))
+    assert models.translation("dot", CLASSIC).text in html.unescape(translations_html(page))
     write(page, "I am a student.")
     assert page.session_state["translate_forced"] == []
-    assert listed(page).count(">Je suis étudiant.<") == 6
+    assert translations_html(page).count(">Je suis étudiant.<") == 6
 
 
 def test_multiplied_vectors_stand_beside_the_context_with_the_weights_of_the_row(page):
     set_fields(page, step="context")
     assert "Multiplied vectors" in html_of(page)
     assert len(charts(page)) == 1
-    text, row = page.text_input(key="translate_text").value, page.session_state["translate_at"]
-    traced = models.traced_translation("dot", text, ())
+    sentence, row = page.text_input(key="translate_text").value, page.session_state["translate_at"]
+    traced = models.traced_translation("dot", sentence, ())
     weights = traced.trace.weights(0, [traced.view.first_piece[row]])[0].tolist()
     hover_texts = re.findall(r'<i style="[^"]*" title="([^"]*)"', html_with(page, 'class="collapse"'))
     assert hover_texts == [percent(weight) for weight in weights], "of every English piece"
@@ -180,7 +174,7 @@ def test_a_prefix_is_forced_and_freed(page):
     open_tab(page, "try")
     page.text_input(key="translate_prefix").set_value("Une auto").run()
     assert page.session_state["translate_forced"] == french_prefix("Une auto")
-    assert listed(page).count("Une auto") >= 2
+    assert translations_html(page).count("Une auto") >= 2
     press(page, "translate_free")
     assert page.text_input(key="translate_prefix").value == ""
     assert page.session_state["translate_forced"] == []
@@ -203,9 +197,9 @@ def test_heads_of_the_transformer_can_be_chosen(page):
 def test_a_noun_is_barred_and_the_gender_of_its_article_is_compared(page):
     write(page, "The red car is here.")
     shares = re.findall(r"<td>([^<]+)</td><td>([\d.]+)%</td><td>[\d.]+%</td>", html_of(open_tab(page, "alignment")))
-    variants, la = zip(*shares, strict=True)
+    variants, la_shares = zip(*shares, strict=True)
     assert variants == ("as learned", "car barred", "The barred", "each English word read alone")
-    assert float(la[3]) < min(float(la[0]), float(la[1]))
+    assert float(la_shares[3]) < min(float(la_shares[0]), float(la_shares[1]))
     assert re.search(r"right gender of \d+ articles", html_with(page, "the noun barred"))
     write(page, "Hello.")
     assert any("has no le or la" in info.value for info in page.info)
@@ -240,7 +234,7 @@ def test_sentence_models_and_beginning_survive_leaving_the_page(page):
     assert page.text_input(key="translate_text").value == "She reads a blue book."
     assert page.segmented_control(key="translate_model_upper").value == "transformer"
     assert page.text_input(key="translate_prefix").value == "Elle"
-    assert "Elle" in listed(page)
+    assert "Elle" in translations_html(page)
 
 
 def test_an_address_can_carry_sentence_models_and_beginning(app):
@@ -250,7 +244,7 @@ def test_an_address_can_carry_sentence_models_and_beginning(app):
     open_page(app, PAGE)
     assert app.text_input(key="translate_text").value == "I see a white horse."
     assert app.segmented_control(key="translate_model_upper").value == "transformer"
-    assert listed(app).count(">Je") >= 2
+    assert translations_html(app).count(">Je") >= 2
 
 
 def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
@@ -262,8 +256,8 @@ def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
 
 def test_a_model_that_is_not_on_the_page_does_not_run(page, monkeypatch):
     names = []
-    plain = models.translation
-    monkeypatch.setattr(models, "translation", lambda name, *args: names.append(name) or plain(name, *args))
+    original = models.translation
+    monkeypatch.setattr(models, "translation", lambda name, *args: names.append(name) or original(name, *args))
     write(page, "The red dog is in the garden.")
     assert set(names) == {"none", "dot"}
     set_fields(page, models={"upper": "none", "lower": "additive"})
@@ -275,10 +269,10 @@ def test_an_empty_box_explains_itself_and_greys_the_last_translation(page):
         write(page, text)
         assert "Type an English sentence" in text_of(page)
         assert not page.error
-        assert "La voiture rouge est devant la maison." in listed(page)
+        assert "La voiture rouge est devant la maison." in translations_html(page)
         assert "opacity: 0.35" in html_of(page)
     write(page, "The cat sleeps.")
-    assert "voiture" not in listed(page)
+    assert "voiture" not in translations_html(page)
     assert "opacity: 0.35" not in html_of(page)
 
 
@@ -287,11 +281,11 @@ def test_a_sentence_that_is_too_long_is_cut_but_stays_in_the_box(page):
     write(page, text)
     assert "The first 40 of 200 words are read" in text_of(page)
     assert page.text_input(key="translate_text").value == text
-    assert listed(page)
+    assert translations_html(page)
     assert not page.error
 
 
-ODD = {
+ODD_TEXTS = {
     "one word": "Hello",
     "no final stop": "the car is red",
     "upper case": "THE RED CAR IS NEW.",
@@ -320,7 +314,7 @@ def test_english_glosses_belong_to_the_models_translations(page):
         write(page, sentence)
         set_fields(page, forced=[])
         french = models.translation("none", sentence).text
-        assert (READ_BACK.get(french, "") in listed(page)) or french not in READ_BACK
+        assert (READ_BACK.get(french, "") in translations_html(page)) or french not in READ_BACK
     translations = {
         models.translation("none", text).text for text in (*TRANSLATE.values(), *REMEMBERED.values(), *OPENING)
     }
@@ -342,13 +336,13 @@ def test_the_words_lost_without_attention_are_named_in_english(page):
 
 
 def test_odd_input_is_read_and_stays_in_the_box(page):
-    for kind, text in ODD.items():
+    for label, text in ODD_TEXTS.items():
         write(page, text)
-        assert not page.error, kind
+        assert not page.error, label
         assert page.text_input(key="translate_text").value == text
-        if kind in ("HTML", "endless word", "right to left"):
-            assert listed(page), kind
-            assert "<script" not in listed(page)
+        if label in ("HTML", "endless word", "right to left"):
+            assert translations_html(page), label
+            assert "<script" not in translations_html(page)
             page.toggle(key="translate_all").set_value(False).run()
 
 
@@ -394,29 +388,29 @@ def test_a_missing_model_is_reported_and_five_models_work(start_app, monkeypatch
         page = open_page(start_app(), PAGE)
     finally:
         st.cache_resource.clear()
-    assert [error.value for error in page.error if "git checkout -- weights" in error.value]
-    assert listed(page).count("cannot be loaded") == 5
+    assert any("git checkout -- weights" in error.value for error in page.error)
+    assert translations_html(page).count("cannot be loaded") == 5
     assert "Dot attention, word 3 of" in text_of(page)
 
 
 def test_a_cut_arc_recomputes_the_words_after_it(page):
     open_tab(page, "try")
-    learned, (before, after) = listed(page), outcome(page)
-    assert before == after, "nothing edited, nothing changed"
+    learned, (probabilities, edited) = translations_html(page), outcome(page)
+    assert edited == probabilities, "nothing edited, nothing changed"
     page.button(key="translate_cut").click().run()
     label = page.checkbox(key="translate_edit_0").label
     assert "no longer looks at" in label
     assert label.endswith("; the others share the rest")
     edit = page.session_state["translate_edits"][0].edit
     data = data_of(page, "translate_lower_words")
-    assert listed(page) == learned, "the others are as learned"
+    assert translations_html(page) == learned, "the others are as learned"
     (key, weight), row = edit.weights[0], page.session_state["translate_at"]
     assert weight == data["weights"][row][key] == 0
     page.number_input(key="translate_weight").set_value(25.0).run()
     assert outcome(page)[0] != outcome(page)[1]
     page.button(key="translate_edits_restart_alt").click().run()
     assert "Changed:" not in text_of(page)
-    assert outcome(page) == [before, before]
+    assert outcome(page) == [probabilities, probabilities]
 
 
 def test_a_french_word_copies_the_row_of_another(page):
@@ -430,15 +424,15 @@ def test_a_french_word_copies_the_row_of_another(page):
 
 
 def headlines(page) -> list[str]:
-    """What stands beside the choice of each model."""
-    begins = re.compile(r"This French is|Its first|All of it|\*\*[^*]+\*\* (is lost|looks)")
-    return [part.value for part in page.markdown if begins.match(part.value)][:2]
+    """Return the sentences beside the two choices of a model."""
+    pattern = re.compile(r"This French is|Its first|All of it|\*\*[^*]+\*\* (is lost|looks)")
+    return [element.value for element in page.markdown if pattern.match(element.value)][:2]
 
 
 def test_both_networks_of_the_first_screens_learned_equally_long(page):
     none, dot = (read_card(f"translator-{name}") for name in models.FIRST.values())
-    for part in ("epochs", "batches", "parameters", "seed", "data"):
-        assert none[part] == dot[part]
+    for field in ("epochs", "batches", "parameters", "seed", "data"):
+        assert none[field] == dot[field]
     assert "It learned" not in text_of(page)
 
 
@@ -474,7 +468,7 @@ def test_forced_french_is_marked_in_every_view(page, french, note):
         data = data_of(page, f"translate_{slot}_words")
         assert data["note"].startswith(note)
         assert data["forced"] == (len(data["target"]) if end_pieces else len(french.split()))
-    assert listed(page).count("French given") == 6
+    assert translations_html(page).count("French given") == 6
     assert "the decoder is made to say **La**" in text_of(page)
     assert "the decoder is made to say **la**" in text_of(open_tab(page, "unrolled"))
     assert text_of(open_tab(page, "alignment")).count(note) == 4
@@ -494,9 +488,9 @@ def test_why_no_article_is_tried_is_true(page, name):
         traced = models.traced_translation(name, text, tuple(page.session_state["translate_forced"]))
         has_article = any(word.lower() in OPPOSITE for word in traced.view.target)
         is_tried = next(gendered_words(traced.view), None) is not None
-        sentences = text_of(page)
-        assert ("This French has no le or la, un or une" in sentences) == (not has_article)
-        assert ("cannot be tried here" in sentences) == (has_article and not is_tried)
+        page_text = text_of(page)
+        assert ("This French has no le or la, un or une" in page_text) == (not has_article)
+        assert ("cannot be tried here" in page_text) == (has_article and not is_tried)
         assert text != "The red car is here." or is_tried, "the sentence that the page proposes"
 
 
@@ -507,11 +501,11 @@ def test_neighbours_that_turn_round_are_those_of_the_weights(page):
         view = models.traced_translation("dot", text, tuple(page.session_state["translate_forced"])).view
         heaviest = view.weights.argmax(1).tolist()
         is_word = [any(map(str.isalnum, word)) for word in view.target[:-1]]
-        turned = any(
-            is_word[at] and is_word[at + 1] and heaviest[at + 1] == heaviest[at] - 1 for at in range(len(is_word) - 1)
+        has_turn = any(
+            is_word[i] and is_word[i + 1] and heaviest[i + 1] == heaviest[i] - 1 for i in range(len(is_word) - 1)
         )
-        assert ("the other way round." in text_of(page)) == turned
-        assert ("No two French neighbours look at two English neighbours" in text_of(page)) == (not turned)
+        assert ("the other way round." in text_of(page)) == has_turn
+        assert ("No two French neighbours look at two English neighbours" in text_of(page)) == (not has_turn)
 
 
 def test_the_verdict_on_grammar_is_that_of_the_figures():
@@ -525,8 +519,8 @@ def test_the_verdict_on_grammar_is_that_of_the_figures():
 
 def test_the_number_of_pairs_is_that_of_the_cards(page):
     total, *held_out = (
-        int(n.replace(",", ""))
-        for n in re.findall(r"([\d,]+) (?:English|pairs|for test)", read_card("translator-dot")["data"])
+        int(number.replace(",", ""))
+        for number in re.findall(r"([\d,]+) (?:English|pairs|for test)", read_card("translator-dot")["data"])
     )
     assert f"{total - sum(held_out):,} pairs" in text_of(page)
 
@@ -548,6 +542,6 @@ def test_the_trained_network_is_named(page):
     text = text_of(open_tab(page, "learned"))
     assert "additive attention, and the French is given" in text
     assert "the weights of dot attention" in text_of(open_tab(page, "length"))
-    for n in (10, 11):  # the sentence has ten words, its stop among them
-        page.slider(key="translate_n").set_value(n).run()
-        assert ("it begins again" in text_of(page)) == (n > 10)
+    for n_words in (10, 11):  # the sentence has ten, with its full stop
+        page.slider(key="translate_n").set_value(n_words).run()
+        assert ("it begins again" in text_of(page)) == (n_words > 10)
