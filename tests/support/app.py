@@ -23,8 +23,6 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 app_test.ScriptCache = cache(app_test.ScriptCache)
 
 TEXT_ELEMENTS = ("markdown", "caption", "info", "html")
-DRAWING = ("moving_step", "layers")
-"""Components that draw numbers as charts do."""
 
 
 class App(AppTest):
@@ -106,8 +104,8 @@ def leave_and_return(page: AppTest) -> AppTest:
 
 def charts(page: AppTest) -> list[Any]:
     """Return the page's Vega-Lite charts, then the components that draw as charts do."""
-    components = page.get("bidi_component")
-    return [*page.get("vega_lite_chart"), *(c for c in components if c.proto.component_name.endswith(DRAWING))]
+    views = [c for c in page.get("bidi_component") if c.proto.component_name.endswith(("moving_step", "layers"))]
+    return [*page.get("vega_lite_chart"), *views]
 
 
 def picture_numbers(page: AppTest, key: str) -> list[float]:

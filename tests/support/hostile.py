@@ -35,10 +35,7 @@ TEXTS = {
 MAX_SECONDS_TO_READ = 6.0
 """Processor time after a text, which models read as far as its bound allows, 20,000 pieces, say."""
 
-RAW_HTML = re.compile(
-    r"(?<!\\)<img src=x|(?<!\\)<script>alert|<style>\*\{display|[\u202e\u2066\u200b\0\x1b]|\u0301{50}"
-)
-
+RAW = re.compile(r"(?<!\\)<img src=x|(?<!\\)<script>alert|<style>\*\{display|[\u202e\u2066\u200b\0\x1b]|\u0301{50}")
 RAW_MARKDOWN = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
 """Parts of TEXTS that must not come back unescaped: in no text and no HTML, and in no Markdown."""
 
@@ -113,7 +110,7 @@ class HostileVisitor:
     def _check(self, labels):
         html = html_of(self.app)
         text = re.sub(r"`[^`\n]*`", "", text_of(self.app))  # a text as code is shown as it is
-        for pattern, content in ((self.secrets, text + html), (RAW_HTML, text + html), (RAW_MARKDOWN, text)):
+        for pattern, content in ((self.secrets, text + html), (RAW, text + html), (RAW_MARKDOWN, text)):
             if match := pattern.search(content):
                 self.faults.append((*labels, content[max(0, match.start() - 60) : match.end() + 30]))
         self.faults += [(*labels, exception.value) for exception in self.app.exception]

@@ -54,8 +54,8 @@ class ChosenStep extends MovingStep {
     return { whole, codes, over };
   }
 
-  put(step, codes) {
-    super.put(step, codes);
+  setStep(step, codes) {
+    super.setStep(step, codes);
     if (this.note.textContent && this.said.follows) this.note.textContent += " Chart shows all.";
   }
 
@@ -63,7 +63,7 @@ class ChosenStep extends MovingStep {
     const { root, said: { now, follows } } = this, step = this.ready[now];
     if (step && step !== this.step) {
       Object.assign(this, { step, shown: now, over: step.over });
-      if (isNew(this, step.whole)) this.put(step.whole, step.codes);
+      if (isNew(this, step.whole)) this.setStep(step.whole, step.codes);
     }
     root.classList.toggle("awaits", now !== this.shown);
     const are = `:has([data-step="${now}"]):has(.st-key-desk_code_${now})`;  // the first of the words and the last

@@ -70,9 +70,8 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
         assert PRESETS[preset].note in text_of(page)
         for query in range(len(PRESETS[preset].queries)):
             assert not re.search("Catherine|Johns", PRESETS[preset].note), "of one query alone"
-            share = re.search(
-                r"</b> (most, but only )?([\d.]+)% of the attention", answers(set_fields(page, query=query))
-            )
+            answer = answers(set_fields(page, query=query))
+            share = re.search(r"</b> (most, but only )?([\d.]+)% of the attention", answer)
             assert bool(share.group(1)) == (float(share.group(2)) < 50), (preset, query)
         assert len(page.segmented_control(key="lookup_query").options) == len(PRESETS[preset].queries)
         assert "A dictionary" in answers(page)

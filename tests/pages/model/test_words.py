@@ -256,9 +256,8 @@ def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
     assert "comes next" not in words
     assert "from there alone" in words
     for part in ("patch", "logit"):
-        assert "in your text, where the word is asked for" in text_of(
-            opened("masked", "the animal was tired", part=part)
-        )
+        page = opened("masked", "the animal was tired", part=part)
+        assert "in your text, where the word is asked for" in text_of(page)
 
 
 @pytest.mark.parametrize(

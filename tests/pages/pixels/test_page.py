@@ -101,16 +101,12 @@ def test_odd_drawings_get_a_remark_and_no_error(page):
     assert not any("pixels_looks" in element.proto.id for element in page.get("bidi_component"))
     several = [path * 0.45 + [0, 70] for path in preset_paths(3, PAD_SIDE)]
     several += [path * 0.45 + [140, 70] for path in preset_paths(5, PAD_SIDE)]
-    for drawing in (
-        [DOT],
-        covering_strokes(PAD_SIDE, PAD_SIDE, 3),
-        covering_strokes(PAD_SIDE, PAD_SIDE),
-        [path_object(path, 9) for path in several],
-    ):
+    full, almost_full = (covering_strokes(PAD_SIDE, PAD_SIDE, n_blank) for n_blank in (0, 3))
+    for drawing in ([DOT], almost_full, full, [path_object(path, 9) for path in several]):
         draw_strokes(page, drawing)
         assert not page.error
-        assert page.info or drawing == covering_strokes(PAD_SIDE, PAD_SIDE, 3)
-        if drawing == covering_strokes(PAD_SIDE, PAD_SIDE):
+        assert page.info or drawing == almost_full
+        if drawing == full:
             assert page.info[0].value == "The whole pad has one colour. Undo takes the last stroke away."
     assert len(answers(page)) == 2
 
