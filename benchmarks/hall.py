@@ -64,8 +64,8 @@ async def phone(hall: Hall, number: int) -> None:
 async def lecturer(session: Session, steps: list[float]) -> None:
     """Step through the page that is open for ever."""
     while True:
-        widget = session.widgets(STEP.kind, STEP.key)[0]
-        steps.append((await act(session, widget, STEP.given, Random(len(steps)), 60)).seconds)
+        widget = session.widgets(STEP.type, STEP.key)[0]
+        steps.append((await act(session, widget, STEP.values, Random(len(steps)), 60)).seconds)
         await asyncio.sleep(STEP_EVERY)
 
 

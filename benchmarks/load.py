@@ -87,7 +87,7 @@ class Visitor:
 
     async def _arrive(self, page: str) -> None:
         if self.session and page != FLOOR_PAGE:
-            await self._measured(page, "go", self.session.go(page, PATIENCE))
+            await self._measured(page, "go", self.session.switch_page(page, PATIENCE))
         elif not self.session:
             self.session = Session(self.server.address)
             await self._measured(page, "open", self.session.open(page if page in VISITS else "", PATIENCE))
@@ -95,10 +95,10 @@ class Visitor:
     async def _do(self, page: str, action: Action) -> None:
         session, random = self.session, self.random
         assert session is not None
-        widgets = session.widgets(action.kind, action.key)
+        widgets = session.widgets(action.type, action.key)
         if not widgets:
             raise LookupError("not there")
-        await self._measured(page, "act", act(session, random.choice(widgets), action.given, random, PATIENCE))
+        await self._measured(page, "act", act(session, random.choice(widgets), action.values, random, PATIENCE))
 
     async def _measured(self, page: str, kind: str, doing: Awaitable[Answer]) -> None:
         """Wait for an answer and pause as people do."""
@@ -160,7 +160,7 @@ async def warm(door: str, pages: Sequence[str]) -> float:
     session = Session(door)
     first = await session.open(pages[0], PATIENCE)
     for page in pages[1:]:
-        await session.go(page, PATIENCE)
+        await session.switch_page(page, PATIENCE)
     await session.close()
     return round(first.seconds, 2)
 

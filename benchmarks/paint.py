@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playw
 from benchmarks.report import publish
 from tests.support.browser import ARGUMENTS, CHROMIUM, IDLE
 from tests.support.server import command, free_port, processor_seconds, started
-from tests.support.visits import VISITS, Action, stroke
+from tests.support.visits import VISITS, Action, draw_stroke
 
 WATCH = """
 const paint = window.paint = { last: 0, event: 0, long: [] };
@@ -115,9 +115,9 @@ class Window:
 
     def act(self, action: Action, random: Random) -> Painting | None:
         """Do what an action says; None where its widget is not on the page."""
-        if action.kind not in TEST_IDS:
+        if action.type not in TEST_IDS:
             return None
-        marked = f"[data-testid^={TEST_IDS[action.kind]}]"
+        marked = f"[data-testid^={TEST_IDS[action.type]}]"
         names = sorted({name for name in self.page.evaluate(KEYS) if fnmatchcase(name, f"st-key-{action.key}")})
         widgets = [self.page.locator(f".{name}:is({marked}, :has({marked}))").first for name in names]
         visible = [widget for widget in widgets if widget.is_visible()]
@@ -144,19 +144,19 @@ class Window:
 
 def use(page: Page, widget: Locator, action: Action, random: Random) -> bool:
     """Use a widget by mouse and keys; False where it offers nothing to use."""
-    if action.kind in PARTS:
-        buttons = widget.locator(PARTS[action.kind]).all()
+    if action.type in PARTS:
+        buttons = widget.locator(PARTS[action.type]).all()
         usable = [button for button in buttons if button.is_visible() and button.is_enabled()]
         if usable:
             random.choice(usable).click()
         return bool(usable)
-    if action.kind in ("text_area", "text_input"):
+    if action.type in ("text_area", "text_input"):
         box = widget.locator("textarea, input").first
-        box.fill(random.choice(action.given))  # type: ignore[arg-type]
-        box.press("Control+Enter" if action.kind == "text_area" else "Enter")
-    elif action.kind == "slider":
+        box.fill(random.choice(action.values))  # type: ignore[arg-type]
+        box.press("Control+Enter" if action.type == "text_area" else "Enter")
+    elif action.type == "slider":
         widget.locator("[role=slider], input[type=range]").first.press("ArrowRight")
-    elif action.kind == "selectbox":
+    elif action.type == "selectbox":
         widget.locator("input").first.click()
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
@@ -168,22 +168,22 @@ def use(page: Page, widget: Locator, action: Action, random: Random) -> bool:
 def gesture(page: Page, widget: Locator, action: Action) -> None:
     """Draw or drag on a pad, a plane or a map, click the middle of a chart, or the first thing of a component."""
     widget.scroll_into_view_if_needed()
-    pad = widget.locator("canvas.upper-canvas").first if action.given is stroke else widget
+    pad = widget.locator("canvas.upper-canvas").first if action.values is draw_stroke else widget
     box = pad.bounding_box()
     if not box:
         return
     left, top = box["x"], box["y"]
     buttons = [button for button in widget.locator("button, [role=button], [role=option]").all() if button.is_visible()]
-    if action.kind == "bidi_component" and action.given is not stroke and buttons:
+    if action.type == "bidi_component" and action.values is not draw_stroke and buttons:
         buttons[0].click()
-    elif action.kind == "bidi_component":
+    elif action.type == "bidi_component":
         page.mouse.move(left + 0.35 * box["width"], top + 0.3 * box["height"])
         page.mouse.down()
         page.mouse.move(left + 0.6 * box["width"], top + 0.7 * box["height"], steps=6)
         page.mouse.up()
     else:
         page.mouse.click(left + 0.5 * box["width"], top + 0.5 * box["height"])
-        if action.kind == "dataframe":
+        if action.type == "dataframe":
             page.keyboard.type("2")
             page.keyboard.press("Enter")
 

@@ -18,11 +18,11 @@ from contextlib import nullcontext
 from typing import Any
 
 from tests.support.server import running
-from tests.support.session import Drawn, Session
+from tests.support.session import Element, Session
 
 SECTIONS = ("expandable", "popover")
 SILENT = ("bidi_component", "code", "dataframe", "exception", "json", "table", "vega_lite_chart")
-"""Kinds whose texts are data."""
+"""Types of elements whose texts are data."""
 VISIBLE = ("body", "label", "caption", "text", "title", "placeholder", "content", "options", "imgs")
 """Fields of Streamlit's messages that hold texts, or messages with texts."""
 HOVERED = ("help",)
@@ -83,9 +83,9 @@ class Reader:
 
     async def read_page(self) -> tuple[int, int, int]:
         """Return the words before anything is opened, the words in all and the number of tabs."""
-        elements = self.session.drawn
-        n_tabs = sum(element.kind == "tab" for element in elements.values())
-        closed = [path for path, element in elements.items() if element.kind in SECTIONS and not _is_open(element)]
+        elements = self.session.elements
+        n_tabs = sum(element.type == "tab" for element in elements.values())
+        closed = [path for path, element in elements.items() if element.type in SECTIONS and not _is_open(element)]
         self._note(VISIBLE, hidden=closed)
         first = count_words(self.texts, self.inputs)
         self._note()
@@ -95,7 +95,7 @@ class Reader:
         ]:
             containers = [tabs for tabs in self._lazy("tab_container") if tabs.key == key]
             if containers and label in self.session.tabs(containers[0]):
-                await self.session.use(containers[0], "string_value", label, SECONDS)
+                await self.session.set_value(containers[0], "string_value", label, SECONDS)
                 self._note()
                 await self._open_sections()
         return first, count_words(self.texts, self.inputs), n_tabs
@@ -107,18 +107,18 @@ class Reader:
             section for section in self._lazy(*SECTIONS) if section.id not in opened and not _is_open(section)
         ]:
             opened.add(closed[0].id)
-            await self.session.use(closed[0], "bool_value", True, SECONDS)
+            await self.session.set_value(closed[0], "bool_value", True, SECONDS)
             self._note()
 
-    def _lazy(self, *kinds: str) -> list[Drawn]:
-        return [element for kind in kinds for element in self.session.widgets(kind)]
+    def _lazy(self, *types: str) -> list[Element]:
+        return [element for type in types for element in self.session.widgets(type)]
 
     def _note(self, fields: tuple[str, ...] = VISIBLE + HOVERED, hidden: Sequence[tuple[int, ...]] = ()) -> None:
-        for path, element in self.session.drawn.items():
-            if element.kind in SILENT or element.message is None or any(_is_below(path, above) for above in hidden):
+        for path, element in self.session.elements.items():
+            if element.type in SILENT or element.message is None or any(_is_below(path, above) for above in hidden):
                 continue
             self.texts.update(_texts(element.message, fields))
-            if element.kind in TEXT_FIELDS:
+            if element.type in TEXT_FIELDS:
                 state = self.session.states.get(element.id)
                 self.inputs.update(
                     (element.message.default, element.message.value, state.string_value if state else "")
@@ -129,7 +129,7 @@ def _is_below(path: tuple[int, ...], above: tuple[int, ...]) -> bool:
     return len(path) > len(above) and path[: len(above)] == above
 
 
-def _is_open(section: Drawn) -> bool:
+def _is_open(section: Element) -> bool:
     return bool(getattr(section.message, "expanded", False) or getattr(section.message, "open", False))
 
 

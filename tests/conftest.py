@@ -1,4 +1,4 @@
-"""What all tests share. Nothing of the project is imported here, so that a broken module breaks its own tests only."""
+"""What all tests share. It imports the project only in functions, so that a broken module fails its own tests alone."""
 
 import asyncio
 import gc
@@ -7,11 +7,11 @@ import os
 import warnings
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: test runs side by side do not fight
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: parallel test processes do not compete
 
 os.environ.setdefault("ATTENTION_CHECK_LOCKS", "1")  # before attention_core.concurrency is imported
 
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each server that tests start compiles all of the app again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each server that tests start compiles the app anew
 
 import hypothesis
 import pytest
@@ -19,7 +19,7 @@ import pytest
 pytest_plugins = ("tests.support.app_fixtures", "tests.support.browser_fixtures")
 
 ROOT = Path(__file__).parents[1]
-LONG = {
+SLOW_FILES = {
     "attention_core/attention/test_export",
     "attention_core/attention/test_shown_code",
     "attention_core/live_training/test_live_run",
@@ -43,7 +43,7 @@ LONG = {
     "ui/hosting/test_uploads",
     "ui/test_job_queue",
 }
-"""The files that take longest, below tests/."""
+"""The test files that take longest, without "tests/" and ".py"."""
 NO_DATA = "the variable ATTENTION_DATA does not name a folder of data sets"
 
 hypothesis.settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True, database=None)
@@ -51,39 +51,39 @@ hypothesis.settings.load_profile("quick")
 
 
 def data_folder_or_none() -> Path | None:
-    """The folder of the data sets, if the tests were given one."""
-    named = os.environ.get("ATTENTION_DATA")
-    return Path(named) if named and Path(named).is_dir() else None
+    """The folder of the data sets, if the variable ATTENTION_DATA names one."""
+    folder = os.environ.get("ATTENTION_DATA")
+    return Path(folder) if folder and Path(folder).is_dir() else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, so that no process works on one of them alone at the end."""
+    """Begin with browser tests, then slow files, so that no process works on one of them alone in the end."""
 
-    def comes_late(item: pytest.Item) -> tuple[bool, bool]:
+    def sort_key(item: pytest.Item) -> tuple[bool, bool]:
         path = item.path.relative_to(ROOT / "tests").with_suffix("").as_posix()
-        return not path.endswith("_browser"), path not in LONG
+        return not path.endswith("_browser"), path not in SLOW_FILES
 
-    items.sort(key=comes_late)
+    items.sort(key=sort_key)
 
 
 def pytest_collection_finish() -> None:
-    """Spare the collector of garbage what is imported, which stays: it would look at all of torch again and again."""
+    """Exempt imported objects from garbage collection, which would go through all of torch again and again."""
     gc.freeze()
 
 
 @pytest.fixture
 def page(request: pytest.FixtureRequest):
-    """The module's page on arrival without a browser; in a file of browser tests a fresh visitor."""
-    return request.getfixturevalue(f"{_kind(request)}_page")
+    """The page of the test module as it opens, without a browser, see app_page; or in one, see browser_page."""
+    return request.getfixturevalue(f"{_driver(request)}_page")
 
 
 @pytest.fixture
 def visit(request: pytest.FixtureRequest):
     """A function that opens the app at an address, without a browser or in one."""
-    return request.getfixturevalue(f"{_kind(request)}_visit")
+    return request.getfixturevalue(f"{_driver(request)}_visit")
 
 
-def _kind(request: pytest.FixtureRequest) -> str:
+def _driver(request: pytest.FixtureRequest) -> str:
     return "browser" if request.path.stem.endswith("_browser") else "app"
 
 
@@ -93,11 +93,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine to its end."""
+    """Run a test that is a coroutine."""
     if not inspect.iscoroutinefunction(pyfuncitem.function):
         return None
-    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.function).parameters}
-    asyncio.run(pyfuncitem.obj(**given))
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.function).parameters}
+    asyncio.run(pyfuncitem.obj(**arguments))
     return True
 
 
@@ -118,9 +118,9 @@ def data_folder() -> Path:
 
 @pytest.fixture
 def start_app(monkeypatch: pytest.MonkeyPatch):
-    """A function that runs app.py without a browser, for tests that prepare something first."""
+    """A function that runs app.py without a browser, for tests that need a setting of their own before."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Streamlit's own imports; the app's runs are as strict as any test
+        warnings.simplefilter("ignore")  # Streamlit's imports warn; warnings of the app's runs still fail tests
         from tests.support.app import App
     monkeypatch.chdir(ROOT)
     return lambda: App(ROOT / "app.py", default_timeout=60).run()
@@ -134,7 +134,7 @@ def app(start_app):
 
 @pytest.fixture(scope="session")
 def minilm():
-    """The sentence encoder that comes as a package, loaded."""
+    """The sentence encoder that comes as a Python package, loaded."""
     from attention_core.hub.catalogue import PACKAGE, find_local
     from attention_core.hub.load import load_pretrained
 
@@ -142,8 +142,8 @@ def minilm():
 
 
 @pytest.fixture(scope="session")
-def stored(tmp_path_factory):
-    """Folders of tiny models, as a directory of the owner's; one holds files, too, that nobody asks a hub for."""
+def model_folders(tmp_path_factory):
+    """A directory of folders of tiny models; "decoder" also has files that the app must not download."""
     from tests.support import tiny_hub
 
     root = tmp_path_factory.mktemp("stored")
@@ -157,11 +157,11 @@ def stored(tmp_path_factory):
 
 
 @pytest.fixture
-def hub(stored, tmp_path, monkeypatch):
+def hub(model_folders, tmp_path, monkeypatch):
     """A hub with a tiny decoder, and an empty cache."""
     from tests.support import tiny_hub
 
-    with tiny_hub.serving() as served:
-        served.repositories["someone/tiny"] = stored / "decoder"
-        tiny_hub.turn_to(served.endpoint, tmp_path / "cache", monkeypatch)
-        yield served
+    with tiny_hub.serving() as server:
+        server.repositories["someone/tiny"] = model_folders / "decoder"
+        tiny_hub.turn_to(server.endpoint, tmp_path / "cache", monkeypatch)
+        yield server

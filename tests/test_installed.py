@@ -128,10 +128,10 @@ def test_a_script_of_ones_own_is_typed(installed):
 class Told(Session):
     """Keeps what the server says of itself when a visitor arrives."""
 
-    def _take(self, message: ForwardMsg) -> None:
+    def _handle(self, message: ForwardMsg) -> None:
         if message.WhichOneof("type") == "new_session":
             self.new = message.new_session
-        super()._take(message)
+        super()._handle(message)
 
 
 def test_the_command_opens_a_recording_in_the_app(installed):
@@ -139,7 +139,7 @@ def test_the_command_opens_a_recording_in_the_app(installed):
         visitor = Told(address)
         answer = await visitor.open("model")
         assert not answer.faults
-        assert "**run.npz**: 2 calls of attention, 8 heads" in " ".join(visitor.words("markdown"))
+        assert "**run.npz**: 2 calls of attention, 8 heads" in " ".join(visitor.texts("markdown"))
         assert visitor.new.config.gather_usage_stats is False
         assert visitor.new.custom_theme.primary_color == "#0072B2"
         await visitor.close()
@@ -147,7 +147,7 @@ def test_the_command_opens_a_recording_in_the_app(installed):
         app.touch()  # which Streamlit, if it watched, would tell by itself
         later = Session(address)
         await later.open("model")
-        assert RESTART_NOTICE in later.words("alert")
+        assert RESTART_NOTICE in later.texts("alert")
         await later.close()
 
     folder, programs = installed

@@ -54,7 +54,7 @@ async def test_an_app_whose_files_change_goes_on_and_says_that_it_has_to_be_rest
         session = Session(address)
         answer = await session.open(page)
         await session.close()
-        return [*answer.faults, *session.words("alert")]
+        return [*answer.faults, *session.texts("alert")]
 
     port = free_port()
     address = f"http://127.0.0.1:{port}"

@@ -90,13 +90,13 @@ def test_a_cache_that_takes_nothing_is_told_without_its_place(hub, tmp_path, mon
     assert load_pretrained(fetch(found)).kind is ModelKind.DECODER
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_download_keeps_what_has_arrived(hub, stored):
+def test_a_disk_that_is_full_in_the_middle_of_a_download_keeps_what_has_arrived(hub, model_folders):
     found = find_model("someone/tiny")
     with full_disk(), pytest.raises(ModelError, match="have arrived and stay") as told:
         fetch(found)
     assert "/" not in str(told.value).replace("someone/tiny", "")
     folder = fetch(found)
-    assert (folder / "model.safetensors").read_bytes() == (stored / "decoder" / "model.safetensors").read_bytes()
+    assert (folder / "model.safetensors").read_bytes() == (model_folders / "decoder" / "model.safetensors").read_bytes()
 
 
 KILLED = """
@@ -123,7 +123,7 @@ for cache, share in zip(caches, SHARES):
 SHARES = (0.1, 0.5, 0.9)
 
 
-def test_a_download_that_is_killed_goes_on_to_the_same_bytes(hub, stored, tmp_path, monkeypatch):
+def test_a_download_that_is_killed_goes_on_to_the_same_bytes(hub, model_folders, tmp_path, monkeypatch):
     caches = [tmp_path / f"killed at {share}" for share in SHARES]
     code = KILLED.replace("SHARES", str(SHARES))
     command = [sys.executable, "-c", code, hub.endpoint, *map(str, caches)]
@@ -134,12 +134,12 @@ def test_a_download_that_is_killed_goes_on_to_the_same_bytes(hub, stored, tmp_pa
         assert find_model("someone/tiny").folder is None
         folder = fetch(find_model("someone/tiny"))
         for file in folder.iterdir():
-            assert file.read_bytes() == (stored / "decoder" / file.name).read_bytes()
+            assert file.read_bytes() == (model_folders / "decoder" / file.name).read_bytes()
 
 
-def test_two_visitors_who_load_other_models_at_the_same_moment_get_their_own(stored, tmp_path):
+def test_two_visitors_who_load_other_models_at_the_same_moment_get_their_own(model_folders, tmp_path):
     def answer(name):
-        model = load_pretrained(stored / name, name=name)
+        model = load_pretrained(model_folders / name, name=name)
         return model, run(model, text_inputs(model, "The animal was tired.")).recording.traces[0].weights(0)
 
     names = ["decoder", "both"] * 3

@@ -13,7 +13,7 @@ from streamlit.proto.Dataframe_pb2 import Dataframe
 from benchmarks.load import FLOOR_PAGE, Tally, Visitor, options_of, summary
 from tests.support.server import Server, served
 from tests.support.uploading import Uploader
-from tests.support.visits import VISITS, act, edit
+from tests.support.visits import VISITS, act, edit_table
 from ui.navigation import PAGES
 
 
@@ -50,7 +50,7 @@ def test_an_action_is_measured_to_the_end_of_its_run(floor: Server) -> None:
 def test_edits_stay_within_the_rows_of_a_table(n_rows: int) -> None:
     table = Dataframe()
     table.arrow_data.data = convert_pandas_df_to_arrow_bytes(pd.DataFrame({"1": range(n_rows)}))
-    random, value = Random(0), edit(("1",), ("0.5",))
+    random, value = Random(0), edit_table(("1",), ("0.5",))
     edited = {row for _ in range(40) for row in value(table, random)["edited_rows"]}
     assert edited == {str(row) for row in range(min(n_rows, 3))}
 
@@ -63,29 +63,29 @@ async def test_faults_kept_messages_fragments_and_files() -> None:
             assert opened.faults == []
             assert opened.n_bytes > 15_000
 
-            async def use(kind: str, key: str, given=None):
-                return await act(session, session.widgets(kind, key)[0], given, random, 20)
+            async def use(type: str, key: str, values=None):
+                return await act(session, session.widgets(type, key)[0], values, random, 20)
 
             again = await use("button", "press")
             assert again.n_bytes < 5_000  # the long text came as its hash
             assert again.faults == []
-            assert sum(len(words) > 10_000 for words in session.words("markdown")) == 1
+            assert sum(len(text) > 10_000 for text in session.texts("markdown")) == 1
             (fault,) = (await use("button", "divide")).faults
             assert fault.startswith("ZeroDivisionError")
             assert (await use("button", "press")).faults == []
-            n_drawn, which = len(session.drawn), session.widgets("button_group", "which")[0]
+            n_drawn, which = len(session.elements), session.widgets("button_group", "which")[0]
             assert which.fragment
             assert (await use("button_group", "which")).n_bytes < again.n_bytes
-            assert len(session.drawn) == n_drawn
+            assert len(session.elements) == n_drawn
             chosen = session.widgets("button_group", "text")[0]
             for text in ("one", "two", "three", "four", "one"):  # a browser still has what it showed four runs ago
-                again = await session.use(chosen, "string_array_value", [text])
+                again = await session.set_value(chosen, "string_array_value", [text])
             assert again.n_bytes < 5_000
             await session.give(session.widgets("file_uploader", "file")[0], "a.txt", b"12345")
-            assert "5 bytes" in session.words("markdown")
+            assert "5 bytes" in session.texts("markdown")
             wait = session.widgets("button", "wait")[0]
             with pytest.raises(TimeoutError):
-                await session.use(wait, "trigger_value", True, seconds=0.3)
+                await session.set_value(wait, "trigger_value", True, seconds=0.3)
         finally:
             await session.close()
 

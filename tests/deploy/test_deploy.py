@@ -28,7 +28,7 @@ needs_nginx = pytest.mark.skipif(find_nginx() is None, reason="nginx is not inst
 
 def process_of(session: Session) -> int:
     """The process that drew the page."""
-    (body,) = [text for text in session.words("text") if text.startswith("process ")]
+    (body,) = [text for text in session.texts("text") if text.startswith("process ")]
     return int(body.split()[1])
 
 
@@ -86,7 +86,7 @@ async def test_visitors_stay_on_their_processes_and_move_when_one_dies() -> None
             upload = session.widgets("file_uploader", "file")[0]
             sent = await session.give(upload, "a.txt", b"x" * 3_000_000)
             assert not pressed.faults + sent.faults  # pictures of this process were there too
-            assert "3000000 bytes" in session.words("markdown")
+            assert "3000000 bytes" in session.texts("markdown")
             again = Session(server.address)  # another tab of the same browser
             again.cookies = session.cookies
             await again.open()
@@ -230,7 +230,7 @@ async def test_a_process_that_cannot_read_its_weights_is_passed_over(public):
     async def read(door: str) -> None:
         session = Session(door)
         await session.open()
-        await session.use(session.widgets("button", "read")[0], "trigger_value", True, 20)
+        await session.set_value(session.widgets("button", "read")[0], "trigger_value", True, 20)
         await session.close()
 
     doors = [door.removeprefix("http://") for door in public.doors]

@@ -110,7 +110,7 @@ async def test_every_page_opens_and_nothing_is_written_but_in_the_cache(image, r
     session = Session(f"http://127.0.0.1:{image.port}")
     faults = (await session.open("", 60)).faults
     for entry in PAGES[1:]:
-        faults += (await session.go(entry.url_path, 60)).faults
+        faults += (await session.switch_page(entry.url_path, 60)).faults
     await session.close()
     assert faults == []
     assert image.files() == before

@@ -1,4 +1,4 @@
-"""What every page promises: short tabs that the address tells, a way for the Tab key, a phone."""
+"""What holds of every page: few short tabs that are in the address, controls for the Tab key, room on a phone."""
 
 import re
 
@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from tests.support.on_page import HEIGHT, SIZES, assert_fits, open_tab, settle
 
 MAX_PIXELS = 2 * 900 + 60
-"""Two screens, and what other machines' letters may add to them."""
-CHOSEN = "[role=tab][aria-selected=true]"
+"""Two screens, and some more for the fonts of other machines."""
+SELECTED_TAB = "[role=tab][aria-selected=true]"
 MAX_TABS = 4
 WATCH_SHIFTS = """() => {
   if (window.shifts) return;
@@ -18,51 +18,51 @@ WATCH_SHIFTS = """() => {
     node?.closest?.("[data-testid=stSidebar]") || currentRect.x - previousRect.x === 300;
   new PerformanceObserver((list) => {
     for (const { sources, value, hadRecentInput } of list.getEntries()) {
-      const parts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
-      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...parts]);
+      const texts = sources.map(({ node }) => (node?.innerText ?? "").slice(0, 40));
+      if (!hadRecentInput && !sources.some(isSidebar)) window.shifts.push([value, ...texts]);
     }
   }).observe({ type: "layout-shift", buffered: true });
 }"""
-"""Notes what moves while a page opens, but for what Streamlit's sidebar moves."""
-STOP = """() => {
+"""Collects the layout shifts while a page opens, as [score, *texts], but for those of Streamlit's sidebar."""
+FOCUSED = """() => {
   let node = document.activeElement;
   while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
-  const isIn = (part) => Boolean(node.closest(`[data-testid=${part}]`));
+  const isIn = (testId) => Boolean(node.closest(`[data-testid=${testId}]`));
   const isInside = isIn("stMain") || Boolean(node.getRootNode().host?.closest("[data-testid=stMain]"));
   return {
-    isInside, isEnd: isIn("stTab") || isIn("stPageLink"), isSeen: node.getClientRects().length > 0,
+    isInside, isLast: isIn("stTab") || isIn("stPageLink"), isVisible: node.getClientRects().length > 0,
     isTool: isIn("stElementToolbar"), isLinkToHeading: isIn("stHeaderActionElements"),
     name: node.ariaLabel || node.innerText || node.labels?.[0]?.innerText || node.title,
   };
 }"""
-"""Where the Tab key has come to."""
-TOUCHES = """() => {
-  const found = [], letters = document.createRange();
+"""Describes the element that has the focus."""
+TOUCHING_TEXTS = """() => {
+  const lineBoxes = [], range = document.createRange();
   const gather = (root) => {
     for (const node of root.querySelectorAll(":not(.katex *, style, script, code *, [transform*=rotate])")) {
       if (node.shadowRoot) gather(node.shadowRoot);
       if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
       for (const child of node.childNodes) {
         if (child.nodeType !== Node.TEXT_NODE || !child.data.trim()) continue;
-        letters.selectNodeContents(child);
-        const lines = [...letters.getClientRects()].filter(({ width }) => width > 0);
-        lines.forEach((box, place) => {
-          found.push([place === 0 && child.data, place === lines.length - 1 && child.data, box]);
+        range.selectNodeContents(child);
+        const boxes = [...range.getClientRects()].filter(({ width }) => width > 0);
+        boxes.forEach((box, line) => {
+          lineBoxes.push([line === 0 && child.data, line === boxes.length - 1 && child.data, box]);
         });
       }
     }
   };
   gather(document.querySelector("[data-testid=stMain]"));
-  return found.flatMap(([, words, box]) => found.filter(([next, , beside]) => {
-    const apart = beside.left - box.right, common = Math.min(box.bottom, beside.bottom) - Math.max(box.top, beside.top);
-    const isWord = /[\\p{L}\\p{N}%]$/u.test(words || "") && /^[\\p{L}\\p{N}−]/u.test(next || "");
-    return isWord && Math.abs(apart) < 1.2 && common > Math.min(box.height, beside.height) / 2;
-  }).map(([next]) => `${words} / ${next}`));
+  return lineBoxes.flatMap(([, text, a]) => lineBoxes.filter(([next, , b]) => {
+    const gap = b.left - a.right, overlap = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    const areWords = /[\\p{L}\\p{N}%]$/u.test(text || "") && /^[\\p{L}\\p{N}−]/u.test(next || "");
+    return areWords && Math.abs(gap) < 1.2 && overlap > Math.min(a.height, b.height) / 2;
+  }).map(([next]) => `${text} / ${next}`));
 }"""
-"""Words and numbers, of parts of their own, that touch those before them."""
-PHONE = (360, 740)
-MIN_LETTERS = 10
-SHEET = "[class*=_try_this]"
+"""Finds pairs of words or numbers in neighbouring elements that have no gap between them."""
+PHONE_SIZE = (360, 740)
+MIN_LETTER_PIXELS = 10
+TRY_THIS = "[class*=_try_this]"
 
 
 def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, app_url, entry):
@@ -75,7 +75,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.get_by_role("tab").first.wait_for()
     settle(page, 600)
     assert "?" not in page.url, "plain arrival must leave the address alone"
-    page.wait_for_function("document.getElementById('opening').disabled", timeout=4000)  # it makes every change dear
+    page.wait_for_function("document.getElementById('opening').disabled", timeout=4000)  # it slows every change down
     shifts = page.evaluate("window.shifts")
     assert sum(value for value, *_ in shifts) < 0.1, shifts
     labels = page.get_by_role("tab").all_inner_texts()
@@ -90,7 +90,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
     if len(labels) > 1:
         page.go_back()
         settle(page, 600)
-        expect(page.locator(CHOSEN)).to_have_text(labels[-2])
+        expect(page.locator(SELECTED_TAB)).to_have_text(labels[-2])
         assert ("tab=" in page.url) == (len(labels) > 2)
 
 
@@ -100,26 +100,26 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     page = visit(f"{app_url}/{entry.url_path}?lecture=0")
     page.locator(".st-key-page_after a, .st-key-page_before a").first.wait_for()
     settle(page, 600)
-    assert not page.evaluate(TOUCHES)
-    page.evaluate("document.body.tabIndex = -1, document.body.focus()")  # else it goes on from where one was before
+    assert not page.evaluate(TOUCHING_TEXTS)
+    page.evaluate("document.body.tabIndex = -1, document.body.focus()")  # else Tab goes on from the element before
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
     page.keyboard.press("Enter")
     stops = []
-    while not stops or not stops[-1]["isEnd"]:
+    while not stops or not stops[-1]["isLast"]:
         page.keyboard.press("Tab")
-        stops.append(page.evaluate(STOP))
+        stops.append(page.evaluate(FOCUSED))
         assert stops[-1]["isInside"], stops
-        assert stops[-1]["isSeen"], stops
+        assert stops[-1]["isVisible"], stops
         assert stops[-1]["name"], stops
         assert not stops[-1]["isLinkToHeading"], stops
     assert not stops[0]["isTool"], stops
-    width, height = PHONE
+    width, height = PHONE_SIZE
     assert_fits(page, width, height)
-    assert min(page.evaluate(SIZES), default=MIN_LETTERS) >= MIN_LETTERS - 0.1
-    if entry.name in ("start", "train"):  # which are tried without being told
+    assert min(page.evaluate(SIZES), default=MIN_LETTER_PIXELS) >= MIN_LETTER_PIXELS - 0.1
+    if entry.name in ("start", "train"):  # which have no Try this
         return
-    sheet = page.locator(SHEET)
+    sheet = page.locator(TRY_THIS)
     sheet.get_by_role("button").wait_for()
     assert sheet.bounding_box()["y"] > height / 2
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
@@ -129,8 +129,8 @@ def test_the_tab_key_comes_to_controls_with_names_and_on_a_phone_all_is_read_and
     sheet.get_by_role("radio").first.click()
     sheet.get_by_role("button", name="Close").wait_for()
     settle(page, 600)
-    place = sheet.bounding_box()
-    assert place["y"] + place["height"] == pytest.approx(height)
+    box = sheet.bounding_box()
+    assert box["y"] + box["height"] == pytest.approx(height)
 
 
 @pytest.mark.parametrize("name", ["pixels", "find", "ask", "train"])
@@ -143,4 +143,4 @@ def test_a_pad_and_its_buttons_are_whole_beside_the_open_list_of_pages(visit, ap
     canvas, column = pad.bounding_box(), page.get_by_test_id("stColumn").filter(has=pad).last.bounding_box()
     assert canvas["x"] + canvas["width"] <= column["x"] + column["width"]
     buttons = page.locator("[class*=_presets] button p")
-    assert buttons.evaluate_all("all => all.every((one) => one.getBoundingClientRect().width > 5)")
+    assert buttons.evaluate_all("texts => texts.every((text) => text.getBoundingClientRect().width > 5)")

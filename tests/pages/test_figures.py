@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_core.charts import figure
-from tests.support.app import bodies, open_tab, opened, settled, shown_words
+from tests.support.app import html_of, open_page, open_tab, rerun, visible_and_hover_text
 from ui.chart import WIDTHS, file_name
 from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
@@ -50,7 +50,7 @@ def pictures_of_components(page) -> int:
 
     A component that is not known has none to be saved.
     """
-    n_bars = len(re.findall('class="(?:bars|strip)"', bodies(page)))
+    n_bars = len(re.findall('class="(?:bars|strip)"', html_of(page)))
     return n_bars + sum(COMPONENTS[each.proto.component_name.split(".")[-1]] for each in page.get("bidi_component"))
 
 
@@ -60,14 +60,14 @@ def tabs_of(name: str, root) -> list[str]:
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_every_tab_opens_explains_its_terms_and_its_pictures_become_vector_figures(app, entry, root):
-    page = opened(app, path_of(entry))
+    page = open_page(app, path_of(entry))
     assert page.title
     assert not page.error
     saved = set()
     for tab in ["", *tabs_of(entry.name, root)]:
         if tab:
             open_tab(page, tab)
-        words, helps = shown_words(page)
+        words, helps = visible_and_hover_text(page)
         assert len(words) > 100
         assert not [term for term in terms_in(words) if TERMS[term] not in helps], tab
         shown = pictures_of(page)
@@ -90,15 +90,15 @@ def test_a_step_is_named_by_page_model_and_step_and_nothing_is_made_before_it_is
     monkeypatch.setattr(
         sys.modules["attention_core.charts.figure"], "figure", lambda *given, **named: made.append(named) or b""
     )
-    page = opened(app, "pages/translate/page.py")
-    settled(page, translate_step="weights")
+    page = open_page(app, "pages/translate/page.py")
+    rerun(page, translate_step="weights")
     names = [file_name("translate", picture.name) for picture in pictures_of(page)]
     assert "translate-dot-attention-over-source-words-weights" in names
     assert not made
 
 
 def test_pictures_of_a_tab_that_was_closed_are_not_offered(app):
-    page = opened(app, "pages/translate/page.py", "alignment")
+    page = open_page(app, "pages/translate/page.py", "alignment")
     there = {picture.title for picture in pictures_of(page)}
     open_tab(page, "take")
     assert there - {picture.title for picture in pictures_of(page)}

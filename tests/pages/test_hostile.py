@@ -6,9 +6,7 @@ way, so that a new field needs a way to it in WAYS.
 
 import ast
 
-from tests.support.hostile import (
-    KINDS,
-)
+from tests.support.hostile import INPUTS
 from ui.navigation import PAGES, path_of
 
 WAYS = {
@@ -44,26 +42,26 @@ def sites(root):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 drawn = node.args[0] if node.func.attr == "widget" else node.func  # of a Field, which draws it
-                if isinstance(drawn, ast.Attribute) and drawn.attr in KINDS:
+                if isinstance(drawn, ast.Attribute) and drawn.attr in INPUTS:
                     found.add((str(path.relative_to(root)), node.lineno, node.end_lineno))
     return found
 
 
-def test_every_field_of_every_page(walk, root):
-    walk.app.session_state["take_along"] = True
-    walk.run("the foot", most=60)
+def test_every_field_of_every_page(hostile_visitor, root):
+    hostile_visitor.app.session_state["take_along"] = True
+    hostile_visitor.run("the foot", max_seconds=60)
     for entry in PAGES:
-        walk.app.switch_page(path_of(entry)).run()
+        hostile_visitor.app.switch_page(path_of(entry)).run()
         for way in WAYS.get(entry.name, [{}]):
             for key, value in way.items():
-                walk.app.session_state[key] = value
-            walk.run(entry.name, way, most=60)  # models are loaded
-            walk.upload_everywhere(entry.name)
-            walk.type_everywhere(entry.name)
-    met = {(file.removeprefix(f"{root}/"), line) for file, line in walk.met}
+                hostile_visitor.app.session_state[key] = value
+            hostile_visitor.run(entry.name, way, max_seconds=60)  # models are loaded
+            hostile_visitor.upload_everywhere(entry.name)
+            hostile_visitor.type_everywhere(entry.name)
+    met = {(file.removeprefix(f"{root}/"), line) for file, line in hostile_visitor.calls}
     fields = {
         site for site in sites(root) if not site[0].startswith("ui/lecture/hall/")
     }  # whole numbers, in an open room alone
     unmet = {site for site in fields if not any(site[0] == file and site[1] <= n <= site[2] for file, n in met)}
     assert not unmet, "fields to which WAYS knows no way"
-    assert not walk.faults
+    assert not hostile_visitor.faults

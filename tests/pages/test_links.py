@@ -19,7 +19,7 @@ from attention_core.attention.recording import load_recording
 from attention_core.data.stroke import Stroke
 from attention_core.links import pack, pack_strokes, read_session, write_session
 from pages.model.glance import HeadChoice
-from tests.support.app import settled
+from tests.support.app import rerun
 from ui import navigation, state, take_along
 
 NAMES = [entry.name for entry in navigation.PAGES]
@@ -210,7 +210,7 @@ def long_drawing() -> str:
 
 def test_what_is_too_long_is_left_out_and_named_and_a_session_file_holds_it(visit):
     page = visit("pixels")
-    settled(page, pixels_preset="drawn", pixels_strokes=long_drawing())
+    rerun(page, pixels_preset="drawn", pixels_strokes=long_drawing())
     address = address_of(page)
     assert address["without"] == "strokes"
     assert address["digit"] == "drawn"
@@ -232,7 +232,7 @@ def test_session_file_opens_on_its_page_and_replaces_what_is_there(visit, monkey
         kept = take_session(patched, write_session("pixels", values))
     assert kept["session_page"] == "pixels"
     page = visit("pixels", tab="erase", pixel="3")
-    settled(page, session_opened=kept["session_opened"], page_shown="another")
+    rerun(page, session_opened=kept["session_opened"], page_shown="another")
     assert page.session_state["pixels_strokes"] == values["strokes"]
     assert page.session_state["pixels_tab"] == "learned"
     assert page.session_state["pixels_query"] is None

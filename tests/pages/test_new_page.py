@@ -21,13 +21,13 @@ def test_it_is_in_the_sidebar_on_start_and_in_lectures(app):
     assert read_lecture(LECTURE, [entry.name for entry in PAGES]).items[0].page == "nearest"
 
 
-def test_it_bears_what_strangers_type(walk, root):
-    walk.app.switch_page(path_of(entry_of("nearest"))).run()
-    walk.run("nearest", most=60)
-    walk.type_everywhere("nearest")
-    fields = [file for file, _ in walk.met if file.endswith("pages/nearest/parts.py")]
+def test_it_bears_what_strangers_type(hostile_visitor, root):
+    hostile_visitor.app.switch_page(path_of(entry_of("nearest"))).run()
+    hostile_visitor.run("nearest", max_seconds=60)
+    hostile_visitor.type_everywhere("nearest")
+    fields = [file for file, _ in hostile_visitor.calls if file.endswith("pages/nearest/parts.py")]
     assert len(fields) == 2
-    assert not walk.faults
+    assert not hostile_visitor.faults
 
 
 def test_its_entry_imports_neither_torch_nor_charts(root):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_core.concurrency import BoundedCache
-from tests.support.app import data_of, given, open_tab, opened, settled
+from tests.support.app import data_of, open_page, open_tab, rerun, set_fields
 from ui.navigation import PAGES, entry_of, path_of
 from ui.state import Field
 
@@ -70,10 +70,10 @@ def test_each_page_says_which_question_it_answers():
 
 
 def test_menu_at_every_foot_leads_to_what_other_texts_call_things(app):
-    settled(app, take_along=True)
+    rerun(app, take_along=True)
     link = next(link.proto for link in app.get("page_link") if link.proto.label == "Other notations")
     app.switch_page(path_of(entry_of(link.page)))
-    settled(app, **{f"{link.page}_tab": link.query_string.removeprefix("tab=")})
+    rerun(app, **{f"{link.page}_tab": link.query_string.removeprefix("tab=")})
     tables = [text.value for text in app.markdown if "| here | elsewhere |" in text.value]
     assert len(tables) == 1
     for name in ("$QW$, $KW$, $VW$", "an annotation", r"$\alpha_{ij}$ before the softmax", "$d_e$"):
@@ -97,12 +97,12 @@ def test_start_page_leads_to_every_other_page(app):
     ],
 )
 def test_words_tell_of_the_number_that_was_clicked(app, name, component, state, row, column):
-    page = given(open_tab(opened(app, f"pages/{name}/page.py"), "steps"), **state)
+    page = set_fields(open_tab(open_page(app, f"pages/{name}/page.py"), "steps"), **state)
     key = f"{component}_moving_step"
     for step in ("scores", "weights"):
         for chosen in ({"step": step, "row": row, "column": column}, None):
             page.session_state[key] = {"chosen": chosen}
-            given(page, step=step, **state)
+            set_fields(page, step=step, **state)
             drawn = data_of(page, key)["steps"][step]
             framed = drawn["query"] or 0, drawn["column"]
             assert framed == (row, column) or not chosen

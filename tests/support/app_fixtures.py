@@ -59,13 +59,13 @@ def app_visit(root, monkeypatch):
 
 
 @pytest.fixture
-def walk(start_app, root, stored, monkeypatch):
+def hostile_visitor(start_app, root, model_folders, monkeypatch):
     """A visitor of the public app who tries everything."""
-    from tests.support.hostile import Walk
+    from tests.support.hostile import HostileVisitor
 
     monkeypatch.setenv("ATTENTION_HOSTED", "1")
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     gc.collect()
     gc.freeze()  # what other tests have left in this process would be searched on the visitor's time
-    yield Walk(start_app(), root, monkeypatch)
+    yield HostileVisitor(start_app(), root, monkeypatch)
     gc.unfreeze()

@@ -11,13 +11,12 @@ import streamlit as st
 from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 
-from tests.support.app import said
+from tests.support.app import html_of, text_of
 from tests.support.bombs import DEEP, DRAWINGS, MAX_SECONDS, PICTURES, ZIPS, npz
 from ui.state import Field
 
-KINDS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
-"""What a visitor may type into, or put a file into."""
-
+INPUTS = ("text_input", "text_area", "number_input", "file_uploader", "data_editor", "chat_input")
+"""Streamlit's functions that draw a field to type into or to upload to."""
 
 TEXTS = {
     "very long": "attention " * 20_000,
@@ -33,17 +32,12 @@ TEXTS = {
     "nothing": "",
 }
 
-
 MAX_SECONDS_TO_READ = 6.0
-"""Of a processor. A text is no bomb: what is within its bound is computed with, such as 20,000 pieces."""
-
+"""Processor time after a text, which models read as far as its bound allows, 20,000 pieces, say."""
 
 RAW = re.compile(r"(?<!\\)<img src=x|(?<!\\)<script>alert|<style>\*\{display|[\u202e\u2066\u200b\0\x1b]|\u0301{50}")
-
-
-MARKED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
-"""What no words of ours, and no Markdown of ours, may hold of these."""
-
+RAW_MARKDOWN = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[y\]\(java")
+"""Parts of TEXTS that must not come back unescaped: in no text and no HTML, and in no Markdown."""
 
 BOMBS = {
     "npz": {name: content for name, (content, _) in ZIPS.items() if name != "a size without bytes"},
@@ -53,77 +47,76 @@ BOMBS = {
     "txt": {"no text": bytes(range(256)), "nothing": b"", "a picture": PICTURES["no pixels"][0]},
 }
 
+FILE_NAME = "..\\<img src=x onerror=alert(1)>\u202e![x](http://elsewhere.example)"
+"""Of an uploaded file, without its suffix."""
 
-NAME = "..\\<img src=x onerror=alert(1)>\u202e![x](http://elsewhere.example)"
-"""Of an uploaded file, before its ending."""
 
-
-def picture():
+def png():
     file = io.BytesIO()
     Image.new("RGB", (32, 32)).save(file, "PNG")
     return file.getvalue()
 
 
-SOUND = {"png": picture(), "npz": npz(query=np.zeros((4, 2), np.float32), key=np.zeros((4, 2), np.float32))}
-"""Files that are none: what they reveal has fields too."""
+HARMLESS = {"png": png(), "npz": npz(query=np.zeros((4, 2), np.float32), key=np.zeros((4, 2), np.float32))}
+"""Files that are no bombs: what a page draws of them has fields too."""
 
 
-class Walk:
-    """A visitor who tries everything; knows which calls have drawn a field so far, and what uploads were fed."""
+class HostileVisitor:
+    """Tries everything; collects file and line of what draws a field in `calls`, what goes wrong in `faults`."""
 
     def __init__(self, app, root, monkeypatch) -> None:
-        self.app, self.root, self.cell = app, root, None
+        self.app, self.cell = app, None
         app.is_strict = False
-        self.met, self.fed, self.faults, self.has_tables = set(), set(), [], False
+        self.calls, self.tried_uploads, self.faults, self.has_tables = set(), set(), [], False
         self.secrets = re.compile(rf"Traceback|site-packages|File \"|/tmp/|{re.escape(str(root))}")
-        for kind in KINDS:
+        for name in INPUTS:
             for owner in (st, DeltaGenerator):
-                monkeypatch.setattr(owner, kind, self._watched(getattr(owner, kind), kind))
+                monkeypatch.setattr(owner, name, self._recorded(getattr(owner, name), name))
 
-    def _watched(self, draw, kind):
-        def drawn(*given, **named):
+    def _recorded(self, draw, name):
+        def draw_and_record(*args, **kwargs):
             frame = sys._getframe(1)
             frame = frame.f_back if frame.f_code is Field.widget.__code__ else frame
-            self.has_tables |= kind == "data_editor"
-            self.met.add((frame.f_code.co_filename, frame.f_lineno))
-            value = draw(*given, **named)
-            return value if kind != "data_editor" or self.cell is None else self._edited(value)
+            self.has_tables |= name == "data_editor"
+            self.calls.add((frame.f_code.co_filename, frame.f_lineno))
+            value = draw(*args, **kwargs)
+            return value if name != "data_editor" or self.cell is None else self._with_hostile_row(value)
 
-        return drawn
+        return draw_and_record
 
-    def _edited(self, frame):
-        """Put the hostile text into the table's first row, as a browser that does not keep to its columns."""
-        frame = frame.copy()
-        for place, column in enumerate(frame.columns):
-            if frame[column].dtype == object or str(frame[column].dtype).startswith("str"):
-                frame.iloc[0, place] = self.cell
-            elif self.cell in ("NaN", "1e308") and frame[column].dtype == float:
-                frame.iloc[0, place] = float(self.cell)
-        return frame
+    def _with_hostile_row(self, table):
+        """Put the hostile text into the table's first row, as a browser that ignores the columns' types could."""
+        table = table.copy()
+        for i, column in enumerate(table.columns):
+            if table[column].dtype == object or str(table[column].dtype).startswith("str"):
+                table.iloc[0, i] = self.cell
+            elif self.cell in ("NaN", "1e308") and table[column].dtype == float:
+                table.iloc[0, i] = float(self.cell)
+        return table
 
-    def run(self, *what, most):
-        """Run the page: it is alive, soon, and says nothing of the server and nothing hostile as it came."""
+    def run(self, *labels, max_seconds):
+        """Run the page, which must have a title in time, and show no path of the server and nothing unescaped."""
         self.has_tables, began = False, time.process_time()
         self.app.run()
         seconds = time.process_time() - began
-        print(f"{seconds:5.2f} s", *what)  # pytest -rP shows what each costs
-        self._look(what)
-        if not self.app.title:  # a callback ran a part of the page, and AppTest knows nothing else then
+        print(f"{seconds:5.2f} s", *labels)  # pytest -rP shows what each costs
+        self._check(labels)
+        if not self.app.title:  # a callback ran a fragment, which is then all that AppTest has
             self.app.run()
-            self._look(what)
-        if seconds > most or not self.app.title:
-            self.faults.append((*what, f"{seconds:.1f} s"))
+            self._check(labels)
+        if seconds > max_seconds or not self.app.title:
+            self.faults.append((*labels, f"{seconds:.1f} s"))
 
-    def _look(self, what):
-        html = "\n".join(one.proto.body for one in self.app.get("html"))
-        words = re.sub(r"`[^`\n]*`", "", said(self.app))  # a text as code is shown as it is
-        for pattern, text in ((self.secrets, words + html), (RAW, words + html), (MARKED, words)):
-            if found := pattern.search(text):
-                self.faults.append((*what, text[max(0, found.start() - 60) : found.end() + 30]))
-        self.faults += [(*what, one.value) for one in self.app.exception]
+    def _check(self, labels):
+        html = html_of(self.app)
+        text = re.sub(r"`[^`\n]*`", "", text_of(self.app))  # a text as code is shown as it is
+        for pattern, content in ((self.secrets, text + html), (RAW, text + html), (RAW_MARKDOWN, text)):
+            if match := pattern.search(content):
+                self.faults.append((*labels, content[max(0, match.start() - 60) : match.end() + 30]))
+        self.faults += [(*labels, exception.value) for exception in self.app.exception]
 
-    def type_everywhere(self, where):
-        """Type each hostile text into every field of the page, and press what takes it."""
+    def type_everywhere(self, page_name):
+        """Type each hostile text into every field of the page, and press the buttons of their forms."""
         has_fields = self.app.text_input or self.app.text_area or self.has_tables
         for label, text in TEXTS.items() if has_fields else ():
             self.cell = text
@@ -134,29 +127,32 @@ class Walk:
             for button in self.app.button:
                 if button.form_id in forms:
                     button.click()
-            self.run(where, label, most=MAX_SECONDS_TO_READ)
+            self.run(page_name, label, max_seconds=MAX_SECONDS_TO_READ)
         self.cell = None
-        for end in ("max", "min") if self.app.number_input else ():
+        for bound in ("max", "min") if self.app.number_input else ():
             for number in self.app.number_input:
-                number.set_value(getattr(number, end))
-            self.run(where, "numbers", end, most=MAX_SECONDS_TO_READ)
+                number.set_value(getattr(number, bound))
+            self.run(page_name, "numbers", bound, max_seconds=MAX_SECONDS_TO_READ)
 
-    def upload_everywhere(self, where):
-        """Put each bomb into every upload that was not met before, then a sound file."""
-        for key in [one.key for one in self.app.file_uploader]:
-            shown = key.rstrip("0123456789").removeprefix(where)
-            if shown in self.fed:
+    def upload_everywhere(self, page_name):
+        """Put each bomb into every uploader that has not been tried yet, then a harmless file."""
+        for key in [uploader.key for uploader in self.app.file_uploader]:
+            name = key.rstrip("0123456789").removeprefix(page_name)
+            if name in self.tried_uploads:
                 continue
-            self.fed.add(shown)
-            kinds = [kind.lstrip(".") for kind in self._upload(shown).allowed_type]
-            for kind in kinds:
-                for label, content in BOMBS.get(kind, {}).items():
-                    self._upload(shown).set_value((f"{NAME}.{kind}", content, "application/octet-stream"))
-                    self.run(where, key, kind, label, most=MAX_SECONDS)
-            for kind in set(kinds) & set(SOUND):
-                self._upload(shown).set_value((f"{NAME}.{kind}", SOUND[kind], "application/octet-stream"))
-                self.run(where, key, "sound", most=MAX_SECONDS_TO_READ)
+            self.tried_uploads.add(name)
+            suffixes = [suffix.lstrip(".") for suffix in self._uploader(name).allowed_type]
+            for suffix in suffixes:
+                for label, content in BOMBS.get(suffix, {}).items():
+                    self._upload(name, suffix, content)
+                    self.run(page_name, key, suffix, label, max_seconds=MAX_SECONDS)
+            for suffix in set(suffixes) & set(HARMLESS):
+                self._upload(name, suffix, HARMLESS[suffix])
+                self.run(page_name, key, "harmless", max_seconds=MAX_SECONDS_TO_READ)
 
-    def _upload(self, shown):
-        """Return the upload; its key has another number once it has taken a file."""
-        return next(one for one in self.app.file_uploader if shown in one.key)
+    def _uploader(self, name):
+        """Return an uploader by its key, which has another number once it has taken a file."""
+        return next(uploader for uploader in self.app.file_uploader if name in uploader.key)
+
+    def _upload(self, name, suffix, content):
+        self._uploader(name).set_value((f"{FILE_NAME}.{suffix}", content, "application/octet-stream"))

@@ -88,9 +88,9 @@ def moving_step(canvas) -> dict:
     It waits until the numbers have come to rest once.
     """
     view = """async (canvas) => {
-      const at = canvas.parentNode.view;
-      while (!at.grid || at.playing) await new Promise(requestAnimationFrame);
-      return { time: at.time, at: at.at, n: at.grid.n, m: at.grid.m };
+      const { view } = canvas.parentNode;
+      while (!view.grid || view.playing) await new Promise(requestAnimationFrame);
+      return { time: view.time, at: view.area, n: view.grid.n, m: view.grid.m };
     }"""
     return canvas.evaluate(view)
 

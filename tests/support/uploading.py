@@ -8,7 +8,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.support.session import Answer, Drawn, Session
+from tests.support.session import Answer, Element, Session
 
 FILES = "file_uploader_state_value"
 
@@ -18,31 +18,31 @@ class Uploader(Session):
         super().__init__(address)
         self._urls: asyncio.Queue[Any] = asyncio.Queue()
 
-    def _take(self, message: ForwardMsg) -> None:
+    def _handle(self, message: ForwardMsg) -> None:
         if message.WhichOneof("type") == "file_urls_response":
             self._urls.put_nowait(message.file_urls_response)
-        super()._take(message)
+        super()._handle(message)
 
-    async def touch(self, widget: Drawn, name: str, content: Any) -> None:
-        if name != FILES:
-            return await super().touch(widget, name, content)
+    async def send_value(self, widget: Element, field: str, value: Any) -> None:
+        if field != FILES:
+            return await super().send_value(widget, field, value)
         state = WidgetState(id=widget.id)
-        state.file_uploader_state_value.CopyFrom(content)
+        state.file_uploader_state_value.CopyFrom(value)
         state.file_uploader_state_value.SetInParent()  # one without files too
         self.states[widget.id] = state
         await self._rerun(widget.fragment)
 
-    async def give(self, widget: Drawn, name: str, content: bytes) -> Answer:
+    async def give(self, widget: Element, name: str, content: bytes) -> Answer:
         """Give a widget a file and wait for its run to end."""
-        return await self.use(widget, FILES, await self.upload(widget, name, content), 20)
+        return await self.set_value(widget, FILES, await self.upload(widget, name, content), 20)
 
-    async def upload(self, widget: Drawn, name: str, content: bytes) -> Any:
+    async def upload(self, widget: Element, name: str, content: bytes) -> Any:
         """Send a file; returns what to give its widget."""
-        request = BackMsg()
-        asked = request.file_urls_request
-        asked.request_id, asked.session_id = widget.id, self._id
-        asked.file_names.append(name)
-        await self._send(request)
+        message = BackMsg()
+        request = message.file_urls_request
+        request.request_id, request.session_id = widget.id, self._id
+        request.file_names.append(name)
+        await self._send(message)
         urls = (await asyncio.wait_for(self._urls.get(), 30)).file_urls[0]
         await asyncio.to_thread(self._put, urls.upload_url, name, content)
         value = WidgetState().file_uploader_state_value

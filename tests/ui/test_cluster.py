@@ -6,7 +6,7 @@ import time
 import pytest
 
 from attention_core.serve.client import Cluster
-from tests.support.app import charts, opened, said, settled
+from tests.support.app import charts, open_page, rerun, text_of
 from tests.support.fake_cluster import TOKEN, fake_cluster
 from ui import computed as shown
 from ui import model_runs
@@ -39,12 +39,12 @@ def caption(page) -> str:
 
 @pytest.mark.parametrize("entry", [entry for entry in PAGES if entry.name != "atlas"], ids=lambda entry: entry.name)
 def test_every_page_says_the_same_by_a_cluster(app, there, entry):
-    page = opened(app, path_of(entry))
-    far, called = said(page), [*there.names]
+    page = open_page(app, path_of(entry))
+    far, called = text_of(page), [*there.names]
     forget()
     shown_there, shown.cluster = shown.cluster, lambda: None
     try:
-        near = said(settled(page))
+        near = text_of(rerun(page))
     finally:
         shown.cluster = shown_there
     assert far.replace("a cluster: a fake device", "CPU, 1 thread") == near
@@ -60,34 +60,34 @@ def test_every_page_says_the_same_by_a_cluster(app, there, entry):
 
 
 def test_the_sidebar_says_where(app, there):
-    assert caption(settled(app)) == "Computing on a cluster: a fake device"
+    assert caption(rerun(app)) == "Computing on a cluster: a fake device"
 
 
 def test_calls_that_are_lost_are_seen_by_nobody(app, there):
     there.lose = 2
-    page = opened(app, "pages/pixels/page.py")
+    page = open_page(app, "pages/pixels/page.py")
     assert there.n_calls >= 3
     assert not page.toast
 
 
 @pytest.mark.parametrize("fault", ["stuck", "gone"])
 def test_one_that_is_away_is_told_within_two_seconds(app, there, fault):
-    settled(app)
+    rerun(app)
     if fault == "stuck":
         there.stuck = True
     else:
         there.shutdown()
         there.server_close()
     shown.cluster()._answered_at, began = 0.0, time.monotonic()
-    assert caption(settled(app)).startswith("The cluster does not answer. Computing on CPU")
+    assert caption(rerun(app)).startswith("The cluster does not answer. Computing on CPU")
     assert time.monotonic() - began < 2
 
 
 def test_a_cluster_lost_in_the_middle_is_told_once_and_the_page_computes_here(app, there):
-    page = opened(app, "pages/pixels/page.py")
+    page = open_page(app, "pages/pixels/page.py")
     forget()
     there.stuck, n_calls, began = True, there.n_calls, time.monotonic()
-    settled(page)
+    rerun(page)
     assert time.monotonic() - began < 2.5  # with what is computed here meanwhile
     assert there.n_calls == n_calls
     assert charts(page)
@@ -96,13 +96,13 @@ def test_a_cluster_lost_in_the_middle_is_told_once_and_the_page_computes_here(ap
 
 def test_where_it_is_set_so_the_page_waits(app, there, monkeypatch):
     monkeypatch.setenv(shown.AWAY, "wait")
-    page = opened(app, "pages/pixels/page.py")
+    page = open_page(app, "pages/pixels/page.py")
     forget()
     there.stuck, n_calls = True, there.n_calls
     back = threading.Timer(3, setattr, (there, "stuck", False))
     back.start()
     began = time.monotonic()
-    settled(page)
+    rerun(page)
     back.join()
     assert time.monotonic() - began > 3
     assert there.n_calls > n_calls

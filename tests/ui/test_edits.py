@@ -13,7 +13,7 @@ import torch
 from attention_core.attention.edits import BlockKeys, DropHead, HeadRef, PatternFrom, SetWeights
 from attention_core.data.drawing import prepare
 from attention_core.models import load
-from tests.support.app import bodies, changes_of_weights, frames, given, open_tab, said
+from tests.support.app import frames, html_of, open_tab, set_fields, text_of, weight_changes
 from ui.edits import ListedEdit, input_hash
 from ui.edits.edit_list import _format, _parse
 from ui.edits.outcome import describe_change
@@ -26,7 +26,7 @@ REGION = [*range(28 * 9, 28 * 12)]
 @pytest.fixture
 def changed(page):
     """The page with a region that no pixel may look at."""
-    given(open_tab(page, "try"), brushed=REGION)
+    set_fields(open_tab(page, "try"), brushed=REGION)
     return press(page, "region_look_away")
 
 
@@ -66,8 +66,8 @@ def test_without_edits_nothing_is_changed_bit_by_bit(page):
     open_tab(page, "try")
     plain = outcome(page)
     assert (plain["as learned"] == plain["changed"]).all()
-    assert "The answer stays **7**" in said(page)
-    given(page, brushed=REGION)
+    assert "The answer stays **7**" in text_of(page)
+    set_fields(page, brushed=REGION)
     press(page, "region_look_everywhere_alike")
     assert (outcome(page)["as learned"] != outcome(page)["changed"]).any()
     press(page, "edits_restart_alt")
@@ -111,35 +111,35 @@ def test_what_does_not_fit_stays_listed_as_not_applied(visit):
         [ListedEdit(BlockKeys((900,)), "it no longer looks at *that*"), ListedEdit(BlockKeys((3,)), "fits")]
     )
     page = visit(NAME, tab="try", edits=edits)
-    assert "Not applied: blocked keys must be from 0 to 783, got 900." in said(page)
+    assert "Not applied: blocked keys must be from 0 to 783, got 900." in text_of(page)
     assert page.checkbox(key=f"{NAME}_edit_0").label == r"It no longer looks at \*that\*"
-    assert "Not applied" not in said(page.checkbox(key=f"{NAME}_edit_0").uncheck().run())
+    assert "Not applied" not in text_of(page.checkbox(key=f"{NAME}_edit_0").uncheck().run())
 
 
 @pytest.mark.parametrize(("drawing", "head"), [("no such drawing", 0), ("42", 7)])
 def test_what_copies_an_attention_that_is_not_there_is_listed_as_not_applied(visit, drawing, head):
     copy = ListedEdit(PatternFrom(0, HeadRef("read", drawing, 0, head)), "it looks as elsewhere")
     page = visit("read", tab="try", edits=_format([copy]))
-    assert "Not applied: the attention that it copies is not here." in said(page)
+    assert "Not applied: the attention that it copies is not here." in text_of(page)
 
 
 def test_an_edit_of_an_attention_that_is_not_there_is_listed_as_not_applied(visit):
     edits = _format([ListedEdit(SetWeights(0, ((0, 0.0),)), "looks away", "encoder-9")])
     page = visit("transformer", tab="off", edits=edits)
     assert page.checkbox(key="transformer_edit_0").label == "Looks away"
-    assert "Not applied: the attention that it changes is not here." in said(page)
+    assert "Not applied: the attention that it changes is not here." in text_of(page)
 
 
 def test_a_head_that_is_switched_off_in_another_model_is_listed_as_not_applied(visit):
     edits = _format([ListedEdit(DropHead(2), "a head: switched off", "decoder self-2", input_hash("another"))])
     page = visit("model", model="tatoeba-llama", tab="without", edits=edits)
-    assert "Not applied: it was made for another input or model." in said(page)
+    assert "Not applied: it was made for another input or model." in text_of(page)
 
 
 def test_a_row_with_nothing_left_is_told(page):
-    given(open_tab(page, "try"), brushed=[*range(784)])
+    set_fields(open_tab(page, "try"), brushed=[*range(784)])
     press(page, "region_look_away")
-    assert "Nothing is left to look at for 784 of 784 queries" in said(page)
+    assert "Nothing is left to look at for 784 of 784 queries" in text_of(page)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def shown_after(page) -> list[float]:
     """Read what the query is handed with the edits: as bars, or as a row of a table."""
     if any("when" in frame.columns for frame in frames(page)):
         return outcome(page)["changed"].tolist()
-    row = re.search(r"<td>changed</td>(.*?)</tr>", bodies(page))
+    row = re.search(r"<td>changed</td>(.*?)</tr>", html_of(page))
     return [float(cell.replace("−", "-")) for cell in re.findall(r"<td>([^<]*)</td>", row[1])]
 
 
@@ -193,10 +193,10 @@ def test_a_weight_that_is_set_says_what_the_others_get_and_can_be_set_again(visi
         label = page.checkbox(key="vectors_edit_0").label
         assert label.endswith(f"; {others}"), label
         assert f"takes {percent}% from" in label
-        assert "Not applied" not in said(page)
+        assert "Not applied" not in text_of(page)
         assert page.number_input(key="vectors_weight").value == pytest.approx(percent)
-    given(page, softmax=False)
-    assert "nothing is shared" in said(page)
+    set_fields(page, softmax=False)
+    assert "nothing is shared" in text_of(page)
 
 
 @pytest.mark.parametrize("name", ["vectors", "scoring", "lookup"])
@@ -218,7 +218,7 @@ def test_a_weight_that_is_typed_is_a_line_of_what_is_taken_along_and_gives_the_s
     wanted[0, key] = 0.25
     torch.testing.assert_close(after["weights"], wanted, atol=1e-5, rtol=0)
     change = sorted((wanted - before["weights"]).flatten().tolist())
-    assert changes_of_weights(page) == pytest.approx(change, abs=2e-5)
+    assert weight_changes(page) == pytest.approx(change, abs=2e-5)
     value = before["value" if "value" in before else "key"]  # in What a score measures the keys are the values
     shown, context = shown_after(page), sorted((wanted @ value)[0].tolist())
     assert sorted(shown) == pytest.approx(context[-len(shown) :], abs=1e-5 if name == "lookup" else 6e-4)
@@ -240,7 +240,7 @@ def test_a_weight_of_a_model_is_a_line_of_what_is_taken_along(visit, monkeypatch
     script = made["Script"]()
     assert f"trace = trace.replace([SetWeights(query={query}, weights=(({key}, 0.7),)" in script.replace("\n# ", " ")
     assert float(numbers_of(script)["weights"][query, key]) == pytest.approx(0.7, abs=1e-5)
-    assert "70%" in said(page)
+    assert "70%" in text_of(page)
     assert made["Offline page"]()
     page.selectbox(key="model_row_of").set_value(query - 1).run()
     (line,) = [box.label for box in page.checkbox if "_edit_" in (box.key or "")]

@@ -13,7 +13,7 @@ from attention_core.inference.pretrained import load_model, prepare
 from attention_core.inference.sentiment import read_sentence
 from attention_core.links import pack
 from attention_core.models import load
-from tests.support.app import frames, said, settled
+from tests.support.app import frames, rerun, text_of
 from ui.edits import ListedEdit
 from ui.faithfulness import AS_LEARNED
 
@@ -30,11 +30,11 @@ def curves(page) -> dict[str, list[float]]:
 def test_the_section_says_whether_the_map_points_at_what_is_needed(visit, name):
     page = visit(name, tab="doubts")
     assert not page.exception
-    assert "**Here the map" in said(page)
+    assert "**Here the map" in text_of(page)
     drawn = curves(page)
     assert list(drawn) == ["attention", "gradient × input", "integrated gradients", "random"]
     assert len({round(values[0], 4) for values in drawn.values()}) == 1  # nothing is erased yet
-    assert "Shuffled, these weights move" in said(page)
+    assert "Shuffled, these weights move" in text_of(page)
 
 
 def test_its_curve_is_the_librarys(visit):
@@ -53,12 +53,12 @@ def test_weights_without_softmax_are_no_shares_and_have_no_section(visit):
 
 def test_inserted_parts_and_orders_through_layers_are_drawn(visit):
     page = visit("transformer", tab="doubts")
-    page = settled(page, transformer_doubts_way="inserted")
+    page = rerun(page, transformer_doubts_way="inserted")
     (data,) = (frame for frame in frames(page) if {"order", "inserted", "probability"} <= set(frame.columns))
     starts = data.groupby("order").probability.first()
     assert starts.round(4).nunique() == 1  # nothing is there yet
-    assert "what is enough, not what is needed" in said(page)
-    page = settled(page, transformer_doubts_way="through all layers")
+    assert "what is enough, not what is needed" in text_of(page)
+    page = rerun(page, transformer_doubts_way="through all layers")
     through = ["rollout", "weight × length", "attention × gradient", "value zeroing"]
     assert list(curves(page)) == ["attention", *through, "random"]
 
@@ -68,29 +68,29 @@ def test_the_heads_of_a_transformer_are_ranked(visit):
     (data,) = (frame for frame in frames(page) if {"label", "value"} == set(frame.columns))
     assert len(data) == 12
     assert data["value"].is_monotonic_decreasing
-    assert f"**Without {data['label'][0]}**" in said(page)
-    assert "of the 54 heads" in said(page)
+    assert f"**Without {data['label'][0]}**" in text_of(page)
+    assert "of the 54 heads" in text_of(page)
 
 
 def test_what_one_vector_knows_is_asked_too(visit):
     page = visit("memory", tab="doubts")
     assert not page.exception
-    assert "**Here the map" in said(page)
+    assert "**Here the map" in text_of(page)
     assert list(curves(page)) == ["share of the one vector", "gradient × input", "integrated gradients", "random"]
-    assert "This network has no weights to exchange" in said(page)
+    assert "This network has no weights to exchange" in text_of(page)
 
 
 def test_ones_own_model_has_the_section_below_what_it_does(visit):
     page = visit("model", model="tatoeba-llama", tab="doubts")
     assert not page.exception
-    assert "**Here the map" in said(page)
-    assert "One layer alone, shuffled" in said(page)
-    page = settled(page, model_doubts_way="through all layers")
+    assert "**Here the map" in text_of(page)
+    assert "One layer alone, shuffled" in text_of(page)
+    page = rerun(page, model_doubts_way="through all layers")
     assert "value zeroing" in curves(page)
 
 
 def test_over_many_inputs_numbers_and_words_agree(visit):
-    said_of = said(visit("groups", tab="doubts"))
+    said_of = text_of(visit("groups", tab="doubts"))
     assert "the map does not clearly point at what the answers need" in said_of
     assert "Mean area: 0.567, at random 0.679; the map beats chance on 48% of inputs." in said_of
 
@@ -103,14 +103,14 @@ OFF = {"model": "tatoeba-llama", "off": pack([["decoder self", 1, 2]])}
 )
 def test_with_attention_changed_it_is_said_that_the_answer_is_the_networks_own(visit, name, address):
     page = visit(name, tab="doubts", **{**address, "off": ""})
-    assert AS_LEARNED not in said(page)
+    assert AS_LEARNED not in text_of(page)
     changed = {f"{name}_edits": (ListedEdit(Uniform(), "alike"),)}
-    page = visit(name, tab="doubts", **address) if address else settled(page, **changed)
-    assert AS_LEARNED in said(page)
+    page = visit(name, tab="doubts", **address) if address else rerun(page, **changed)
+    assert AS_LEARNED in text_of(page)
 
 
 def test_matter_says_that_its_figures_are_of_sentences_for_development(visit):
-    told = said(visit("matter", tab="doubts"))
+    told = text_of(visit("matter", tab="doubts"))
     assert "Over 500 sentences for development the map" in told
     assert "held-out" not in told
 
@@ -133,7 +133,7 @@ def subject_of_model(visit):
 def test_every_share_in_the_captions_is_the_librarys(visit, subject_of):
     page, subject = subject_of(visit)
     *_, (_, result) = assess(subject)
-    words = said(page)
+    words = text_of(page)
     areas = [percent(result.deletion[order].area) for order in (ATTENTION, RANDOM)]
     assert "order leave the answer {} on average, in random order {}.".format(*areas) in words
     moved, equal, rival = map(percent, (float(result.shuffled.median()), result.uniform, result.adversarial.moved))

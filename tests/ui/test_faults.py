@@ -99,8 +99,8 @@ def outcome_of(name: str) -> tuple[str, str]:
     return model_runs.download_of(name).outcome
 
 
-def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, stored):
-    hub.repositories["someone/other"] = stored / "both"
+def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(hub, model_folders):
+    hub.repositories["someone/other"] = model_folders / "both"
     found = [find_model(name) for name in ("someone/tiny", "someone/other")]
     start = threading.Barrier(2)
 
@@ -115,10 +115,10 @@ def test_two_visitors_who_fetch_other_models_at_the_same_moment_both_get_theirs(
         assert find_local(candidate.name)
 
 
-def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hub, stored, monkeypatch):
+def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hub, model_folders, monkeypatch):
     monkeypatch.setattr(model_runs, "_DOWNLOADS", {})
     slow = [f"someone/slow{number}" for number in range(DOWNLOADS.maximum)]
-    hub.repositories |= {name: stored / "both" for name in slow}
+    hub.repositories |= {name: model_folders / "both" for name in slow}
     hub.waiting = dict.fromkeys(slow, threading.Event())
     for name in slow[:-1]:
         model_runs.start_download(find_model(name))
@@ -126,7 +126,7 @@ def test_slow_downloads_keep_no_other_waiting_until_too_many_are_on_their_way(hu
     assert outcome_of("someone/tiny") == ("", "")
     assert [model_runs.download_of(name).outcome for name in slow[:-1]] == [None] * (DOWNLOADS.maximum - 1)
     model_runs.start_download(find_model(slow[-1]))
-    hub.repositories["someone/other"] = stored / "vision"
+    hub.repositories["someone/other"] = model_folders / "vision"
     with pytest.raises(ModelError, match="4 models are on their way for other visitors") as told:
         model_runs.start_download(find_model("someone/other"))
     assert "slow" not in str(told.value)

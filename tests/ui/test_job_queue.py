@@ -157,7 +157,7 @@ def test_where_too_many_wait_the_next_is_told(busy, queue):
 
 
 def caption(session: Session) -> str:
-    return " ".join(session.words("markdown", "text", "alert"))
+    return " ".join(session.texts("markdown", "text", "alert"))
 
 
 async def until(happened: Callable[[], bool]) -> None:
@@ -180,9 +180,9 @@ async def test_visitors_see_their_places_cancel_and_vanish(address):
         await session.open()
     runs = []
     for number, session in enumerate(sessions):
-        runs.append(asyncio.create_task(session.use(session.widgets("checkbox", "run")[0], "bool_value", True)))
+        runs.append(asyncio.create_task(session.set_value(session.widgets("checkbox", "run")[0], "bool_value", True)))
         await until(lambda session=session, number=number: CAPTIONS[number] in caption(session))
-    await second.use(second.widgets("button", "queue_cancel*")[0], "trigger_value", True)
+    await second.set_value(second.widgets("button", "queue_cancel*")[0], "trigger_value", True)
     assert second.widgets("button", "queue_again*")
     await until(lambda: "2 visitors are before you" in caption(fourth))
     runs[2].cancel()
@@ -190,7 +190,7 @@ async def test_visitors_see_their_places_cancel_and_vanish(address):
     await until(lambda: "One visitor is before you" in caption(fourth))
     light = Session(address)
     await light.open()
-    answer = await light.use(light.widgets("button", "light")[0], "trigger_value", True, 20)
+    answer = await light.set_value(light.widgets("button", "light")[0], "trigger_value", True, 20)
     assert not answer.faults
     assert "light is done" in caption(light)
     assert "running" in caption(first)
@@ -198,7 +198,7 @@ async def test_visitors_see_their_places_cancel_and_vanish(address):
     runs[0].cancel()
     await first.close()
     await until(lambda: "running" in caption(fourth))
-    await second.touch(second.widgets("button", "queue_again*")[0], "trigger_value", True)
+    await second.send_value(second.widgets("button", "queue_again*")[0], "trigger_value", True)
     await until(lambda: "One visitor is before you" in caption(second))
     for session in (second, fourth, light):
         await session.close()
@@ -210,7 +210,7 @@ async def test_twelve_tabs_of_one_visitor_let_the_next_one_in(address):
     for number, session in enumerate(sessions):
         session.headers = {"X-Forwarded-For": "203.0.113.8" if number == 12 else "203.0.113.7"}
         await session.open()
-        await session.touch(session.widgets("checkbox", "run")[0], "bool_value", True)
+        await session.send_value(session.widgets("checkbox", "run")[0], "bool_value", True)
     await until(lambda: "One visitor is before you" in caption(sessions[12]))
     await until(lambda: sum("Many visitors are waiting" in caption(session) for session in sessions[:12]) == 4)
     for session in sessions:

@@ -55,8 +55,8 @@ class ChosenStep extends MovingStep {
     return { data, codes, over };
   }
 
-  put(data, codes) {
-    super.put(data, codes);
+  setStep(data, codes) {
+    super.setStep(data, codes);
     if (this.note.textContent && this.message.follows) this.note.textContent += " Chart shows all.";
   }
 
@@ -65,7 +65,7 @@ class ChosenStep extends MovingStep {
     const { root, message: { now: name, follows } } = this, step = this.ready[name];
     if (step && step !== this.step) {
       Object.assign(this, { step, name, over: step.over });
-      if (isNew(this, step.data)) this.put(step.data, step.codes);
+      if (isNew(this, step.data)) this.setStep(step.data, step.codes);
     }
     root.classList.toggle("awaits", name !== this.name);
     const isComplete = `:has([data-step="${name}"]):has(.st-key-desk_code_${name})`;  // the first of the text and the last

@@ -1,20 +1,23 @@
-// A step's matrix, and how its numbers come about: rows and columns meet and their products add up, old numbers become new
-// ones, a softmax squeezes each row to one. All is drawn on one canvas, so that it can be saved as a film.
+// A step's matrix, and how its numbers come about: products of rows and columns add up, old numbers change into new ones,
+// a softmax squeezes each row to a sum of 1. All is drawn on one canvas, so that it can be saved as a film.
 import { arrayOf, channelsOf, clamp, create, isNew, make, minus, pixelOf, placeOn, pointedIn, pointIn, putPixels, set, wantsLessMotion } from "./prelude.js";
 import { numbersOf } from "./packed_heads.js";
 import { CLEARNESS, LINEAR_FROM, MIN_EXPONENT, PINK, ROLE_COLOURS, STRONGEST, UNIFORM_AT } from "./colours.js";
-import { asMatrix, MASK, RAMPS } from "./matrix_view.js";
+import { makePointable, MASK, RAMPS } from "./matrix_view.js";
 import { Film } from "./film.js";
 
-const SECONDS = 1.4, LARGEST_CELL = 110, ROOM = 360, LEAST_SIDE = 48, NUMBERS_FROM = 30, GAP = 14, BAR = 34, MOST_FLIGHTS = 12, MOST_WORDS = 64;
-const OPEN_FROM = 22; // pixels of a cell from which on the factors of a product stay beside it
-const SLANT = 0.72, MOST_SLANTED = 92; // what a slanted word takes of its length across and upwards, and the length at which it is cut
-const SINGLE = "1 × 1";
-const MARK = { ...ROLE_COLOURS, input: undefined, output: undefined }; // which are no parts of attention
+const SECONDS = 1.4, MAX_CELL = 110, MAX_HEIGHT = 360, MIN_SIDE = 48, GAP = 14, BAR_HEIGHT = 34, MAX_FLIGHTS = 12, MAX_LABELS = 64;
+const MIN_NUMBER_WIDTH = 30; // pixels of a cell from which on its number is written
+const MIN_OPEN_SIDE = 22; // pixels of a cell from which on the factors of a product stay beside it
+const MAX_MOVING_CELLS = 4000; // larger matrices change as one picture
+const SLANT = 0.72, MAX_SLANTED = 92; // the share of a slanted label's length that it takes across and upwards, and its longest
+const SINGLE = "1 × 1", EDGES = "rgba(128,128,128,0.5)";
+const FRAME_COLOURS = { ...ROLE_COLOURS, input: undefined, output: undefined }; // which are no roles inside attention
 
-const between = (from, to, share) => from + (to - from) * share;
-const part = (time, from, to) => { const share = clamp((time - from) / (to - from), 0, 1); return share * share * (3 - 2 * share); };
-const mixed = (from, to, share) => Object.fromEntries(["x", "y", "w", "h"].map((side) => [side, between(from[side], to[side], share)]));
+const interpolate = (from, to, share) => from + (to - from) * share;
+// How far a movement between two times has come, from 0 to 1; it begins and ends slowly.
+const eased = (time, from, to) => { const share = clamp((time - from) / (to - from), 0, 1); return share * share * (3 - 2 * share); };
+const boxBetween = (from, to, share) => Object.fromEntries(["x", "y", "w", "h"].map((side) => [side, interpolate(from[side], to[side], share)]));
 
 // A number that fits a cell.
 const inCell = (value) => {
@@ -23,97 +26,98 @@ const inCell = (value) => {
   return value < 0 && text !== "0" ? `−${text}` : text;
 };
 
-// Positions along a long axis of which so many labels came: every hundredth, say.
-const numbered = (n, whole) => {
-  const each = 10 ** Math.ceil(Math.log10(whole / 10));
-  return Array.from({ length: n }, (_, at) => {
-    const [first, next] = [at, at + 1].map((one) => Math.floor((one * whole) / n / each));
-    return next > first ? `${next * each}` : "";
+// Labels of n rows or columns for so many positions: round numbers, every hundredth, say, and "" between them.
+const positionLabels = (n, nPositions) => {
+  const interval = 10 ** Math.ceil(Math.log10(nPositions / 10));
+  return Array.from({ length: n }, (_, index) => {
+    const [first, next] = [index, index + 1].map((edge) => Math.floor((edge * nPositions) / n / interval));
+    return next > first ? `${next * interval}` : "";
   });
 };
 
-// What is made of each of many codes: once of a code, where there are fewer kinds of them.
-const ofCodes = (Kind, codes, kinds, make) => {
-  const table = codes.length > kinds && arrayOf(Kind, kinds, make);
-  return arrayOf(Kind, codes.length, table ? (at) => table[codes[at]] : (at) => make(codes[at]));
+// A typed array of what `make` returns for each code; through a table where there are more numbers than codes.
+const decode = (ArrayType, codes, nCodes, make) => {
+  const table = codes.length > nCodes && arrayOf(ArrayType, nCodes, make);
+  return arrayOf(ArrayType, codes.length, table ? (index) => table[codes[index]] : (index) => make(codes[index]));
 };
 
-// Numbers with their colours.
+// The numbers of a matrix, n rows by m columns, with their colours.
 class Grid {
-  constructor({ shape, whole, low, high, steps, power, role, ink, glow, over, reach: least = 0, n_keys }, codes) {
+  constructor({ shape, whole, low, high, steps, power, role, ink, glow, over, reach: minHigh = 0, n_keys }, codes) {
     [this.n, this.m] = shape;
     const uniform = 1 / (n_keys || whole[1]);
-    this.isEmpty = role === "weights" && codes.every((code) => !code);  // to be guessed
+    this.isEmpty = role === "weights" && codes.every((code) => !code);  // its numbers are to be guessed
     const value = (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN);
-    this.each = (Kind, make) => ofCodes(Kind, codes, steps + 2, (code) => make(value(code)));
-    this.values = this.each(Float64Array, (value) => value);
-    Object.assign(this, { low, high: Math.max(high, least), picture: create("canvas", { width: this.m, height: this.n }) });
+    this.map = (ArrayType, make) => decode(ArrayType, codes, steps + 2, (code) => make(value(code)));
+    this.values = this.map(Float64Array, (value) => value);
+    Object.assign(this, { low, high: Math.max(high, minHigh), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) { this.tint(ink); return; }
     if (glow) {
       Object.assign(this, { low: 0, high: glow, uniform, isCut: high > glow });
-      this.pixel = (value) => pixelOf(channelsOf(PINK), 255 * (over ? STRONGEST : 1) * clamp(value / glow, 0, 1) ** CLEARNESS);
-    } else if (role === "weights") this.rise(RAMPS.weights, uniform);
-    else if (role === "output" && low >= 0) this.rise(RAMPS.rising);
+      this.colour = (value) => pixelOf(channelsOf(PINK), 255 * (over ? STRONGEST : 1) * clamp(value / glow, 0, 1) ** CLEARNESS);
+    } else if (role === "weights") this.useRamp(RAMPS.weights, uniform);
+    else if (role === "output" && low >= 0) this.useRamp(RAMPS.rising);
     else {
       const reach = Math.max(Math.abs(low), Math.abs(this.high)) || 1;
       [this.low, this.high] = [-reach, reach];
-      this.pixel = (value) => RAMPS.signed[Math.round(127.5 * (1 + clamp(value / reach, -1, 1)))];
+      this.colour = (value) => RAMPS.signed[Math.round(127.5 * (1 + clamp(value / reach, -1, 1)))];
     }
     this.paint();
   }
 
-  // Draws numbers that are ink, from 0 to 1, in a colour.
+  // Paint numbers that are ink, from 0 to 1, in a colour.
   tint(ink) {
     this.ink = ink;
-    this.pixel = (value) => pixelOf(ink.match(/\d+/g), Math.round(255 * clamp(value, 0, 1)));
+    this.colour = (value) => pixelOf(ink.match(/\d+/g), Math.round(255 * clamp(value, 0, 1)));
     this.paint();
   }
 
   paint() {
-    putPixels(this.picture, this.each(Uint32Array, (value) => this.shade(value)));
+    putPixels(this.picture, this.map(Uint32Array, (value) => this.pixel(value)));
   }
 
-  rise(ramp, uniform = 0) {
+  // A ramp from 0 to the highest number, spread so that a weight of 1/n can be seen.
+  useRamp(ramp, uniform = 0) {
     this.low = 0;
     this.high = Math.max(this.high, 1.02 * uniform) || 1;
     const ratio = uniform / this.high, exponent = !uniform || ratio > LINEAR_FROM ? 1 : clamp(Math.log(UNIFORM_AT) / Math.log(ratio), MIN_EXPONENT, 1);
     this.uniform = uniform;
-    this.share = (value) => clamp(value / this.high, 0, 1) ** exponent;
-    this.pixel = (value) => ramp[Math.round(255 * this.share(value))];
+    this.colour = (value) => ramp[Math.round(255 * clamp(value / this.high, 0, 1) ** exponent)];
   }
 
-  // Its colours from the lowest to the highest number, side by side.
-  get scale() {
+  // A picture of its colours, from the lowest to the highest number.
+  get rampPicture() {
     if (!this.ramp) {
       this.ramp = create("canvas", { width: 256, height: 1 });
-      putPixels(this.ramp, arrayOf(Uint32Array, 256, (step) => this.pixel(between(this.low, this.high, step / 255))));
+      putPixels(this.ramp, arrayOf(Uint32Array, 256, (step) => this.colour(interpolate(this.low, this.high, step / 255))));
     }
     return this.ramp;
   }
 
   at(row, column) { return this.values[row * this.m + column]; }
 
-  shade(value) { return Number.isNaN(value) ? MASK : this.pixel(value); }
+  // A number as a pixel; `colour` is the same for numbers that are not masked.
+  pixel(value) { return Number.isNaN(value) ? MASK : this.colour(value); }
 
   // Red, green, blue and opacity, from 0 to 1.
-  colour(value) {
-    const pixel = this.shade(value);
+  channels(value) {
+    const pixel = this.pixel(value);
     return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255, (pixel >>> 24) / 255];
   }
 }
 
-// A step with its numbers and labels, which stand among the parts that steps share.
+// A step with its numbers and labels, of which it has the indices among the parts that steps share.
 export const withParts = (step, parts) => {
-  const whole = (one) => one && { ...one, data: parts[one.data] };
-  return { ...whole(step), rows: parts[step.rows], columns: parts[step.columns], before: whole(step.before), factors: step.factors.map(whole) };
+  const withData = (matrix) => matrix && { ...matrix, data: parts[matrix.data] };
+  return { ...withData(step), rows: parts[step.rows], columns: parts[step.columns], before: withData(step.before), factors: step.factors.map(withData) };
 };
 
 const matricesOf = (step) => [step, step.before, ...step.factors];
 
-export const codesOf = (step) => Promise.all(matricesOf(step).map((one) => one && numbersOf(one.data)));
+export const codesOf = (step) => Promise.all(matricesOf(step).map((matrix) => matrix && numbersOf(matrix.data)));
 
-// Of how many numbers a cell is the largest: at rest, and in what its numbers come from.
-const reductionOf = (step) => {
+// A note on how many numbers a cell is the largest of: at rest, and in the matrices from which its numbers come.
+const reductionNote = (step) => {
   const block = ({ whole, shape }) => whole.map((n, side) => Math.ceil(n / shape[side]));
   const largest = (matrices) => matrices.map(block).sort(([a, b], [c, d]) => c * d - a * b)[0]?.join(" × ") ?? SINGLE;
   const atRest = largest([step]), moving = largest([step.before, ...step.factors].filter(Boolean));
@@ -139,38 +143,38 @@ export class MovingStep extends Film {
   async adopt(data) {
     if (!isNew(this, data)) return;
     const stamp = (this.stamp = {}), codes = await codesOf(data);
-    if (stamp === this.stamp) this.put(data, codes);
+    if (stamp === this.stamp) this.setStep(data, codes);
   }
 
-  put(data, codes) {
-    const given = matricesOf(data);
+  setStep(data, codes) {
     this.measure();
-    const [grid, before, ...factors] = given.map((one, place) => one && new Grid({ ...one, ink: data.ink && !place && (this.ink || "rgb(128, 128, 128)") }, codes[place]));
-    if (!this.data) asMatrix(this);
-    const moved = this.data && this.data.symbol + this.data.title !== data.symbol + data.title;
+    const ink = data.ink && (this.ink || "rgb(128, 128, 128)");
+    const [grid, before, ...factors] = matricesOf(data).map((matrix, index) => matrix && new Grid({ ...matrix, ink: !index && ink }, codes[index]));
+    if (!this.data) makePointable(this);
+    const isOtherStep = this.data && this.data.symbol + this.data.title !== data.symbol + data.title;
     const row = data.query === null ? 0 : Math.floor((data.query * grid.n) / data.whole[0]);
-    const isSame = data.query === null || row === this.row;
-    const goesOn = this.playing && !moved && isSame && String(this.data.shape) === String(data.shape); // from what was clicked
+    const isSameRow = data.query === null || row === this.row;
+    const goesOn = this.playing && !isOtherStep && isSameRow && String(this.data.shape) === String(data.shape); // as after a click on a number
     Object.assign(this, { data, grid, before, factors, cell: null });
     if (!goesOn) this.row = row;
-    if (!goesOn) this.column = data.column === null ? this.strongest() : Math.floor((data.column * grid.m) / data.whole[1]);
-    const about = `${data.title}: ${data.whole[0]} ${data.names[0]} by ${data.whole[1]} ${data.names[1]}`;
-    set(this.canvas, { "aria-label": `${about}. Arrow keys go from number to number.` });
-    const quiet = wantsLessMotion(), moves = Boolean(data.kind) || data.grid;
-    this.bar.hidden = !moves;
-    this.note.textContent = reductionOf(data);
+    if (!goesOn) this.column = data.column === null ? this.strongestColumn() : Math.floor((data.column * grid.m) / data.whole[1]);
+    set(this.canvas, { "aria-label": `${data.title}: ${data.whole[0]} ${data.names[0]} by ${data.whole[1]} ${data.names[1]}. Arrow keys go from number to number.` });
+    const canMove = Boolean(data.kind) || data.grid;
+    this.bar.hidden = !canMove;
+    this.note.textContent = reductionNote(data);
     if (goesOn) return;
     this.stop();
     this.show(1);
-    if (moved && moves && !quiet && !document.hidden) this.play();
+    if (isOtherStep && canMove && !wantsLessMotion() && !document.hidden) this.play();
   }
 
-  strongest() {
-    let best = 0;
+  // The column of the number of the largest size in the row.
+  strongestColumn() {
+    let strongest = 0;
     for (let column = 1; column < this.grid.m; column++) {
-      if (Math.abs(this.grid.at(this.row, column)) > Math.abs(this.grid.at(this.row, best))) best = column;
+      if (Math.abs(this.grid.at(this.row, column)) > Math.abs(this.grid.at(this.row, strongest))) strongest = column;
     }
-    return best;
+    return strongest;
   }
 
   stop() {
@@ -178,40 +182,41 @@ export class MovingStep extends Film {
     this.light(this.pointed.places());
   }
 
-  // Where all stands: the result, the factors beside it if there is room, the room of labels.
-  lay() {
-    const { data, grid, factors } = this, { width } = this, [n, m] = [grid.n, grid.m];
+  // Sets where the result, its factors and the labels are drawn, in `layouts`: `closed` without factors, `open` with the left
+  // one at the left and the right one above; whether it `stays` open at rest. Returns the height of all.
+  layOut() {
+    const { data, grid, factors, width } = this, { n, m } = grid;
     this.pen.font = `${Math.max(12, this.least)}px ${this.font}`;
     const longest = (labels) => Math.max(0, ...labels.slice(0, 400).map((label) => this.pen.measureText(label).width));
-    this.names = [data.rows, data.columns].map((labels, side) => (labels.length > MOST_WORDS ? numbered(labels.length, data.whole[side]) : labels));
-    const rowRoom = Math.min(longest(this.names[0]), width / 5, 110) + 8, columns = longest(this.names[1]);
+    this.names = [data.rows, data.columns].map((labels, side) => (labels.length > MAX_LABELS ? positionLabels(labels.length, data.whole[side]) : labels));
+    const rowRoom = Math.min(longest(this.names[0]), width / 5, 110) + 8, columnRoom = longest(this.names[1]);
     let size = Math.min(data.size, width);
     const k = factors.length ? factors[0].m : 0;
-    const lay = (open) => {
-      const inner = open ? k : 0, gap = open ? GAP : 0, across = size - rowRoom, down = Math.max(size - 60, 120);
-      const largest = clamp(ROOM / (n + inner), 54, LARGEST_CELL), cell = (room, count) => Math.min((room - gap) / (count + inner), largest);
+    const layoutOf = (isOpen) => {
+      const inner = isOpen ? k : 0, gap = isOpen ? GAP : 0, across = size - rowRoom, down = Math.max(size - 60, 120);
+      const largest = clamp(MAX_HEIGHT / (n + inner), 54, MAX_CELL), cell = (room, count) => Math.min((room - gap) / (count + inner), largest);
       let side = Math.min(cell(across, m), cell(down, n));
-      const share = (room) => Math.min(inner * Math.max(side, 2), 0.3 * room);
+      const factorRoom = (room) => Math.min(inner * Math.max(side, 2), 0.3 * room);
       let w = Math.min(m * side, across), h = Math.min(n * side, down);
-      if (open && inner * side > 0.3 * Math.min(across, down)) {
+      if (isOpen && inner * side > 0.3 * Math.min(across, down)) {
         side = Math.min((0.7 * across - gap) / m, (0.7 * down - gap) / n, largest);
         [w, h] = [m * side, n * side];
       }
-      w = Math.max(w, Math.min(LEAST_SIDE * m, across - share(across) - gap));
-      h = Math.max(h, Math.min(LEAST_SIDE * n, ROOM, down - share(down) - gap));
-      const fits = columns <= w / m - 4 || Math.max(...this.names[1].map((label) => label.length)) <= 3;
-      const tall = fits ? 18 : Math.min(SLANT * columns + 12, 80), left = open ? share(across) : 0, over = open ? share(down) : 0;
-      const result = { x: rowRoom + left + gap, y: tall + over + gap, w, h };
-      return { result, left: { x: rowRoom, y: result.y, w: left, h }, right: { x: result.x, y: tall, w, h: over }, fits, side: Math.min(w / m, h / n) };
+      w = Math.max(w, Math.min(MIN_SIDE * m, across - factorRoom(across) - gap));
+      h = Math.max(h, Math.min(MIN_SIDE * n, MAX_HEIGHT, down - factorRoom(down) - gap));
+      const fits = columnRoom <= w / m - 4 || Math.max(...this.names[1].map((label) => label.length)) <= 3;
+      const labelHeight = fits ? 18 : Math.min(SLANT * columnRoom + 12, 80), left = isOpen ? factorRoom(across) : 0, top = isOpen ? factorRoom(down) : 0;
+      const result = { x: rowRoom + left + gap, y: labelHeight + top + gap, w, h };
+      return { result, left: { x: rowRoom, y: result.y, w: left, h }, right: { x: result.x, y: labelHeight, w, h: top }, fits, side: Math.min(w / m, h / n) };
     };
-    // Slanted names of the last columns reach beyond them.
-    const end = ({ result: { x, w } }) => Math.max(...this.names[1].map((label, column) => x + ((column + 0.5) * w) / m + SLANT * Math.min(longest([label]), MOST_SLANTED)));
-    const first = lay(false);
-    if (!first.fits) size -= Math.max(0, end(first) - width);
-    const closed = lay(false), open = k ? lay(true) : closed;
+    // Where slanted labels end: those of the last columns reach beyond them.
+    const labelsEnd = ({ result: { x, w } }) => Math.max(...this.names[1].map((label, column) => x + ((column + 0.5) * w) / m + SLANT * Math.min(longest([label]), MAX_SLANTED)));
+    const first = layoutOf(false);
+    if (!first.fits) size -= Math.max(0, labelsEnd(first) - width);
+    const closed = layoutOf(false), open = k ? layoutOf(true) : closed;
     this.rowRoom = rowRoom;
-    this.places = { closed, open, stays: k > 0 && open.side >= OPEN_FROM };
-    return Math.max(closed.result.y + closed.result.h, open.result.y + open.result.h) + BAR;
+    this.layouts = { closed, open, stays: k > 0 && open.side >= MIN_OPEN_SIDE };
+    return Math.max(closed.result.y + closed.result.h, open.result.y + open.result.h) + BAR_HEIGHT;
   }
 
   draw() {
@@ -223,254 +228,254 @@ export class MovingStep extends Film {
     }
     if (this.measured !== this.grid || width !== this.width) {
       this.measured = this.grid;
-      this.height = this.data.grid ? this.laySheet() : this.lay();
+      this.height = this.data.grid ? this.layOutSheet() : this.layOut();
     }
     this.clear(this.height);
     this.pen.imageSmoothingEnabled = false;
     if (this.data.grid) this.drawSheet();
     else this.drawMatrix();
-    this.drawBar(this.height - BAR + 12);
+    this.drawBar(this.height - BAR_HEIGHT + 12);
   }
 
   drawMatrix() {
-    const { data, time, places, factors, grid } = this, folded = places.stays || !factors.length ? 0 : part(time, 0.88, 1);
-    const at = factors.length ? mixed(places.open.result, places.closed.result, folded) : places.closed.result, lay = folded < 0.5 && factors.length ? places.open : places.closed;
-    this.at = at;
-    this.labels(at, lay, factors.length ? places.open.left.x : at.x, folded);
-    if (factors.length && folded < 1) this.product(at, places.open, folded);
-    else if (time < 1 && this.before) this[{ softmax: "squeeze", mask: "fall" }[data.kind] ?? "slide"](at);
-    else this.cells(grid, at);
-    if (grid.isEmpty) this.lattice(at);
-    if (time === 1 && data.query !== null && grid.n > 1) this.frame(at, grid, this.row, null, MARK.query);
-    if (!data.kind && data.column !== null) this.frame(at, grid, this.row, this.column, this.ink);
-    for (const cell of data.framed ?? []) this.frame(at, grid, ...cell, MARK.context);
-    if (this.cell) this.cross(at);
+    const { data, time, layouts, factors, grid } = this, folded = layouts.stays || !factors.length ? 0 : eased(time, 0.88, 1);
+    const area = (this.area = factors.length ? boxBetween(layouts.open.result, layouts.closed.result, folded) : layouts.closed.result);
+    this.drawLabels(area, folded < 0.5 && factors.length ? layouts.open : layouts.closed, factors.length ? layouts.open.left.x : area.x, folded);
+    if (factors.length && folded < 1) this.drawProduct(area, layouts.open, folded);
+    else if (time >= 1 || !this.before) this.drawCells(grid, area);
+    else if (data.kind === "softmax") this.squeeze(area);
+    else if (data.kind === "mask") this.fall(area);
+    else this.slide(area);
+    if (grid.isEmpty) this.drawLattice(area);
+    if (time === 1 && data.query !== null && grid.n > 1) this.drawFrame(area, grid, this.row, null, FRAME_COLOURS.query);
+    if (!data.kind && data.column !== null) this.drawFrame(area, grid, this.row, this.column, this.ink);
+    for (const cell of data.framed ?? []) this.drawFrame(area, grid, ...cell, FRAME_COLOURS.context);
+    if (this.cell) this.drawCross(area);
   }
 
-  // Cells of a matrix with their numbers, in a rectangle; `shown` says of each how much of it is to be seen.
-  cells(grid, at, shown = null) {
-    const { pen } = this, [w, h] = [at.w / grid.m, at.h / grid.n];
-    if (!shown) pen.drawImage(grid.picture, at.x, at.y, at.w, at.h);
-    const numbers = w >= NUMBERS_FROM && h >= 15;
-    if (!shown && !numbers) return;
+  // Cells of a matrix with their numbers, in a rectangle; `opacityOf` a cell is from 0 to 1, without it all are opaque.
+  drawCells(grid, area, opacityOf = null) {
+    const { pen } = this, { w, h } = this.boxOf(grid, area, 0, 0);
+    if (!opacityOf) pen.drawImage(grid.picture, area.x, area.y, area.w, area.h);
+    const hasNumbers = w >= MIN_NUMBER_WIDTH && h >= 15;
+    if (!opacityOf && !hasNumbers) return;
     for (let row = 0; row < grid.n; row++) {
       for (let column = 0; column < grid.m; column++) {
-        const alpha = shown ? shown(row, column) : 1, box = { x: at.x + column * w, y: at.y + row * h, w, h };
+        const alpha = opacityOf ? opacityOf(row, column) : 1, box = this.boxOf(grid, area, row, column);
         if (alpha <= 0) continue;
-        if (shown) pen.globalAlpha = alpha;
-        if (shown) pen.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
-        if (numbers) this.number(grid, grid.at(row, column), box);
-        if (shown) pen.globalAlpha = 1;
+        if (opacityOf) pen.globalAlpha = alpha;
+        if (opacityOf) pen.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, w, h);
+        if (hasNumbers) this.drawNumber(grid, grid.at(row, column), box);
+        if (opacityOf) pen.globalAlpha = 1;
       }
     }
   }
 
   // The edges of cells that hold nothing yet.
-  lattice(at) {
+  drawLattice(area) {
     const { grid, pen } = this;
-    [pen.lineWidth, pen.strokeStyle] = [1, "rgba(128,128,128,0.5)"];
-    for (let place = 0; place < grid.n * grid.m; place++) {
-      const { x, y, w, h } = this.boxOf(grid, at, Math.floor(place / grid.m), place % grid.m);
+    [pen.lineWidth, pen.strokeStyle] = [1, EDGES];
+    for (let index = 0; index < grid.n * grid.m; index++) {
+      const { x, y, w, h } = this.boxOf(grid, area, Math.floor(index / grid.m), index % grid.m);
       pen.strokeRect(x, y, w, h);
     }
   }
 
-  number(grid, value, { x, y, w, h }, text = inCell(value)) {
-    const [r, g, b, opacity] = grid.colour(value);
+  drawNumber(grid, value, { x, y, w, h }, text = inCell(value)) {
+    const [r, g, b, opacity] = grid.channels(value);
     const ink = opacity < 1 ? this.ink : 0.299 * r + 0.587 * g + 0.114 * b < 130 ? "#ffffff" : "#1B1F24";
     this.write(text, x + w / 2, y + h / 2, { align: "center", colour: ink, room: w, size: clamp(h / 4, 12, 20) });
   }
 
-  tile(grid, row, column, box, { text, alpha = 1 } = {}) {
+  drawTile(grid, row, column, box, { text, alpha = 1 } = {}) {
     this.pen.globalAlpha = alpha;
     this.pen.drawImage(grid.picture, column, row, 1, 1, box.x, box.y, box.w, box.h);
-    if (box.w >= 22 && box.h >= 14) this.number(grid, grid.at(row, column), box, text);
+    if (box.w >= 22 && box.h >= 14) this.drawNumber(grid, grid.at(row, column), box, text);
     this.pen.globalAlpha = 1;
   }
 
-  boxOf(grid, at, row, column) {
-    const [w, h] = [at.w / grid.m, at.h / grid.n];
-    return { x: at.x + column * w, y: at.y + row * h, w, h };
+  boxOf(grid, area, row, column) {
+    const [w, h] = [area.w / grid.m, area.h / grid.n];
+    return { x: area.x + column * w, y: area.y + row * h, w, h };
   }
 
-  // A frame around a row, or one cell of it, or a column.
-  frame(at, grid, row, column, colour) {
-    const { pen } = this, first = this.boxOf(grid, at, row ?? 0, column ?? 0);
-    const [w, h] = [column === null ? at.w : first.w, row === null ? at.h : first.h];
+  // A frame around a row (column null), a column (row null) or a cell.
+  drawFrame(area, grid, row, column, colour) {
+    const { pen } = this, first = this.boxOf(grid, area, row ?? 0, column ?? 0);
+    const [w, h] = [column === null ? area.w : first.w, row === null ? area.h : first.h];
     for (const [width, stroke] of [[4, "rgba(255,255,255,0.85)"], [2, colour]]) {
       [pen.lineWidth, pen.strokeStyle] = [width, stroke];
       pen.strokeRect(first.x, first.y, Math.max(w, 1), Math.max(h, 1));
     }
   }
 
-  product(at, places, folded) {
-    const { pen, time, grid, factors: [left, right] } = this, { row, column } = this.now();
+  drawProduct(area, layout, folded) {
+    const { pen, time, grid, factors: [left, right] } = this, { row, column } = this.currentCell();
     pen.globalAlpha = 1 - folded;
-    this.cells(left, places.left);
-    this.cells(right, places.right);
-    this.factorNames(places);
+    this.drawCells(left, layout.left);
+    this.drawCells(right, layout.right);
+    this.drawFactorNames(layout);
     pen.globalAlpha = 1;
-    if (time === 1) this.cells(grid, at);
+    if (time === 1) this.drawCells(grid, area);
     else {
-      const done = part(time, 0.5, 0.9) * grid.n, large = grid.n * grid.m > 4000;
-      pen.strokeStyle = "rgba(128,128,128,0.5)";
-      pen.lineWidth = 1;
-      pen.strokeRect(at.x, at.y, at.w, at.h);
-      if (large) pen.drawImage(grid.picture, 0, 0, grid.m, Math.max(done, 0.01), at.x, at.y, at.w, (at.h * done) / grid.n);
-      else this.cells(grid, at, (i, j) => (i === this.row && j === this.column && time >= 0.5) || i + (j + 1) / grid.m <= done ? 1 : 0);
-      if (time < 0.5) this.meet(at, places, time / 0.5);
+      const done = eased(time, 0.5, 0.9) * grid.n, isLarge = grid.n * grid.m > MAX_MOVING_CELLS;
+      [pen.lineWidth, pen.strokeStyle] = [1, EDGES];
+      pen.strokeRect(area.x, area.y, area.w, area.h);
+      if (isLarge) pen.drawImage(grid.picture, 0, 0, grid.m, Math.max(done, 0.01), area.x, area.y, area.w, (area.h * done) / grid.n);
+      else this.drawCells(grid, area, (i, j) => (i === this.row && j === this.column && time >= 0.5) || i + (j + 1) / grid.m <= done ? 1 : 0);
+      if (time < 0.5) this.flyIntoCell(area, layout, time / 0.5);
     }
     if (folded >= 0.5) return;
-    const [first, second] = this.data.factors.map((factor) => MARK[factor.role] ?? "#6B7785");
-    this.frame(places.left, left, Math.floor((row * left.n) / grid.n), null, first);
-    this.frame(places.right, right, null, Math.floor((column * right.m) / grid.m), second);
-    if (time < 1 || this.cell) this.frame(at, grid, row, column, this.ink);
+    const [first, second] = this.data.factors.map((factor) => FRAME_COLOURS[factor.role] ?? "#6B7785");
+    this.drawFrame(layout.left, left, Math.floor((row * left.n) / grid.n), null, first);
+    this.drawFrame(layout.right, right, null, Math.floor((column * right.m) / grid.m), second);
+    if (time < 1 || this.cell) this.drawFrame(area, grid, row, column, this.ink);
   }
 
-  // The cell that is being computed, or looked at.
-  now() {
+  // The cell that is being computed, or pointed at.
+  currentCell() {
     const { time, grid } = this;
-    const [row, column] = time === 1 ? this.lit() : [this.row, this.column];
+    const [row, column] = time === 1 ? this.litCell() : [this.row, this.column];
     if (time < 0.5 || time === 1) return { row, column };
-    const done = Math.min(part(time, 0.5, 0.9) * grid.n, grid.n - 1e-6);
+    const done = Math.min(eased(time, 0.5, 0.9) * grid.n, grid.n - 1e-6);
     return { row: Math.floor(done), column: Math.floor((done % 1) * grid.m) };
   }
 
   // The numbers of a row and of a column glide into their cell, where their products add up.
-  meet(at, places, time) {
-    const { grid, factors: [left, right] } = this, k = left.m, goal = this.boxOf(grid, at, this.row, this.column);
-    const i = Math.floor((this.row * left.n) / grid.n), j = Math.floor((this.column * right.m) / grid.m), flights = Math.min(k, MOST_FLIGHTS);
+  flyIntoCell(area, layout, time) {
+    const { grid, factors: [left, right] } = this, k = left.m, goal = this.boxOf(grid, area, this.row, this.column);
+    const i = Math.floor((this.row * left.n) / grid.n), j = Math.floor((this.column * right.m) / grid.m), flights = Math.min(k, MAX_FLIGHTS);
     let sum = 0, landed = 0;
     for (let flight = 0; flight < flights; flight++) {
-      const [from, to] = [flight, flight + 1].map((one) => Math.floor((one * k) / flights));
-      const moved = part(time, (0.7 * flight) / flights, (0.7 * flight) / flights + 0.3);
+      const [from, to] = [flight, flight + 1].map((edge) => Math.floor((edge * k) / flights));
+      const moved = eased(time, (0.7 * flight) / flights, (0.7 * flight) / flights + 0.3);
       if (moved === 1) {
         for (let inner = from; inner < to; inner++) sum += left.at(i, inner) * right.at(inner, j);
         landed++;
       } else if (moved > 0) {
-        this.tile(left, i, from, mixed(this.boxOf(left, places.left, i, from), goal, moved), { alpha: 0.9 });
-        this.tile(right, from, j, mixed(this.boxOf(right, places.right, from, j), goal, moved), { alpha: 0.9 });
+        this.drawTile(left, i, from, boxBetween(this.boxOf(left, layout.left, i, from), goal, moved), { alpha: 0.9 });
+        this.drawTile(right, from, j, boxBetween(this.boxOf(right, layout.right, from, j), goal, moved), { alpha: 0.9 });
       }
     }
-    if (landed) this.tile(grid, this.row, this.column, goal, { text: this.data.kind === "product" ? inCell(sum) : "" });
+    if (landed) this.drawTile(grid, this.row, this.column, goal, { text: this.data.kind === "product" ? inCell(sum) : "" });
   }
 
-  // Numbers come from the left as they were, and change in their places, one after the other.
-  slide(at) {
-    const { pen, time, grid, before } = this, come = part(time, 0, 0.35);
+  // The numbers before come in from the left, and change one after the other.
+  slide(area) {
+    const { pen, time, grid, before } = this, arrived = eased(time, 0, 0.35);
     if (time < 0.95) {
-      pen.globalAlpha = come * (1 - part(time, 0.45, 0.95));
-      this.cells(before, { ...at, x: at.x - (1 - come) * 50 });
+      pen.globalAlpha = arrived * (1 - eased(time, 0.45, 0.95));
+      this.drawCells(before, { ...area, x: area.x - (1 - arrived) * 50 });
       pen.globalAlpha = 1;
     }
-    if (grid.n * grid.m > 4000) {
-      pen.globalAlpha = part(time, 0.45, 0.95);
-      pen.drawImage(grid.picture, at.x, at.y, at.w, at.h);
+    if (grid.n * grid.m > MAX_MOVING_CELLS) {
+      pen.globalAlpha = eased(time, 0.45, 0.95);
+      pen.drawImage(grid.picture, area.x, area.y, area.w, area.h);
       pen.globalAlpha = 1;
-    } else this.cells(grid, at, (row, column) => clamp((time - 0.45) * 4 - (row + column) / (grid.n + grid.m), 0, 1));
+    } else this.drawCells(grid, area, (row, column) => clamp((time - 0.45) * 4 - (row + column) / (grid.n + grid.m), 0, 1));
   }
 
   // What is masked falls out of the matrix.
-  fall(at) {
+  fall(area) {
     const { time, grid, before } = this;
-    if (grid.n * grid.m > 4000 || before.n !== grid.n) return this.slide(at);
-    this.cells(before, at, (row, column) => (Number.isNaN(grid.at(row, column)) ? 0 : 1));
+    if (grid.n * grid.m > MAX_MOVING_CELLS || before.n !== grid.n) return this.slide(area);
+    this.drawCells(before, area, (row, column) => (Number.isNaN(grid.at(row, column)) ? 0 : 1));
     for (let row = 0; row < grid.n; row++) {
       for (let column = 0; column < grid.m; column++) {
         if (!Number.isNaN(grid.at(row, column))) continue;
-        const box = this.boxOf(grid, at, row, column), fallen = clamp(1.6 * time - (0.6 * column) / grid.m, 0, 1) ** 2;
-        this.tile(grid, row, column, box, { alpha: fallen });
-        this.tile(before, row, column, { ...box, y: box.y + fallen * (at.h - (box.y - at.y)) }, { alpha: 1 - fallen });
+        const box = this.boxOf(grid, area, row, column), fallen = clamp(1.6 * time - (0.6 * column) / grid.m, 0, 1) ** 2;
+        this.drawTile(grid, row, column, box, { alpha: fallen });
+        this.drawTile(before, row, column, { ...box, y: box.y + fallen * (area.h - (box.y - area.y)) }, { alpha: 1 - fallen });
       }
     }
   }
 
-  // Each row becomes one whole that its cells share, and then cells again.
-  squeeze(at) {
+  // The cells of a row become as wide as their weights, side by side as a bar of length 1, and then cells again.
+  squeeze(area) {
     const { time, grid, before } = this;
-    if (grid.n * grid.m > 4000 || before.n !== grid.n) return this.slide(at);
-    if (time < 0.2) return this.cells(before, at);
-    const share = part(time, 0.2, 0.5) - part(time, 0.75, 1), colours = part(time, 0.2, 0.5);
+    if (grid.n * grid.m > MAX_MOVING_CELLS || before.n !== grid.n) return this.slide(area);
+    if (time < 0.2) return this.drawCells(before, area);
+    const share = eased(time, 0.2, 0.5) - eased(time, 0.75, 1), colours = eased(time, 0.2, 0.5);
     for (let row = 0; row < grid.n; row++) {
-      let x = at.x, total = 0;
+      let x = area.x, total = 0;
       for (let column = 0; column < grid.m; column++) total += grid.at(row, column) || 0;
       for (let column = 0; column < grid.m; column++) {
-        const box = this.boxOf(grid, at, row, column), weight = (grid.at(row, column) || 0) / (total || 1);
-        const place = mixed(box, { ...box, x, w: weight * at.w }, share);
-        x += weight * at.w;
-        const [old, now] = time < 0.35 ? [undefined, ""] : ["", undefined];
-        this.tile(before, row, column, place, { text: old, alpha: 1 - colours });
-        this.tile(grid, row, column, place, { text: now, alpha: colours });
+        const box = this.boxOf(grid, area, row, column), weight = (grid.at(row, column) || 0) / (total || 1);
+        const tile = boxBetween(box, { ...box, x, w: weight * area.w }, share);
+        x += weight * area.w;
+        const [scoreText, weightText] = time < 0.35 ? [undefined, ""] : ["", undefined]; // undefined = the number
+        this.drawTile(before, row, column, tile, { text: scoreText, alpha: 1 - colours });
+        this.drawTile(grid, row, column, tile, { text: weightText, alpha: colours });
       }
-      if (share > 0.5) this.write("= 1", at.x + at.w + 5, at.y + ((row + 0.5) * at.h) / grid.n);
+      if (share > 0.5) this.write("= 1", area.x + area.w + 5, area.y + ((row + 0.5) * area.h) / grid.n);
     }
   }
 
-  // Words beside the rows and above the columns; of a long axis numbers, here and there.
-  labels(at, { fits }, left, folded) {
-    const { grid, pen } = this, [w, h] = [at.w / grid.m, at.h / grid.n], [rows, columns] = this.names;
-    const x = between(left, at.x, folded), top = folded < 0.5 && this.factors.length ? this.places.open.right.y : at.y;
+  // Labels beside the rows and above the columns, all or every so many of them.
+  drawLabels(area, { fits }, left, folded) {
+    const { grid, pen } = this, [w, h] = [area.w / grid.m, area.h / grid.n], [rows, columns] = this.names;
+    const x = interpolate(left, area.x, folded), top = folded < 0.5 && this.factors.length ? this.layouts.open.right.y : area.y;
     pen.font = `${Math.max(12, this.least)}px ${this.font}`;
     const cut = (text, room) => {
-      let shown = text;
-      while (shown.length > 1 && pen.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
-      return shown;
+      let result = text;
+      while (result.length > 1 && pen.measureText(result).width > room) result = `${result.slice(0, -2)}…`;
+      return result;
     };
-    for (let row = 0, every = rows.length > MOST_WORDS ? 1 : Math.ceil(Math.max(14, this.least) / h); row < rows.length; row += every) {
-      this.write(cut(rows[row], this.rowRoom - 8), x - 6, at.y + (row + 0.5) * h, { align: "right" });
+    for (let row = 0, every = rows.length > MAX_LABELS ? 1 : Math.ceil(Math.max(14, this.least) / h); row < rows.length; row += every) {
+      this.write(cut(rows[row], this.rowRoom - 8), x - 6, area.y + (row + 0.5) * h, { align: "right" });
     }
-    for (let column = 0, every = columns.length > MOST_WORDS ? 1 : Math.ceil(Math.max(fits ? 16 : 14, this.least) / w); column < columns.length; column += every) {
-      const middle = at.x + (column + 0.5) * w;
+    for (let column = 0, every = columns.length > MAX_LABELS ? 1 : Math.ceil(Math.max(fits ? 16 : 14, this.least) / w); column < columns.length; column += every) {
+      const middle = area.x + (column + 0.5) * w;
       if (fits) this.write(cut(columns[column], Math.max(w * every, 24)), middle, top - 9, { align: "center" });
       else {
         pen.save();
         pen.translate(middle, top - 5);
         pen.rotate(-Math.PI / 4);
-        this.write(cut(columns[column], MOST_SLANTED), 0, 0);
+        this.write(cut(columns[column], MAX_SLANTED), 0, 0);
         pen.restore();
       }
     }
   }
 
-  factorNames({ left, right }) {
+  drawFactorNames({ left, right }) {
     const [first, second] = this.data.factors;
-    this.write(first.symbol, left.x + left.w, left.y - 8, { align: "right", colour: MARK[first.role] ?? this.ink, weight: "bold" });
-    this.write(second.symbol, right.x - 5, right.y + right.h - 8, { align: "right", colour: MARK[second.role] ?? this.ink, weight: "bold" });
+    this.write(first.symbol, left.x + left.w, left.y - 8, { align: "right", colour: FRAME_COLOURS[first.role] ?? this.ink, weight: "bold" });
+    this.write(second.symbol, right.x - 5, right.y + right.h - 8, { align: "right", colour: FRAME_COLOURS[second.role] ?? this.ink, weight: "bold" });
   }
 
-  // Positions of a picture: one picture for each dimension, or where they lie along the columns for each row. The number of
-  // a place behind them, which is in no picture, is written above it.
-  laySheet() {
+  // A matrix with an axis of positions in a picture becomes a sheet of pictures: one for each column, or, where the columns are
+  // the positions (`flat`), one for each row. A further position, which is in no picture, has its number written above.
+  layOutSheet() {
     const { data, grid, width } = this, [tall, wide] = data.grid, [n, count] = data.flat ? [grid.m, grid.n] : [grid.n, grid.m];
     const isBeside = n > tall * wide, few = Math.ceil(4 * Math.min(1, (2 * tall) / wide));
     const across = count === 1 ? 1 : count <= 16 ? few : count <= 24 ? 6 : 8, name = count === 1 && !isBeside ? 0 : 16;
-    const most = count === 1 ? data.size - 120 : data.size, gap = count === 1 ? 0 : 8;
-    const scale = (Math.min(most, width) / across - gap) / Math.max(tall, wide);
+    const size = count === 1 ? data.size - 120 : data.size, gap = count === 1 ? 0 : 8;
+    const scale = (Math.min(size, width) / across - gap) / Math.max(tall, wide);
     this.sheet = { count, isBeside, across, name, w: wide * scale, h: tall * scale };
-    return Math.ceil(count / across) * (tall * scale + 8 + name) + BAR;
+    return Math.ceil(count / across) * (tall * scale + 8 + name) + BAR_HEIGHT;
   }
 
-  sheetPlace(picture) {
+  pictureBox(picture) {
     const { across, name, w, h } = this.sheet;
     return { x: (picture % across) * (w + 8), y: Math.floor(picture / across) * (h + 8 + name) + name, w, h };
   }
 
-  placed(grid, picture, place) { return this.data.flat ? grid.at(picture, place) : grid.at(place, picture); }
+  valueAt(grid, picture, position) { return this.data.flat ? grid.at(picture, position) : grid.at(position, picture); }
 
-  picturesOf(grid, number = (picture, place) => this.placed(grid, picture, place)) {
+  picturesOf(grid, number = (picture, position) => this.valueAt(grid, picture, position)) {
     const [height, width] = this.data.grid;
     return Array.from({ length: this.sheet.count }, (_, picture) => {
       const canvas = create("canvas", { width, height });
-      putPixels(canvas, arrayOf(Uint32Array, height * width, (place) => grid.shade(number(picture, place))));
+      putPixels(canvas, arrayOf(Uint32Array, height * width, (position) => grid.pixel(number(picture, position))));
       return canvas;
     });
   }
 
-  sheetName(picture) {
+  pictureName(picture) {
     const { data, grid, sheet, pen } = this, side = data.flat ? 0 : 1, label = (data.flat ? data.rows : data.columns)[picture];
-    const beside = sheet.isBeside ? `  ∅ ${inCell(this.placed(grid, picture, data.grid[0] * data.grid[1]))}` : "", whole = `${data.names[side].replace(/s$/, "")} ${label}${beside}`;
+    const beside = sheet.isBeside ? `  ∅ ${inCell(this.valueAt(grid, picture, data.grid[0] * data.grid[1]))}` : "", name = `${data.names[side].replace(/s$/, "")} ${label}${beside}`;
     pen.font = `${Math.max(12, this.least)}px ${this.font}`;
-    return data.flat || pen.measureText(whole).width > sheet.w ? `${label}${beside}` : whole;
+    return data.flat || pen.measureText(name).width > sheet.w ? `${label}${beside}` : name;
   }
 
   // Products add up picture by picture, numbers that change fade into each other, others come from above.
@@ -478,42 +483,42 @@ export class MovingStep extends Film {
     const { data, grid, before, factors: [left, right], pen, time } = this, [tall, wide] = data.grid, { count, name } = this.sheet;
     if (this.drawn !== grid) {
       this.drawn = grid;
-      [this.pictures, this.earlier] = [grid, before?.n === grid.n ? before : null].map((one) => one && this.picturesOf(one));
+      [this.pictures, this.earlier] = [grid, before?.n === grid.n ? before : null].map((matrix) => matrix && this.picturesOf(matrix));
     }
-    const below = this.over, added = data.flat && left && time < 1 ? Math.floor(part(time, 0, 0.95) * left.m) : null;
-    const sum = (picture, place) => { let all = 0; for (let inner = 0; inner < added; inner++) all += left.at(picture, inner) * right.at(inner, place); return all; };
-    const pictures = added === null ? this.pictures : this.picturesOf(grid, sum), fades = this.earlier && time < 1, come = fades ? part(time, 0.1, 0.9) : 1;
+    const below = this.over, added = data.flat && left && time < 1 ? Math.floor(eased(time, 0, 0.95) * left.m) : null;
+    const sum = (picture, position) => { let total = 0; for (let inner = 0; inner < added; inner++) total += left.at(picture, inner) * right.at(inner, position); return total; };
+    const pictures = added === null ? this.pictures : this.picturesOf(grid, sum), fades = this.earlier && time < 1, opacity = fades ? eased(time, 0.1, 0.9) : 1;
     for (let picture = 0; picture < count; picture++) {
-      const at = this.sheetPlace(picture), shown = fades || added !== null ? tall : Math.ceil(tall * clamp(time * 2 - picture / count, 0, 1));
+      const box = this.pictureBox(picture), nRows = fades || added !== null ? tall : Math.ceil(tall * clamp(time * 2 - picture / count, 0, 1));
       pen.imageSmoothingEnabled = Boolean(data.glow);
-      if (below) pen.drawImage(below, at.x, at.y, at.w, at.h);
+      if (below) pen.drawImage(below, box.x, box.y, box.w, box.h);
       pen.imageSmoothingEnabled = false;
-      for (const [one, alpha] of [[fades && this.earlier, 1 - come], [shown && !(data.ink && below) && pictures, come]]) {
+      for (const [layer, alpha] of [[fades && this.earlier, 1 - opacity], [nRows && !(data.ink && below) && pictures, opacity]]) {
         pen.globalAlpha = alpha;
-        if (one) pen.drawImage(one[picture], 0, 0, wide, shown, at.x, at.y, at.w, (at.h * shown) / tall);
+        if (layer) pen.drawImage(layer[picture], 0, 0, wide, nRows, box.x, box.y, box.w, (box.h * nRows) / tall);
       }
       pen.globalAlpha = 1;
-      if (name) this.write(this.sheetName(picture), at.x, at.y - 8, { room: at.w });
-      [pen.lineWidth, pen.strokeStyle] = [1, "rgba(128,128,128,0.5)"];
-      pen.strokeRect(at.x, at.y, at.w, at.h);
+      if (name) this.write(this.pictureName(picture), box.x, box.y - 8, { room: box.w });
+      [pen.lineWidth, pen.strokeStyle] = [1, EDGES];
+      pen.strokeRect(box.x, box.y, box.w, box.h);
       const marked = this.cell?.[data.flat ? 1 : 0] ?? (data.flat ? data.column : data.query);
-      if (marked !== null && marked < tall * wide) this.frame(at, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, data.flat || !data.isQuery ? MARK.key : MARK.query);
+      if (marked !== null && marked < tall * wide) this.drawFrame(box, { n: tall, m: wide }, Math.floor(marked / wide), marked % wide, data.flat || !data.isQuery ? FRAME_COLOURS.key : FRAME_COLOURS.query);
     }
-    if (added !== null) this.write(`${added} of ${left.m} products are added`, 230, this.height - BAR + 28);
+    if (added !== null) this.write(`${added} of ${left.m} products are added`, 230, this.height - BAR_HEIGHT + 28);
   }
 
   // The colours, from the lowest to the highest number.
   drawBar(y) {
-    const { grid, pen, data } = this, x = data.grid ? 0 : this.at.x, width = Math.min(220, this.width - x - 60);
+    const { grid, pen, data } = this, x = data.grid ? 0 : this.area.x, width = Math.min(220, this.width - x - 60);
     if (data.ink || grid.isEmpty || width < 60) return;
-    pen.drawImage(grid.scale, x, y, width, 8);
+    pen.drawImage(grid.rampPicture, x, y, width, 8);
     this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16);
     this.write(minus(`${grid.isCut ? "≥ " : ""}${+grid.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
     if (grid.uniform && grid.uniform < 0.8 * grid.high) {
-      const at = x + (width * grid.uniform) / grid.high;
+      const tick = x + (width * grid.uniform) / grid.high;
       pen.fillStyle = this.ink;
-      pen.fillRect(at, y - 2, 1.5, 12);
-      if (at > x + 24) this.write(`1/${data.n_keys || data.whole[1]}`, at, y + 16, { align: "center" });
+      pen.fillRect(tick, y - 2, 1.5, 12);
+      if (tick > x + 24) this.write(`1/${data.n_keys || data.whole[1]}`, tick, y + 16, { align: "center" });
     }
   }
 
@@ -523,53 +528,53 @@ export class MovingStep extends Film {
     if (data.grid) {
       const [tall, wide] = data.grid;
       for (let picture = 0; picture < this.sheet.count; picture++) {
-        const at = this.sheetPlace(picture), [i, j] = [Math.floor(((y - at.y) / at.h) * tall), Math.floor(((x - at.x) / at.w) * wide)];
+        const box = this.pictureBox(picture), [i, j] = [Math.floor(((y - box.y) / box.h) * tall), Math.floor(((x - box.x) / box.w) * wide)];
         if (i >= 0 && i < tall && j >= 0 && j < wide) return data.flat ? [picture, i * wide + j] : [i * wide + j, picture];
       }
       return null;
     }
-    const row = Math.floor(((y - this.at.y) / this.at.h) * grid.n), column = Math.floor(((x - this.at.x) / this.at.w) * grid.m);
+    const row = Math.floor(((y - this.area.y) / this.area.h) * grid.n), column = Math.floor(((x - this.area.x) / this.area.w) * grid.m);
     return row >= 0 && row < grid.n && column >= 0 && column < grid.m ? [row, column] : null;
   }
 
-  // The row and the column that are looked at, or else those whose numbers move first.
-  lit() { return [this.cell?.[0] ?? this.row, this.cell?.[1] ?? this.column]; }
+  // The row and the column that are pointed at, or else those whose numbers move first.
+  litCell() { return [this.cell?.[0] ?? this.row, this.cell?.[1] ?? this.column]; }
 
-  look(cell) {
+  pointAt(cell) {
     if (this.playing || !this.grid) return;
     if (!cell) return this.pointed.leave();
-    this.pointed.look(cell.map((at, side) => [this.data.names[side], at * this.perPlace(side)]));
+    this.pointed.look(cell.map((index, side) => [this.data.names[side], index * this.positionsPer(side)]));
   }
 
   // Positions of an axis that one row or column stands for.
-  perPlace(side) { return Math.ceil(this.data.whole[side] / this.data.shape[side]); }
+  positionsPer(side) { return Math.ceil(this.data.whole[side] / this.data.shape[side]); }
 
   light(places) {
     if (this.playing || !this.grid) return;
     const { data, grid } = this, ofKeys = ["key", "value"].includes(data.role);
     const cell = data.names.map((name, side) => {
-      const at = placeOn(places, name, side === 1 || ofKeys);
-      return at === null || at >= data.whole[side] ? null : Math.floor(at / this.perPlace(side));
+      const position = placeOn(places, name, side === 1 || ofKeys);
+      return position === null || position >= data.whole[side] ? null : Math.floor(position / this.positionsPer(side));
     });
     if (String(cell) === String(this.cell ?? [null, null])) return;
-    this.cell = cell.some((at) => at !== null) ? cell : null;
+    this.cell = cell.some((index) => index !== null) ? cell : null;
     this.redraw();
     if (cell.includes(null) || places.length < 2) return void (this.line.textContent = "");
-    const value = grid.at(...cell), about = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
+    const value = grid.at(...cell), prefix = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
     const nothing = grid.isEmpty ? "still hidden" : data.role === "scores" ? "−∞" : "nothing";
-    const number = Number.isNaN(value) ? nothing : about + minus(`${+value.toPrecision(3)}`);
+    const number = Number.isNaN(value) ? nothing : prefix + minus(`${+value.toPrecision(3)}`);
     this.line.textContent = `${data.rows[cell[0]]} → ${data.columns[cell[1]]}: ${number}`;
   }
 
-  cross(at) {
+  drawCross(area) {
     const [row, column] = this.cell;
-    if (row !== null) this.frame(at, this.grid, row, null, MARK.query);
-    if (column !== null) this.frame(at, this.grid, null, column, MARK.key);
+    if (row !== null) this.drawFrame(area, this.grid, row, null, FRAME_COLOURS.query);
+    if (column !== null) this.drawFrame(area, this.grid, null, column, FRAME_COLOURS.key);
   }
 
-  take(cell) {
+  chooseCell(cell) {
     if (!cell) return;
-    this.choose?.(...cell.map((at, side) => at * this.perPlace(side)));
-    if (this.factors.length && !this.data.grid && !this.places.stays) { [this.row, this.column] = cell; this.play(); }
+    this.choose?.(...cell.map((index, side) => index * this.positionsPer(side)));
+    if (this.factors.length && !this.data.grid && !this.layouts.stays) { [this.row, this.column] = cell; this.play(); }
   }
 }

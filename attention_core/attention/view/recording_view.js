@@ -5,7 +5,7 @@ import { pixelOf, placeOn, putPixels, set } from "./prelude.js";
 import { TokenView } from "./token_view.js";
 import { PackedHead, UNCHANGED } from "./packed_heads.js";
 import { CLEARNESS } from "./colours.js";
-import { colouring, MASK, MatrixView, mostOf, RAMPS, thumbnail } from "./matrix_view.js";
+import { drawThumbnail, MASK, MatrixView, maxOf, RAMPS, weightColouring } from "./matrix_view.js";
 import { StepsView } from "./steps_view.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -197,7 +197,7 @@ class RecordingView {
     for (let at = 0, began = performance.now(); at < heads.length; at++) {
       await heads[at].load();
       if (this.painting !== isNow) return;
-      thumbnail(heads[at].canvas, heads[at]);
+      drawThumbnail(heads[at].canvas, heads[at]);
       if (performance.now() - began > 30) {
         await new Promise((resolve) => setTimeout(resolve));
         began = performance.now();
@@ -233,9 +233,9 @@ class RecordingView {
     const cell = (row, column) => (rows[0] + row) * head.m + columns[0] + column;
     let most = 0;
     for (let row = rows[0]; row < rows[1]; row++) {
-      most = Math.max(most, mostOf(all.subarray(row * head.m + columns[0], row * head.m + columns[1])));
+      most = Math.max(most, maxOf(all.subarray(row * head.m + columns[0], row * head.m + columns[1])));
     }
-    const colour = colouring(most, head.m);
+    const colour = weightColouring(most, head.m);
     return new MatrixView(figure, {
       rows: rows[1] - rows[0], columns: width, side: n > 1 ? 220 : 340, row: this.query - rows[0],
       axes: [[axes[0].name, rows[0]], [axes[1].name, columns[0]]],
@@ -284,7 +284,7 @@ class RecordingView {
     this.stamp = (this.stamp ?? 0) + 1;
     this.tokenView.adopt({
       queries: axes[0].pieces.slice(...rows), keys: own && isWhole ? null : axes[1].pieces.slice(...columns),
-      names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), matrix, high: mostOf(matrix), active: query - rows[0],
+      names: [`Queries, ${axes[0].name}`, `Keys, ${axes[1].name}`], axes: axes.map((axis) => axis.name), matrix, high: maxOf(matrix), active: query - rows[0],
       start: [rows[0], columns[0]], outside: beyond ? outside : null, uniform: 1 / head.m,
       percent: head.trace.softmax, stamp: this.stamp, barring: this.barring.getAttribute("aria-pressed") === "true",
       barred: this.changes.barred.get(head.trace.keys),
@@ -339,7 +339,7 @@ class RecordingView {
   patchMap(title, axis, weights, own, isOfKeys) {
     const figure = make(this.patches, "figure"), { picture } = this.data, [down, across] = axis.grid, { before } = axis;
     make(figure, "figcaption", "", title);
-    const high = Math.max(mostOf(weights.subarray(before, before + down * across)), 4 / weights.length);
+    const high = Math.max(maxOf(weights.subarray(before, before + down * across)), 4 / weights.length);
     const at = (row, column) => before + row * across + column;
     const view = new MatrixView(figure, {
       rows: down, columns: across, name: title, side: 260,
@@ -361,7 +361,7 @@ class RecordingView {
     const chosen = own ? this.query - before : -1;
     if (chosen >= 0) {
       view.line.hidden = false;
-      view.place(view.line, Math.floor(chosen / across), chosen % across);
+      view.moveTo(view.line, Math.floor(chosen / across), chosen % across);
     }
   }
 }

@@ -1,4 +1,4 @@
-"""Edits as values, and what they mean in a trace: weights, context, summary, tiles, atlas, page, files, code, words."""
+"""Edits as values, and their effect on a trace: weights, context, summary, tiles, atlas, page, files, code, texts."""
 
 import io
 import json
@@ -47,27 +47,27 @@ from tests.support.shown_code import check as check_code
 from tests.support.traces import N_HEADS, make_trace, random_trace
 
 RUN = HeadRef("bert-tiny", "the cat sat", 2, 1)
-BLIND = torch.rand(11, 13, generator=torch.Generator().manual_seed(2)) > 0.3
-BLIND[4] = False
+MASK = torch.rand(11, 13, generator=torch.Generator().manual_seed(2)) > 0.3
+MASK[4] = False  # query 4 sees no key
 PADDING = (torch.arange(13) < 9).expand(11, 13)
 BIAS = torch.randn(2, 11, 13, generator=torch.Generator().manual_seed(3))
-LAYERS = {
+LAYER_OPTIONS = {
     "plain": {},
-    "masked": {"mask": BLIND},
+    "masked": {"mask": MASK},
     "padded": {"mask": PADDING},
     "causal": {"is_causal": True},
     "bias": {"bias": BIAS},
     "sinks": {"sinks": BIAS[:, :, 0]},
-    "sinks and a mask": {"sinks": BIAS[:, :, 0], "mask": BLIND},
+    "sinks and a mask": {"sinks": BIAS[:, :, 0], "mask": MASK},
     "without softmax": {"has_softmax": False, "mask": PADDING},
 }
-EVERY = {
+EDIT_CASES = {
     "block keys": (BlockKeys((0, 5)),),
     "block keys of a head": (BlockKeys((3,), head=1),),
     "block edge": (BlockEdge(9, 2, head=1),),
     "set score": (SetScore(9, 2, 1.5, head=1), SetScore(9, 2, 2.5, head=1)),
     "set weights": (SetWeights(9, ((2, 0.3), (6, 0.0))), SetWeights(9, ((7, 0.25),), head=1)),
-    "set the whole of a row": (SetWeights(9, ((2, 0.5), (7, 0.5)), head=1),),
+    "set a row": (SetWeights(9, ((2, 0.5), (7, 0.5)), head=1),),
     "set a weight beside the softmax": (SetWeights(9, ((2, 0.8),), head=1, renormalised=False),),
     "uniform": UNIFORM,
     "permuted": (PermuteKeys(3), SetScore(9, 2, 1.5)),
@@ -86,20 +86,16 @@ EVERY = {
 }
 
 
-def layer(name):
-    trace = make_trace(**LAYERS[name])
+def trace_of_layer(layer):
+    """Return a trace whose query 9, of most edits, may attend to keys 2 and 7."""
+    trace = make_trace(**LAYER_OPTIONS[layer])
     if trace.mask is not None:
         trace.mask[9, [2, 7]] = True
     return trace
 
 
-def edits_for(name, trace):
-    """Return edits with what they take from another run, as much alike as a trace can be."""
-    return with_runs(EVERY[name], lambda run: trace.replace((Temperature(2.0),)))
-
-
-def dense(trace, head):
-    """Return the weights of a head cell by cell, in float64; the sink is a key of its own."""
+def plain_weights(trace, head):
+    """Return the edited weights of a head, recomputed cell by cell in float64, with a sink as one more key."""
     scores = trace.score(trace.query[head].double(), trace.key[head].double())
     scores = scores * (3**0.5 if NoScale() in trace.edits else 1)
     scores = scores if trace.bias is None else scores + trace.bias[head].double()
@@ -110,12 +106,12 @@ def dense(trace, head):
         scores = torch.cat((scores, trace.sinks[head].double()[:, None]), 1)
         allowed = torch.cat((allowed, torch.ones(len(allowed), 1, dtype=torch.bool)), 1)
         orders = [torch.cat((order, torch.tensor([13]))) for order in orders]
-        factors = [edit for edit in trace.edits if isinstance(edit, Temperature | Uniform)]
-        if any(isinstance(edit, Uniform) and edit.head in (None, head) for edit in factors):
+        scalings = [edit for edit in trace.edits if isinstance(edit, Temperature | Uniform)]  # which leave sinks alone
+        if any(isinstance(edit, Uniform) and edit.head in (None, head) for edit in scalings):
             scores[:, :-1] = 0
-        for edit in factors:
+        for edit in scalings:
             scores[:, :-1] /= edit.temperature if isinstance(edit, Temperature) else 1
-        edits = [edit for edit in trace.edits if edit not in factors]
+        edits = [edit for edit in trace.edits if edit not in scalings]
         edits = [_with_sink(edit, trace, head) if isinstance(edit, PatternFrom) else edit for edit in edits]
         return weights_of(head, scores, allowed, edits, True, *(orders or [None]))[:, :-1]
     return weights_of(head, scores, allowed, trace.edits, trace.has_softmax, *(orders or [None]))
@@ -126,60 +122,59 @@ def _with_sink(edit, trace, head):
 
 
 def cases():
-    return [pytest.param(name, edit, id=f"{name}, {edit}") for name in LAYERS for edit in EVERY]
+    return [pytest.param(layer, case, id=f"{layer}, {case}") for layer in LAYER_OPTIONS for case in EDIT_CASES]
 
 
-def edited(name, edit):
-    """Return the edited trace, or None where the layer has a reason to refuse it, which is told."""
-    trace = layer(name)
-    edits = edits_for(edit, trace)
-    refused = edit == "permuted" and name in ("masked", "causal", "sinks and a mask")
-    if refused:
+def edited_trace(layer, case):
+    """Return the trace of a layer with the edits of a case, or None if it must refuse them and does."""
+    trace = trace_of_layer(layer)
+    edits = with_runs(EDIT_CASES[case], lambda run: trace.replace((Temperature(2.0),)))  # the other run is similar
+    if case == "permuted" and layer in ("masked", "causal", "sinks and a mask"):
         with pytest.raises(EditError, match="do not all see the same keys, as in causal attention"):
             trace.replace(edits)
         return None
     return trace.replace(edits)
 
 
-@pytest.mark.parametrize(("name", "edit"), cases())
-def test_weights_context_tiles_and_summary_are_those_of_a_plain_recomputation(name, edit):
-    trace = edited(name, edit)
+@pytest.mark.parametrize(("layer", "case"), cases())
+def test_weights_context_tiles_and_summary_are_those_of_a_plain_recomputation(layer, case):
+    trace = edited_trace(layer, case)
     if trace is None:
         return
     for head in range(N_HEADS):
-        weights = dense(trace, head)
-        if edit == "pattern from" and head == 1 and trace.has_softmax:  # a key is blocked in it too
+        weights = plain_weights(trace, head)
+        if case == "pattern from" and head == 1 and trace.has_softmax:  # the case blocks key 5 too
             weights[:, 5] = 0
             if trace.sinks is None:
                 weights = weights / weights.sum(1, keepdim=True).clip(min=1e-30)
             else:
                 return
-        own = trace.weights(head)
-        assert_close(own.double(), weights, rtol=0, atol=1e-5 * float(weights.abs().max()))
-        assert_close(trace.weights(head, [9, 0], torch.tensor([2, 7, 5])), own[[9, 0]][:, [2, 7, 5]])
+        actual = trace.weights(head)
+        assert_close(actual.double(), weights, rtol=0, atol=1e-5 * float(weights.abs().max()))
+        assert_close(trace.weights(head, [9, 0], torch.tensor([2, 7, 5])), actual[[9, 0]][:, [2, 7, 5]])
         context = weights @ trace.value[head].double()
-        for one in trace.edits:
-            if isinstance(one, DropHead) and one.head == head:
-                context[slice(None) if one.query is None else one.query] = 0
-            if isinstance(one, OwnEdit) and one.head in (None, head):
-                one.plain_context(context)
+        for edit in trace.edits:
+            if isinstance(edit, DropHead) and edit.head == head:
+                context[slice(None) if edit.query is None else edit.query] = 0
+            if isinstance(edit, OwnEdit) and edit.head in (None, head):
+                edit.plain_context(context)
         if head == 1 and isinstance(trace.edits[0], OutputFrom):
             context = trace.edits[0].output.double()
         assert_close(trace.context(head).double(), context, rtol=0, atol=1e-5 * max(float(context.abs().max()), 1e-9))
         assert_close(trace.summary(head).received.double(), weights.mean(0), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "edit"), cases())
-def test_lines_of_code_compute_what_is_edited(name, edit):
-    trace = edited(name, edit)
+@pytest.mark.parametrize(("layer", "case"), cases())
+def test_lines_of_code_compute_what_is_edited(layer, case):
+    trace = edited_trace(layer, case)
     if trace is not None:
         check_code(trace)
 
 
-@pytest.mark.parametrize("edit", EVERY)
-def test_scripts_files_tables_pages_and_the_atlas_obey(edit):
-    for name in ("plain", "masked"):
-        trace = edited(name, edit)
+@pytest.mark.parametrize("case", EDIT_CASES)
+def test_scripts_files_tables_pages_and_the_atlas_obey(case):
+    for layer in ("plain", "masked"):
+        trace = edited_trace(layer, case)
         if trace is None:
             continue
         check_script(trace)
@@ -207,44 +202,43 @@ def test_scripts_files_tables_pages_and_the_atlas_obey(edit):
 def test_a_weight_is_the_score_log_p_by_1_minus_p_plus_the_log_sum_exp_of_the_others(p, seed, n, size):
     generator = torch.Generator().manual_seed(seed)
     query, key, value = (size * torch.randn(1, 1, m, 4, generator=generator).double() for m in (3, n, n))
-    found = attend(query, key, value, edits=(SetWeights(1, ((n - 1, p),)),), with_weights=True)
+    attended = attend(query, key, value, edits=(SetWeights(1, ((n - 1, p),)),), with_weights=True)
     before = ScaledDot()(query, key)[0, 0]
     weights = before.softmax(-1)
     weights[1, :-1] *= (1 - p) / weights[1, :-1].sum()
     weights[1, -1] = p
-    assert_close(found.weights[0, 0], weights, rtol=1e-9, atol=1e-12)
-    assert_close(found.context[0, 0], weights @ value[0, 0], rtol=1e-9, atol=1e-9)
+    assert_close(attended.weights[0, 0], weights, rtol=1e-9, atol=1e-12)
+    assert_close(attended.context[0, 0], weights @ value[0, 0], rtol=1e-9, atol=1e-9)
 
 
 def test_rows_that_no_edit_changes_stay_as_the_fused_kernel_has_them():
     query, key, value = torch.randn(3, 2, 4, 300, 16).unbind(0)
     plain = attend(query, key, value, with_normaliser=True)
     edits = (SetScore(7, 9, 4.0, head=1), BlockEdge(20, 2), SetWeights(280, ((5, 0.5),), head=3), DropHead(2))
-    found = attend(query, key, value, edits=edits, with_normaliser=True)
-    changed = (found.context != plain.context).any(-1)
-    assert sorted(map(tuple, changed[0].nonzero().tolist())) == sorted(
-        {(1, 7), (3, 280), *((head, 20) for head in range(4)), *((2, row) for row in range(300))}
-    )
+    attended = attend(query, key, value, edits=edits, with_normaliser=True)
+    changed = (attended.context != plain.context).any(-1)
+    rows = {(1, 7), (3, 280), *((head, 20) for head in range(4)), *((2, row) for row in range(300))}
+    assert {tuple(row) for row in changed[0].nonzero().tolist()} == rows
     assert torch.equal(changed[0], changed[1])
     expected = ScaledDot()(query, key)
     expected[:, 1, 7, 9], expected[:, :, 20, 2] = 4.0, -torch.inf
-    assert_close(found.log_normaliser[:, :3], expected.logsumexp(-1)[:, :3], rtol=1e-5, atol=1e-5)
+    assert_close(attended.log_normaliser[:, :3], expected.logsumexp(-1)[:, :3], rtol=1e-5, atol=1e-5)
 
 
 def test_the_order_in_which_edits_come_does_not_matter():
     trace = make_trace()
-    edits = EVERY["several"]
+    edits = EDIT_CASES["several"]
     assert_close(trace.replace(edits).weights(1), trace.replace(edits[::-1]).weights(1), rtol=0, atol=0)
 
 
 def test_one_edit_can_be_taken_away_again():
     trace = make_trace()
     first, second = SetWeights(9, ((2, 0.5),)), SetWeights(9, ((3, 0.2),))
-    both = trace.replace((first, second))
-    assert both.weights(0)[9, [2, 3]].tolist() == pytest.approx([0.5, 0.2])
-    alone = trace.replace(tuple(edit for edit in both.edits if edit != second))
-    assert torch.equal(alone.weights(0), trace.replace((first,)).weights(0))
-    assert torch.equal(alone.replace(()).weights(0), trace.weights(0))
+    with_two = trace.replace((first, second))
+    assert with_two.weights(0)[9, [2, 3]].tolist() == pytest.approx([0.5, 0.2])
+    without_second = trace.replace(tuple(edit for edit in with_two.edits if edit != second))
+    assert torch.equal(without_second.weights(0), trace.replace((first,)).weights(0))
+    assert torch.equal(without_second.replace(()).weights(0), trace.weights(0))
 
 
 def test_a_permutation_is_one_for_all_queries_of_a_head_and_stays_among_the_keys_that_are_seen():
@@ -265,7 +259,7 @@ def test_two_permutations_of_a_head_are_shown_in_the_order_in_which_they_were_ap
     assert_close(twice.scores(0), trace.scores(0)[:, order])
 
 
-REFUSED = {
+IMPOSSIBLE_EDITS = {
     "query must be from 0 to 10, got 11": SetScore(11, 0, 1.0),
     "key must be from 0 to 12, got 13": BlockEdge(0, 13),
     "blocked keys must be from 0 to 12, got 40": BlockKeys((40,)),
@@ -279,30 +273,31 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("reason", REFUSED)
+@pytest.mark.parametrize("reason", IMPOSSIBLE_EDITS)
 def test_what_cannot_be_is_refused_alike_everywhere(reason):
     trace = make_trace()
+    edits, vectors = (IMPOSSIBLE_EDITS[reason],), (trace.query[None], trace.key[None], trace.value[None])
     for call in (
-        lambda: trace.replace((REFUSED[reason],)),
-        lambda: attend(trace.query[None], trace.key[None], trace.value[None], edits=(REFUSED[reason],)),
-        lambda: attend(trace.query[None], trace.key[None], trace.value[None], edits=[REFUSED[reason]], score=Dot()),
+        lambda: trace.replace(edits),
+        lambda: attend(*vectors, edits=edits),
+        lambda: attend(*vectors, edits=[*edits], score=Dot()),
     ):
         with pytest.raises(EditError, match=reason):
             call()
 
 
 def test_a_row_with_nothing_left_says_so():
-    trace = make_trace(mask=BLIND)
+    trace = make_trace(mask=MASK)
     with pytest.raises(EditError, match="may not look at"):
         trace.replace((SetWeights(4, ((0, 0.5),)),))
-    others = tuple(key for key in range(13) if key != 3)
+    all_but_3 = tuple(key for key in range(13) if key != 3)
     with pytest.raises(EditError, match="nothing is left in the row of query 5"):
-        make_trace().replace((SetWeights(5, ((3, 0.4),)), BlockKeys(others)))
+        make_trace().replace((SetWeights(5, ((3, 0.4),)), BlockKeys(all_but_3)))
     with pytest.raises(EditError, match=r"sum to 1 at most, got 1\.2"):
         make_trace().replace((SetWeights(5, ((3, 0.6),)), SetWeights(5, ((4, 0.6),), head=1)))
-    blind = make_trace().replace((*(BlockEdge(5, key) for key in range(13)),))
-    assert blind.blind_queries == [5]
-    assert not blind.context(0)[5].any()
+    trace = make_trace().replace((*(BlockEdge(5, key) for key in range(13)),))
+    assert trace.blind_queries == [5]
+    assert not trace.context(0)[5].any()
     with pytest.raises(EditError, match="no scale"):
         make_trace(score=Dot()).replace((NoScale(),))
     with pytest.raises(EditError, match="above 0"):
@@ -311,11 +306,11 @@ def test_a_row_with_nothing_left_says_so():
         make_trace().replace((OutputFrom(0, RUN, torch.zeros(11, 4)),)).context(0)
 
 
-@pytest.mark.parametrize("edit", [edit for edit in EVERY if not isinstance(EVERY[edit][0], OwnEdit)])
-def test_a_link_holds_them_as_plain_values(edit):
-    plain = json.loads(json.dumps([one.to_json_value() for one in EVERY[edit]]))
-    assert edits_from_json(plain) == EVERY[edit]
-    assert {one["edit"] for one in plain} <= set(EDITS)
+@pytest.mark.parametrize("case", [case for case, edits in EDIT_CASES.items() if not isinstance(edits[0], OwnEdit)])
+def test_a_link_holds_them_as_plain_values(case):
+    plain = json.loads(json.dumps([edit.to_json_value() for edit in EDIT_CASES[case]]))
+    assert edits_from_json(plain) == EDIT_CASES[case]
+    assert {value["edit"] for value in plain} <= set(EDITS)
 
 
 @pytest.mark.parametrize(
@@ -345,20 +340,23 @@ def test_a_link_that_holds_anything_else_is_refused_with_the_reason(plain, reaso
 
 
 def test_they_say_what_they_do():
-    words, queries = ["the", "animal", "was", "tired"], ["it", "slept"]
+    queries, keys = ["it", "slept"], ["the", "animal", "was", "tired"]
     edits = (
-        *(BlockKeys((1,), head=2), BlockEdge(0, 1), SetScore(0, 3, 2.5), SetWeights(1, ((1, 0.5), (3, 0.25)), head=0)),
-        *(
-            SetWeights(9, ((9, 1.5),), renormalised=False),
-            Uniform(),
-            PermuteKeys(4, head=1),
-            Temperature(0.5),
-            NoScale(),
-        ),
-        *(DropHead(2), PatternFrom(0, RUN), OutputFrom(0, RUN)),
+        BlockKeys((1,), head=2),
+        BlockEdge(0, 1),
+        SetScore(0, 3, 2.5),
+        SetWeights(1, ((1, 0.5), (3, 0.25)), head=0),
+        SetWeights(9, ((9, 1.5),), renormalised=False),
+        Uniform(),
+        PermuteKeys(4, head=1),
+        Temperature(0.5),
+        NoScale(),
+        DropHead(2),
+        PatternFrom(0, RUN),
+        OutputFrom(0, RUN),
     )
     assert {type(edit) for edit in edits} == set(EDITS.values())
-    assert [edit.describe(queries, words) for edit in edits] == [
+    assert [edit.describe(queries, keys) for edit in edits] == [
         "it no longer looks at animal (head 3)",
         "it no longer looks at animal",
         "it scores tired 2.5",
@@ -375,7 +373,7 @@ def test_they_say_what_they_do():
 
 
 @pytest.mark.parametrize(
-    ("edit", "says"),
+    ("edit", "description"),
     [
         (SetWeights(0, ((0, 0.0),)), "it gives a a weight of 0; the others share the rest"),
         (
@@ -393,12 +391,12 @@ def test_they_say_what_they_do():
         (BlockKeys(()), "it looks as before"),
     ],
 )
-def test_they_say_what_becomes_of_the_other_keys(edit, says):
-    assert edit.describe(["it"], ["a", "b", "c"]) == says
+def test_they_say_what_becomes_of_the_other_keys(edit, description):
+    assert edit.describe(["it"], ["a", "b", "c"]) == description
 
 
 @pytest.mark.parametrize(
-    ("edit", "has_softmax", "says"),
+    ("edit", "has_softmax", "description"),
     [
         (SetWeights(1, ((0, 0.5),)), True, "it gives a a weight of 0.5; the others share the rest"),
         (SetWeights(1, ((0, 0.5),)), False, "it gives a a weight of 0.5, and the other weights stay"),
@@ -408,19 +406,19 @@ def test_they_say_what_becomes_of_the_other_keys(edit, says):
         (Uniform(), False, "all its scores are 0, and so are its weights"),
     ],
 )
-def test_they_say_what_they_do_in_this_attention(edit, has_softmax, says):
-    """The first query sees one key alone."""
+def test_they_say_what_they_do_in_this_attention(edit, has_softmax, description):
+    """In causal attention, where the first query sees one key."""
     shape = (1, 2, 3)
     attention = random_trace(shape, shape, shape, is_causal=True, has_softmax=has_softmax, edits=(edit,))
-    assert edit.describe(["the", "it"], ["a", "b"], attention) == says
+    assert edit.describe(["the", "it"], ["a", "b"], attention) == description
     row = attention.weights(0, [1])[0]
     if isinstance(edit, Uniform):
-        assert (row == 0).all() == ("are its weights" in says)
-    elif "stay" in says:
+        assert (row == 0).all() == ("are its weights" in description)
+    elif "stay" in description:
         assert row[1] == attention.replace(()).weights(0, [1])[0, 1]
 
 
-def test_a_formula_of_a_cell_says_no_way_that_an_edit_has_left():
+def test_a_formula_of_a_cell_is_the_number_that_an_edit_set():
     trace = make_trace().replace((SetScore(9, 2, 1.5), SetWeights(8, ((2, 0.75),), renormalised=False)))
     scaled, weights = (step_of(trace, name) for name in ("scaled", "weights"))
     assert cell_formula(trace, scaled, 1, 9, 2) == "S'_{10,3} = 1.5"

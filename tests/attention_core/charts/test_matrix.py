@@ -1,4 +1,4 @@
-"""Matrix charts as specs: positions on the axes, fixed colours, masked cells, small enough to send; pictures; steps."""
+"""The specs of charts of matrices: positions, colours, masked cells, size; of pictures, bars and steps."""
 
 import base64
 import io
@@ -30,21 +30,21 @@ ROWS, COLS = Axis("queries", ["the", "cat", "the"]), Axis("keys", ["a", "b", "b"
 MATRIX = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
 
 
-def find(spec, key):
-    """Return every value of a key, wherever it is in the spec."""
+def find_all(spec, key):
+    """Return all values of a key, at any depth of the spec."""
     if isinstance(spec, dict):
-        found = [spec[key]] if key in spec else []
-        return found + [one for value in spec.values() for one in find(value, key)]
-    return [one for value in spec for one in find(value, key)] if isinstance(spec, list) else []
+        values = [spec[key]] if key in spec else []
+        return values + [value for nested in spec.values() for value in find_all(nested, key)]
+    return [value for nested in spec for value in find_all(nested, key)] if isinstance(spec, list) else []
 
 
 def bar_of(ramp, title=""):
-    """Return the channel of a ramp's colours and colour bar."""
+    """Return the encoding of colour in a ramp's colour bar."""
     return bar_layer(Bar.of(ramp, title, 100)).to_dict()["encoding"]["color"]
 
 
 def large_matrix(n=784, seed=0):
-    """A matrix as rough as attention weights are at their worst: independent noise in every cell."""
+    """Return weights that compress as badly as any: independent noise in every cell."""
     scores = np.random.default_rng(seed).normal(0, 1.5, (n, n))
     weights = np.exp(scores)
     return weights / weights.sum(1, keepdims=True)
@@ -60,9 +60,9 @@ def test_small_matrix_is_drawn_as_cells_at_positions_so_that_repeated_words_stay
     rows = next(iter(spec["datasets"].values()))
     assert len(rows) == 12
     assert {(row["row"], row["col"]) for row in rows} == {(row, col) for row in range(3) for col in range(4)}
-    assert {encoding["field"] for encoding in find(spec, "x")} == {"col"}
-    assert {encoding["field"] for encoding in find(spec, "y")} == {"row"}
-    labels = find(find(spec, "x"), "labelExpr")
+    assert {encoding["field"] for encoding in find_all(spec, "x")} == {"col"}
+    assert {encoding["field"] for encoding in find_all(spec, "y")} == {"row"}
+    labels = find_all(find_all(spec, "x"), "labelExpr")
     assert json.dumps(["a", "b", "b", "a"]) in labels[0]
 
 
@@ -72,24 +72,24 @@ def test_values_in_the_spec_are_the_matrixs():
     assert [row["value"] for row in rows] == pytest.approx(MATRIX.ravel().tolist())
 
 
-@pytest.mark.parametrize("bad", [np.nan, -np.inf])
-def test_masked_cells_are_marked_and_have_no_value(bad):
+@pytest.mark.parametrize("masked", [np.nan, -np.inf])
+def test_masked_cells_are_marked_and_have_no_value(masked):
     matrix = MATRIX.copy()
-    matrix[0, 2] = bad
+    matrix[0, 2] = masked
     spec = matrix_chart(matrix, ROWS, COLS, Role.SCORES).to_dict()
     rows = next(iter(spec["datasets"].values()))
-    masked = [row for row in rows if row["masked"]]
-    assert [(row["row"], row["col"]) for row in masked] == [(0, 2)]
-    assert masked[0]["value"] is None
-    assert any("masked" in json.dumps(condition) for condition in find(spec, "condition"))
+    (row,) = [row for row in rows if row["masked"]]
+    assert (row["row"], row["col"]) == (0, 2)
+    assert row["value"] is None
+    assert any("masked" in json.dumps(condition) for condition in find_all(spec, "condition"))
 
 
 def test_colour_domain_is_fixed_by_the_ramp_and_can_be_shared():
     ramp = Ramp(VIRIDIS, 0.0, 0.9)
     for matrix in (MATRIX, MATRIX / 3):
         spec = matrix_chart(matrix, ROWS, COLS, Role.WEIGHTS, ramp=ramp).to_dict()
-        assert bar_ends(spec) == [0.0, 0.9]
-        assert list(VIRIDIS) in find(spec, "range")
+        assert bar_numbers(spec) == [0.0, 0.9]
+        assert list(VIRIDIS) in find_all(spec, "range")
 
 
 def test_weights_start_at_zero_and_signed_values_lie_around_zero():
@@ -111,19 +111,19 @@ def test_uniform_weight_is_named_on_the_colour_bar_and_visible():
 
 def test_largest_matrix_of_cells_and_smallest_image():
     cells, image = (chart_of(large_matrix(n)).to_dict() for n in (MAX_RECT_SIDE, MAX_RECT_SIDE + 1))
-    assert not find(cells, "url")
-    assert find(image, "url")
+    assert not find_all(cells, "url")
+    assert find_all(image, "url")
 
 
 def bytes_sent(spec) -> int:
     """Return what Streamlit sends: the spec as JSON, its tables as Arrow."""
     tables = [pa.Table.from_pylist(rows) for rows in spec["datasets"].values()]
-    rest = {key: value for key, value in spec.items() if key != "datasets"}
+    without_data = {key: value for key, value in spec.items() if key != "datasets"}
     sink = pa.BufferOutputStream()
     for table in tables:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
-    return sink.getvalue().size + len(json.dumps(rest))
+    return sink.getvalue().size + len(json.dumps(without_data))
 
 
 def test_image_of_784_by_784_is_at_most_600_kb_even_of_noise():
@@ -131,28 +131,27 @@ def test_image_of_784_by_784_is_at_most_600_kb_even_of_noise():
 
 
 def test_image_of_the_digit_models_weights_is_at_most_600_kb_in_fine_colours():
-    from attention_core import load
-
     image = np.zeros((28, 28), np.float32)
     image[5:8, 8:20] = image[5:24, 16:19] = 1
     weights = load("pixel-classifier", "cpu").trace(image).weights(0).numpy()
     spec = chart_of(weights).to_dict()
     assert bytes_sent(spec) <= 600_000
-    assert len(np.unique(decoded(spec).reshape(-1, 4), axis=0)) > 50
+    assert len(np.unique(decode_image(spec).reshape(-1, 4), axis=0)) > 50
 
 
-def decoded(spec, mode="RGBA") -> np.ndarray:
+def decode_image(spec) -> np.ndarray:
+    """Return the pixels of the spec's first image, (height, width, RGBA)."""
     url = next(row["url"] for rows in spec["datasets"].values() for row in rows if "url" in row)
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",")[1]))).convert(mode))
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.split(",")[1]))).convert("RGBA"))
 
 
 def test_image_decodes_to_the_ramps_colours():
     matrix = large_matrix(100)
     ramp = weights_ramp(100, float(matrix.max()))
-    pixels = decoded(chart_of(matrix, ramp=ramp).to_dict())
+    pixels = decode_image(chart_of(matrix, ramp=ramp).to_dict())
     assert pixels.shape == (100, 100, 4)
     expected = ramp.lookup()[np.rint(ramp.position(matrix) * 255).astype(int)]
-    assert np.abs(pixels.astype(int) - expected).max() <= 4  # 255 steps here, 256 there
+    assert np.abs(pixels.astype(int) - expected).max() <= 4  # the image has 255 steps of colour, the ramp 256
 
 
 def vega_colours(scale: dict, values: np.ndarray) -> np.ndarray:
@@ -163,25 +162,25 @@ def vega_colours(scale: dict, values: np.ndarray) -> np.ndarray:
     ends = np.sign([low, high]) * np.abs([low, high]) ** exponent
     share = np.clip((power - ends[0]) / (ends[1] - ends[0]), 0, 1)
     colours = np.array([[int(f"{colour}ff"[i : i + 2], 16) for i in (1, 3, 5, 7)] for colour in scale["range"]])
-    places = share * (len(colours) - 1)
-    return np.stack([np.interp(places, np.arange(len(colours)), colours[:, i]) for i in range(4)], -1)
+    positions = share * (len(colours) - 1)
+    return np.stack([np.interp(positions, np.arange(len(colours)), colours[:, i]) for i in range(4)], -1)
 
 
 @pytest.mark.parametrize("ramp", [weights_ramp(784, 0.3), weights_ramp(4, 0.9), signed_ramp(MATRIX - 0.3)])
 def test_colour_bar_and_image_agree_on_every_value(ramp):
-    """Ramp.position, which paints the image, equals the scale that Vega paints cells and colour bar with."""
+    """The image is painted by Ramp.position, cells and the colour bar by Vega's scale: both give the same colours."""
     values = np.linspace(ramp.low, ramp.high, 101)
     scale = bar_of(ramp)["scale"] | {"domain": [ramp.low, ramp.high], "exponent": ramp.exponent}
     painted = ramp.lookup()[np.rint(ramp.position(values) * 255).astype(int)]
     assert np.abs(vega_colours(scale, values) - painted).max() < 4
 
 
-@pytest.mark.parametrize("bad", [np.nan, -np.inf])
-def test_masked_cells_of_an_image_are_translucent_grey_and_no_other_cell_is(bad):
+@pytest.mark.parametrize("masked", [np.nan, -np.inf])
+def test_masked_cells_of_an_image_are_translucent_grey_and_no_other_cell_is(masked):
     matrix = large_matrix(80)
-    matrix[:, 40:] = bad
+    matrix[:, 40:] = masked
     spec = chart_of(matrix, Role.SCORES).to_dict()
-    pixels = decoded(spec)
+    pixels = decode_image(spec)
     (grey,) = {tuple(pixel) for pixel in pixels[:, 40:].reshape(-1, 4)}
     assert 0 < grey[3] < 128
     assert grey not in {tuple(pixel) for pixel in pixels[:, :40].reshape(-1, 4)}
@@ -190,13 +189,13 @@ def test_masked_cells_of_an_image_are_translucent_grey_and_no_other_cell_is(bad)
 
 def test_image_has_real_axes_that_pan_and_zoom_and_crisp_pixels():
     spec = chart_of(large_matrix(100)).to_dict()
-    assert [0, 100] in find(spec, "domain")
-    assert [100, 0] in find(spec, "domain")
-    assert {"queries", "keys"} <= {title for title in find(spec, "title") if isinstance(title, str)}
-    image = next(mark for mark in find(spec, "mark") if mark["type"] == "image")
+    assert [0, 100] in find_all(spec, "domain")
+    assert [100, 0] in find_all(spec, "domain")
+    assert {"queries", "keys"} <= {title for title in find_all(spec, "title") if isinstance(title, str)}
+    image = next(mark for mark in find_all(spec, "mark") if mark["type"] == "image")
     assert image["smooth"] is False
     assert image["aria"] is False  # else the whole picture is copied into a label
-    assert any(param.get("bind") == "scales" for params in find(spec, "params") for param in params)
+    assert any(param.get("bind") == "scales" for params in find_all(spec, "params") for param in params)
 
 
 def test_tooltip_blocks_of_an_image_carry_mean_and_largest_value():
@@ -222,8 +221,8 @@ def test_rows_of_an_image_are_selected_one_by_one_and_the_marked_one_tells_its_n
 def test_a_tooltip_tells_rows_and_columns_of_one_name_apart(n):
     axis = Axis.numbered("words", n)
     spec = matrix_chart(np.eye(n), axis, axis, Role.WEIGHTS, select="cell").to_dict()
-    titles = [one["title"] for tooltip in find(spec, "tooltip") if isinstance(tooltip, list) for one in tooltip]
-    assert {"words, row", "words, column"} <= {*titles}
+    titles = {field["title"] for fields in find_all(spec, "tooltip") if isinstance(fields, list) for field in fields}
+    assert {"words, row", "words, column"} <= titles
     assert [param["name"] for param in spec["params"]][-1] == "cell"
 
 
@@ -244,8 +243,8 @@ def test_marked_row_is_drawn_in_small_and_large_matrices():
 
 
 def test_numbers_are_written_into_cells_that_have_room_and_stay_readable():
-    assert any(mark["type"] == "text" for mark in find(chart_of(MATRIX).to_dict(), "mark"))
-    assert not any(mark["type"] == "text" for mark in find(chart_of(large_matrix(40)).to_dict(), "mark"))
+    assert any(mark["type"] == "text" for mark in find_all(chart_of(MATRIX).to_dict(), "mark"))
+    assert not any(mark["type"] == "text" for mark in find_all(chart_of(large_matrix(40)).to_dict(), "mark"))
     opaque = chart_of(MATRIX, ramp=Ramp(VIRIDIS, 0.0, 1.0)).to_dict()
     contrast = re.findall(f"#ffffff|{DARK_COLOUR}", json.dumps(opaque))
     assert set(contrast) == {"#ffffff", DARK_COLOUR}
@@ -289,10 +288,10 @@ def test_colour_bar_says_where_values_lie_beyond_its_end():
 
 def test_other_numbers_leave_the_spec_of_a_picture_as_it_is():
     values = np.linspace(-1, 1, 9).reshape(3, 3)
-    charts = [picture(some, signed_ramp(some), title="score") for some in (values, 3 * values)]
-    data, more = (chart.data for chart in charts)
-    assert charts[0].spec == charts[1].spec
-    assert [list(one["bar"]["number"]) for one in (data, more)] == [[-1, 0, 1], [-3, 0, 3]]
+    chart, scaled = (picture(numbers, signed_ramp(numbers), title="score") for numbers in (values, 3 * values))
+    assert chart.spec == scaled.spec
+    assert list(chart.data["bar"]["number"]) == [-1, 0, 1]
+    assert list(scaled.data["bar"]["number"]) == [-3, 0, 3]
 
 
 def test_colour_bar_that_is_not_linear_says_so():
@@ -304,38 +303,37 @@ def test_short_side_of_an_image_is_named_and_the_chosen_row_framed():
     words = Axis("words", [f"word {i}" for i in range(11)])
     chart = matrix_chart(np.ones((11, 192)), words, Axis.numbered("dimensions", 192), Role.QUERY, marked_row=2)
     spec = chart.to_dict()
-    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
-    written = [text for text in re.findall(r">([^<]+)<", drawn) if "word " in text]
-    assert sorted(written) == sorted(words.labels)
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert sorted(text for text in re.findall(r">([^<]+)<", svg) if "word " in text) == sorted(words.labels)
     frame = next(rows for rows in spec["datasets"].values() if set(rows[0]) == {"top", "bottom"})
     assert frame == [{"top": 2, "bottom": 3}]
-    told = next(rows for rows in spec["datasets"].values() if "largest" in rows[0])
-    assert (told[0]["rows"], told[0]["cols"]) == ("word 0", "1 to 5")
+    blocks = next(rows for rows in spec["datasets"].values() if "largest" in rows[0])
+    assert (blocks[0]["rows"], blocks[0]["cols"]) == ("word 0", "1 to 5")
 
 
-VALUES = np.arange(784.0).reshape(28, 28) / 784
-RAMP = weights_ramp(784, 1.0)
+PICTURE = np.arange(784.0).reshape(28, 28) / 784
+PICTURE_RAMP = weights_ramp(784, 1.0)
 
 
 def test_every_pixel_answers_the_mouse_with_its_place_and_value():
-    rows = rows_with(picture(VALUES, RAMP, title="weight"), "position")
+    rows = rows_with(picture(PICTURE, PICTURE_RAMP, title="weight"), "position")
     assert len(rows) == 784
     row = rows[3 * 28 + 17]
     assert (row["position"], row["row"], row["column"]) == (101, 4, 18)
-    numbers = rows_with(picture(VALUES, RAMP, title="weight"), "weight")
-    assert numbers[row["position"]]["weight"] == pytest.approx(VALUES[3, 17])
+    numbers = rows_with(picture(PICTURE, PICTURE_RAMP, title="weight"), "weight")
+    assert numbers[row["position"]]["weight"] == pytest.approx(PICTURE[3, 17])
 
 
 def test_marked_pixel_is_framed_where_it_is():
-    rows = [row for row in rows_of(picture(VALUES, RAMP, marked=101)) if row.get("left") == 17.5]
+    rows = [row for row in rows_of(picture(PICTURE, PICTURE_RAMP, marked=101)) if row.get("left") == 17.5]
     assert rows[0]["top"] == 3.5
 
 
 def test_outline_marks_the_ink():
     ink = np.zeros((28, 28))
     ink[5, 6:9] = 1
-    spots = [row for row in rows_of(picture(VALUES, RAMP, outline=ink)) if row.get("top") == 5.5]
-    assert [spot["left"] for spot in spots] == [6.5, 7.5, 8.5]
+    rows = [row for row in rows_of(picture(PICTURE, PICTURE_RAMP, outline=ink)) if row.get("top") == 5.5]
+    assert [row["left"] for row in rows] == [6.5, 7.5, 8.5]
 
 
 def test_picture_is_as_large_as_asked_and_keeps_its_proportions():
@@ -346,7 +344,7 @@ def test_picture_is_as_large_as_asked_and_keeps_its_proportions():
 def test_contact_sheet_shows_every_dimension_with_its_name():
     pictures = np.random.default_rng(0).normal(size=(11, 28, 28))
     labels = [f"Q[:, {number}]" for number in range(11)]
-    rows = rows_with(contact_sheet(pictures, labels, RAMP, columns=4, size=50, marked=30), "url")
+    rows = rows_with(contact_sheet(pictures, labels, PICTURE_RAMP, columns=4, size=50, marked=30), "url")
     assert [row["label"] for row in rows] == labels
     assert len({(row["left"], row["top"]) for row in rows}) == 11
     assert len({row["left"] for row in rows}) == 4
@@ -379,15 +377,15 @@ def test_plain_bars_keep_the_order_given():
 @pytest.mark.parametrize(("labels", "marked"), [((), None), (("a", "b"), 4)])
 def test_layers_of_a_picture_lie_over_one_another_the_top_one_first(labels, marked):
     below, above = (matrix_png(np.full((2, 3), share), Ramp(VIRIDIS, 0, 1)) for share in (0.1, 0.9))
-    drawn = valid(layered_picture([above, below], (2, 3), (300, 200), row_labels=labels, marked=marked))
-    (row,) = drawn["datasets"]["whole"]
-    images = [row[layer["encoding"]["url"]["field"]] for layer in drawn["layer"] if layer["mark"]["type"] == "image"]
+    spec = valid(layered_picture([above, below], (2, 3), (300, 200), row_labels=labels, marked=marked))
+    (row,) = spec["datasets"]["whole"]
+    images = [row[layer["encoding"]["url"]["field"]] for layer in spec["layer"] if layer["mark"]["type"] == "image"]
     assert images == [data_url(below), data_url(above)]
-    assert ("marked" in drawn["datasets"]) == (marked is not None)
+    assert ("marked" in spec["datasets"]) == (marked is not None)
 
 
 def test_contact_sheet_of_wide_pictures_keeps_their_proportions():
-    chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), RAMP, columns=2, size=96)
+    chart = contact_sheet(np.zeros((3, 12, 48)), list("abc"), PICTURE_RAMP, columns=2, size=96)
     row = rows_with(chart, "url")[0]
     assert (row["right"] - row["left"], row["bottom"] - row["top"]) == (96, 24)
 
@@ -398,51 +396,53 @@ def steps():
     return {step.name: step for step in steps_of(trace)}
 
 
-def spec(chart):
-    """The spec without the names that Altair numbers through."""
+def stable_spec(chart):
+    """Return the spec without the numbers that Altair appends to names."""
     return json.loads(re.sub(r"(view|param)_\w+", r"\1", json.dumps(chart.to_dict())))
 
 
 @pytest.mark.parametrize("query", [None, 406])
 def test_notebook_and_saved_picture_are_the_same(steps, monkeypatch, query):
     saved = []
-    monkeypatch.setattr("ui.player.picture.note_picture", lambda make, *words: saved.append(make()))
-    monkeypatch.setattr("ui.player.picture._moving_step", lambda **given: None)
-    look = player.StepStyle(query, size=330)
+    monkeypatch.setattr("ui.player.picture.note_picture", lambda build, *texts: saved.append(build()))
+    monkeypatch.setattr("ui.player.picture._moving_step", lambda **arguments: None)
+    options = player.StepStyle(query, size=330)
     for step in steps.values():
-        player.show_step_chart(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, lambda _: look, "page")
-        assert spec(step_chart(step, query=query, size=330)) == spec(saved[-1]), step.name
-    assert spec(step_chart(steps["weights"], query=3)) != spec(step_chart(steps["weights"], query=3, size=330))
+        player.show_step_chart(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, lambda _: options, "page")
+        assert stable_spec(step_chart(step, query=query, size=330)) == stable_spec(saved[-1]), step.name
+    chart, small_chart = (step_chart(steps["weights"], query=3, **size) for size in ({}, {"size": 330}))
+    assert stable_spec(chart) != stable_spec(small_chart)
 
 
 def test_form_suits_the_step(steps):
     for name, size in {"pixels": (380, 380), "query": (484, 548), "weights": (500, 500), "class": (440, 260)}.items():
-        drawn = step_chart(steps[name]).to_dict()
-        assert (drawn["width"], drawn["height"]) == size
+        spec = step_chart(steps[name]).to_dict()
+        assert (spec["width"], spec["height"]) == size
     assert step_chart(steps["class"]).to_dict()["mark"]["type"] == "bar"
     pictures = step_chart(steps["query"]).to_dict()
     assert [len(rows) for rows in pictures["datasets"].values() if "url" in rows[0]] == [16]  # one per dimension
 
 
 def test_columns_of_a_step_are_chosen_also_by_the_old_name(steps):
-    few = step_chart(steps["query"], columns=[0, 3])
-    assert [len(rows) for rows in few.to_dict()["datasets"].values() if "url" in rows[0]] == [2]
+    chart = step_chart(steps["query"], columns=[0, 3])
+    assert [len(rows) for rows in chart.to_dict()["datasets"].values() if "url" in rows[0]] == [2]
     with pytest.warns(DeprecationWarning, match="columns"):
-        assert spec(step_chart(steps["query"], shown=[0, 3])) == spec(few)
+        assert stable_spec(step_chart(steps["query"], shown=[0, 3])) == stable_spec(chart)
 
 
 def test_ink_goes_with_the_page(steps):
-    light, dark = (spec(step_chart(steps["pixels"], ink=ink)) for ink in (INK_RAMP, DARK_INK_RAMP))
+    light, dark = (stable_spec(step_chart(steps["pixels"], ink=ink)) for ink in (INK_RAMP, DARK_INK_RAMP))
     assert light != dark
     assert dark["layer"][2]["encoding"]["color"]["scale"]["range"] == list(DARK_INK_RAMP.colours)
 
 
 def test_a_saved_step_reaches_as_far_as_those_beside_it(steps):
-    plain, far = (spec(step_chart(steps["scores"], reach=reach)) for reach in (0.0, 1e3))
-    assert 1000 not in bar_ends(plain)
-    assert bar_ends(far) == [-1000, 0, 1000]
+    plain, wide = (stable_spec(step_chart(steps["scores"], reach=reach)) for reach in (0.0, 1e3))
+    assert 1000 not in bar_numbers(plain)
+    assert bar_numbers(wide) == [-1000, 0, 1000]
 
 
-def bar_ends(chart: dict) -> list[float]:
-    rows = next(rows for rows in chart["datasets"].values() if "number" in rows[0])
+def bar_numbers(spec: dict) -> list[float]:
+    """Return the numbers written below the colour bar."""
+    rows = next(rows for rows in spec["datasets"].values() if "number" in rows[0])
     return [row["number"] for row in rows]

@@ -88,8 +88,8 @@ def test_what_a_model_has_already_counts_once_and_the_owner_s_cache_is_left_alon
     assert there(cache) == set(kept)
 
 
-def test_a_loaded_model_stays_and_one_that_is_forgotten_makes_room(hub, stored, tmp_path, monkeypatch):
-    hub.repositories["someone/other"] = stored / "both"
+def test_a_loaded_model_stays_and_one_that_is_forgotten_makes_room(hub, model_folders, tmp_path, monkeypatch):
+    hub.repositories["someone/other"] = model_folders / "both"
     first = fetch(find_model("someone/tiny"))
     model = load_pretrained(first, name="someone/tiny")
     monkeypatch.setattr(disk, "HUB_CACHE_BYTES", bounds.Bound("", 1, ""))

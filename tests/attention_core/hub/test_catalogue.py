@@ -21,9 +21,9 @@ NAME = "someone/tiny"
 
 
 @pytest.fixture
-def folder(stored):
+def folder(model_folders):
     """The folder that the hub serves."""
-    return stored / "decoder"
+    return model_folders / "decoder"
 
 
 @pytest.fixture

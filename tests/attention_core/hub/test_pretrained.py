@@ -26,14 +26,14 @@ from tests.support.tiny_models import PATCHES, T5, WIDTHS
 
 TEXT = "The animal didn't cross the street."
 FOLDERS = "masked", "decoder", "both", "vision"
-"""Of stored, in the order of Kind."""
+"""Names in the fixture model_folders, in the order of ModelKind."""
 EXAMPLES = ["emoji \U0001f642\U0001f468‍\U0001f469‍\U0001f467", "שלום עולם", "a\x00b\x07\ud800", "\t\n x", "a" * 9000]
 
 
 @pytest.fixture(scope="module")
-def models(stored):
+def models(model_folders):
     """One loaded model of each kind."""
-    return {kind: load_pretrained(stored / name) for kind, name in zip(ModelKind, FOLDERS, strict=True)}
+    return {kind: load_pretrained(model_folders / name) for kind, name in zip(ModelKind, FOLDERS, strict=True)}
 
 
 @pytest.fixture
@@ -115,8 +115,8 @@ def test_an_encoder_decoder_is_given_a_target_or_writes_one(models):
     assert again.logits.argmax(1).tolist()[: len(follows)] == follows
 
 
-def test_the_end_that_a_model_writes_is_not_given_to_its_decoder(stored):
-    t5 = load_pretrained(stored / "both")
+def test_the_end_that_a_model_writes_is_not_given_to_its_decoder(model_folders):
+    t5 = load_pretrained(model_folders / "both")
     t5.model.generation_config.forced_eos_token_id = 1
     written = text_inputs(t5, TEXT).inputs["decoder_input_ids"][0].tolist()
     assert 1 not in written
@@ -166,7 +166,7 @@ def test_texts_and_pictures_go_to_models_that_take_them(models, minilm, picture)
     refused("height, width, 3 or 4", picture_inputs, vision, picture[..., 0])
 
 
-def test_a_picture_is_shown_as_the_model_sees_it(models, stored, tmp_path):
+def test_a_picture_is_shown_as_the_model_sees_it(models, model_folders, tmp_path):
     halves = np.zeros((32, 32, 3), np.uint8)
     halves[:, 16:] = (250, 100, 50)
     inputs = picture_inputs(models[ModelKind.VISION], halves)
@@ -174,7 +174,7 @@ def test_a_picture_is_shown_as_the_model_sees_it(models, stored, tmp_path):
     assert np.abs(inputs.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
     clear = np.zeros((32, 32, 4), np.uint8)
     assert (picture_inputs(models[ModelKind.VISION], clear).picture == 255).all()
-    plain = altered(stored / "vision", tmp_path)
+    plain = altered(model_folders / "vision", tmp_path)
     (plain / "preprocessor_config.json").unlink()
     without = picture_inputs(load_pretrained(plain), halves)
     assert np.abs(without.picture[8, 12].astype(int) - (250, 100, 50)).max() <= 1
@@ -218,8 +218,8 @@ def test_what_stands_around_the_patches_is_told_from_them(case, picture, tmp_pat
     assert moved.argmax() == len(before) + 12
 
 
-def test_pictures_and_patches_that_no_memory_holds_are_refused(stored, picture, tmp_path):
-    folder = altered(stored / "vision", tmp_path)
+def test_pictures_and_patches_that_no_memory_holds_are_refused(model_folders, picture, tmp_path):
+    folder = altered(model_folders / "vision", tmp_path)
     settings = json.loads((folder / "preprocessor_config.json").read_text())
     (folder / "preprocessor_config.json").write_text(json.dumps({**settings, "size": {"height": 90_000, "width": 16}}))
     refused("90,000 pixels a side", picture_inputs, load_pretrained(folder), picture)
@@ -259,7 +259,7 @@ def test_encoders_of_all_kinds_load_without_made_up_heads(case, tmp_path):
     assert bool(done.notes) == (max_tokens is not None)
 
 
-def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, stored):
+def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, model_folders):
     tiny_hub.write_encoder(tmp_path / "plain", "BertModel")
     assert type(load_pretrained(tmp_path / "plain").model).__name__ == "BertModel"
     settings = json.loads((tmp_path / "plain" / "config.json").read_text())
@@ -271,11 +271,11 @@ def test_a_head_that_the_file_lacks_is_not_made_up(tmp_path, stored):
     refused("random numbers", load_pretrained, tmp_path / "plain")
 
 
-def test_damaged_and_missing_files_are_told(stored, tmp_path):
-    folder = altered(stored / "masked", tmp_path)
+def test_damaged_and_missing_files_are_told(model_folders, tmp_path):
+    folder = altered(model_folders / "masked", tmp_path)
     (folder / "model.safetensors").write_bytes(b"\x10" * 50_000)
     refused("weights cannot be loaded", load_pretrained, folder)
-    (folder / "model.safetensors").write_bytes((stored / "masked" / "model.safetensors").read_bytes())
+    (folder / "model.safetensors").write_bytes((model_folders / "masked" / "model.safetensors").read_bytes())
     for file in folder.glob("*token*"):
         file.unlink()
     refused("tokenizer", load_pretrained, folder)
@@ -300,8 +300,8 @@ def test_damaged_and_missing_files_are_told(stored, tmp_path):
         ({"hidden_size": 40_000, "vocab_size": 1_000_000}, "cannot hold them"),
     ],
 )
-def test_models_that_cannot_be_shown_are_told_from_their_settings(stored, tmp_path, settings, said):
-    refused(said, load_pretrained, altered(stored / "masked", tmp_path, **settings))
+def test_models_that_cannot_be_shown_are_told_from_their_settings(model_folders, tmp_path, settings, said):
+    refused(said, load_pretrained, altered(model_folders / "masked", tmp_path, **settings))
 
 
 def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_after_the_run(models, monkeypatch):
@@ -312,8 +312,8 @@ def test_an_architecture_without_attention_that_settings_do_not_betray_is_told_a
     refused("shows no attention", ran, models[ModelKind.DECODER])
 
 
-def test_numbers_that_are_none_are_told(stored, tmp_path):
-    folder = altered(stored / "decoder", tmp_path)
+def test_numbers_that_are_none_are_told(model_folders, tmp_path):
+    folder = altered(model_folders / "decoder", tmp_path)
     weights = load_file(folder / "model.safetensors")
     weights["transformer.h.1.attn.c_attn.weight"][0, 0] = torch.nan
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
@@ -344,8 +344,8 @@ def test_a_recording_is_a_run_of_a_model_that_nobody_knows(models):
     assert done.tokens[:2] == ("1", "2")
 
 
-def test_the_package_and_complete_folders_are_found(stored, tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_the_package_and_complete_folders_are_found(model_folders, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     (tmp_path / "half").mkdir()
     by_name = {model.name: model for model in local_models()}
     assert {PACKAGE, *FOLDERS} <= by_name.keys()
@@ -402,8 +402,8 @@ def test_a_lack_of_memory_is_told(models, monkeypatch, error):
         ran(models[ModelKind.DECODER])
 
 
-def test_a_picture_is_shown_without_an_image_processor_that_cannot_be_loaded(stored, tmp_path, caplog):
-    folder = altered(stored / "vision", tmp_path)
+def test_a_picture_is_shown_without_an_image_processor_that_cannot_be_loaded(model_folders, tmp_path, caplog):
+    folder = altered(model_folders / "vision", tmp_path)
     (folder / "preprocessor_config.json").write_text("{")
     assert load_pretrained(folder).processor is None
     assert len(logged(caplog)) == 1

@@ -13,18 +13,18 @@ from attention_core.data.scene_questions import BESIDE, SceneDigit, answer
 from attention_core.evaluate import variants
 from attention_core.weights import read_card
 from tests.support.app import (
-    bodies,
+    covering_strokes,
     data_of,
+    draw_strokes,
     frames,
-    given,
-    inject,
-    objects_of,
-    on_dark,
+    html_of,
+    leave_and_return,
     open_tab,
-    painted,
     path_object,
-    said,
-    there_and_back,
+    set_fields,
+    strokes_of,
+    text_of,
+    turn_dark,
 )
 
 PAGE = "pages/ask/page.py"
@@ -33,7 +33,7 @@ NAME, SIDE = "ask", 320
 
 def draw(page, strokes):
     """Put strokes onto the pad."""
-    return inject(page, [path_object(one.path, one.width, stroke=one.colour) for one in strokes])
+    return draw_strokes(page, [path_object(one.path, one.width, stroke=one.colour) for one in strokes])
 
 
 def asks(page, text):
@@ -43,12 +43,12 @@ def asks(page, text):
 
 def answers(page) -> list[str]:
     """The large answer, alone in a list."""
-    return re.findall(r'<div class="answer"[^>]*>(?:<span[^>]*></span>)?([\w ]+) <span', bodies(page))
+    return re.findall(r'<div class="answer"[^>]*>(?:<span[^>]*></span>)?([\w ]+) <span', html_of(page))
 
 
 def greyed(page) -> bool:
     """Whether the answer is not that of what stands on the page."""
-    return ".st-key-ask_answer { opacity: 0.35; }" in bodies(page)
+    return ".st-key-ask_answer { opacity: 0.35; }" in html_of(page)
 
 
 def chips(page) -> list[str]:
@@ -62,7 +62,7 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
     assert [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "count", "forbid")] == [0, 1, 0]
     open_tab(page, "steps")
     for step, grid in {"picture": [64, 64], "key": [16, 16], "query": None, "scaled": [16, 16]}.items():
-        assert data_of(given(page, step=step), "ask_moving_step")["steps"][step]["grid"] == grid
+        assert data_of(set_fields(page, step=step), "ask_moving_step")["steps"][step]["grid"] == grid
     looks = data_of(page, "ask_glow_looks")["looks"]
     assert len(looks) == 2
     assert all(0 < sum(look["weights"]) <= 1.001 for look in looks)
@@ -86,7 +86,7 @@ def test_questions_are_answered_as_they_are_read(page):
         asks(page, question)
         assert answers(page) == [expected], question
     asks(page, "left of the blue one")
-    assert "Read as: `which digit is left of the blue one`" in said(page)
+    assert "Read as: `which digit is left of the blue one`" in text_of(page)
 
 
 UNREADABLE = {
@@ -106,7 +106,7 @@ UNREADABLE = {
 
 
 def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page):
-    objects, before = objects_of(page), answers(page)
+    objects, before = strokes_of(page), answers(page)
     for text, reason in UNREADABLE.items():
         asks(page, text)
         assert not page.error
@@ -119,7 +119,7 @@ def test_question_that_cannot_be_asked_gets_a_kind_answer_and_examples(page):
     page.button(key=f"{NAME}_example_4").click().run()
     assert answers(page)
     assert not greyed(page)
-    assert objects_of(page) == objects
+    assert strokes_of(page) == objects
 
 
 def test_address_brings_question_and_scene_back(start_app):
@@ -129,12 +129,12 @@ def test_address_brings_question_and_scene_back(start_app):
         visitor.query_params["q"] = "how many digits?"
         visitor.switch_page(PAGE).run()
         assert visitor.session_state[f"{NAME}_text"] == "how many digits?"
-    one, other = (objects_of(visitor) for visitor in (first, second))
+    one, other = (strokes_of(visitor) for visitor in (first, second))
     assert one == other
     assert len({stroke["stroke"] for stroke in one}) <= 3
     assert first.query_params["scene"] in ("42", ["42"])
     first.button(key=f"{NAME}_compose").click().run()
-    assert first.query_params["scene"] != "42" or objects_of(first) == one
+    assert first.query_params["scene"] != "42" or strokes_of(first) == one
     assert answers(first)
 
 
@@ -142,7 +142,7 @@ def test_empty_canvas_invites_to_draw_and_keeps_the_question(page):
     asks(page, "what colour is the 7?")
     page.button(key=f"{NAME}_clear").click().run()
     assert not page.error
-    assert "canvas is empty" in said(page)
+    assert "canvas is empty" in text_of(page)
     assert greyed(page)
     assert answers(page) == ["red"]  # of before
     assert open_tab(page, "tell").info
@@ -155,9 +155,9 @@ def test_one_line_and_a_canvas_painted_over_give_answers_and_no_error(page):
     line = [scene_strokes(SCENES["Four red"], SIDE)[0]._replace(path=np.array([[60.0, 40.0], [62.0, 250.0]]))]
     draw(page, line)
     assert answers(page)
-    inject(page, painted(SIDE, SIDE, 2))
+    draw_strokes(page, covering_strokes(SIDE, SIDE, 2))
     assert not page.error
-    assert "painted over" in said(page)
+    assert "painted over" in text_of(page)
 
 
 def test_what_is_odd_about_a_drawing_is_said_beside_the_answer(page):
@@ -165,38 +165,38 @@ def test_what_is_odd_about_a_drawing_is_said_beside_the_answer(page):
     asks(page, "how many green digits?")
     over = [one._replace(colour="#00a0a0", path=np.add(one.path, (12.0, 8.0))) for one in strokes[:2]]
     draw(page, [*strokes, *over])
-    words = said(page)
+    words = text_of(page)
     assert "lie over each other" in words
     assert "no **green** ink" not in words
     asks(page, "which digit is yellow?")
-    assert "no **yellow** ink" in said(page)
+    assert "no **yellow** ink" in text_of(page)
 
 
 def test_with_every_weight_alike_the_answer_is_another_and_both_are_said(page):
     own = answers(page)[0]
     page.toggle(key=f"{NAME}_uniform").set_value(True).run()
-    assert "The weights are all alike." in said(page)
+    assert "The weights are all alike." in text_of(page)
     alike = answers(page)[0]
     assert (own, alike) == ("7", "no such digit")
     assert [change.description for change in page.session_state[f"{NAME}_edits"]] == ["it looks everywhere alike"]
     page.toggle(key=f"{NAME}_uniform").set_value(False).run()
     assert answers(page)[0] == own
-    assert f"Forced to look everywhere alike: **{alike}**" in said(page)
+    assert f"Forced to look everywhere alike: **{alike}**" in text_of(page)
 
 
 def test_the_surprise_is_a_question_of_three_looks_about_the_first_scene(page):
     page.button(key=f"{NAME}_preset_Threes").click().run()
     page.toggle(key=f"{NAME}_uniform").set_value(True).run()
     page.button(key=f"{NAME}_try").click().run()
-    assert ".st-key-ask_glow, .st-key-ask_tabs [role=tabpanel]) { opacity: 0; visibility: hidden" in bodies(page), (
+    assert ".st-key-ask_glow, .st-key-ask_tabs [role=tabpanel]) { opacity: 0; visibility: hidden" in html_of(page), (
         "what tells it is hidden"
     )
     page.segmented_control(key=f"{NAME}_try_guess").set_value(2).run()
     assert answers(page) == ["orange"]
-    assert "Look 3" in bodies(page)
+    assert "Look 3" in html_of(page)
     assert "**Right**: After three looks it says *orange*" in page.success[0].value
     alike = re.search(r"forced to look everywhere alike, \*(.+)\*", page.success[0].value)[1]
-    assert f"Forced to look everywhere alike: **{alike}**" in said(page)
+    assert f"Forced to look everywhere alike: **{alike}**" in text_of(page)
 
 
 def test_closing_the_unanswered_surprise_brings_the_scene_back(page):
@@ -218,11 +218,11 @@ def test_an_old_link_with_every_weight_alike_still_opens(visit):
 
 
 def test_a_question_of_two_steps_has_three_looks_and_is_that_of_the_shirt(page):
-    assert "Look 3" not in bodies(page)
+    assert "Look 3" not in html_of(page)
     page.button(key=f"{NAME}_example_1").click().run()
     assert answers(page)[0] == "8"
-    assert "Look 3" in bodies(page)
-    assert "first the ball, then the person, then the shirt" in said(page)
+    assert "Look 3" in html_of(page)
+    assert "first the ball, then the person, then the shirt" in text_of(page)
     peaks = [np.argmax(look["weights"]) for look in data_of(page, "ask_glow_looks")["looks"]]
     places = [(one.x, one.y) for one in SCENES["Five colours"]]
     nearest = [np.hypot(*(np.array(places) - (peak % 16 / 16, peak // 16 / 16)).T).argmin() for peak in peaks]
@@ -242,7 +242,7 @@ def test_every_step_of_a_look_is_shown(page):
     for look in (0, 1, 2):
         page.segmented_control(key=f"{NAME}_number").set_value(look).run()
         assert len(page.segmented_control(key=f"{NAME}_step").options) >= 8
-        given(page, step="weights")
+        set_fields(page, step="weights")
         while not page.button(key=f"{NAME}_step_previous").disabled:
             page.button(key=f"{NAME}_step_previous").click().run()
         assert page.session_state[f"{NAME}_step"] == "picture"
@@ -252,11 +252,11 @@ def test_a_model_that_may_look_at_no_place_counts_nothing(page):
     page.button(key=f"{NAME}_preset_Four red").click().run()
     asks(page, "how many red digits are there?")
     assert answers(page) == ["4"]
-    given(open_tab(page, "try"), brushed=[*range(256)])
+    set_fields(open_tab(page, "try"), brushed=[*range(256)])
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert answers(page) == ["0"]
-    assert "The answer was 4 and is now 0" in said(page)
-    assert "changed under *Try*; as learned: **4**" in said(page)
+    assert "The answer was 4 and is now 0" in text_of(page)
+    assert "changed under *Try*; as learned: **4**" in text_of(page)
 
 
 def test_it_looks_as_in_a_ready_scene_look_by_look(page):
@@ -266,16 +266,16 @@ def test_it_looks_as_in_a_ready_scene_look_by_look(page):
     page.pills(key=f"{NAME}_region_copy").set_value("Threes").run()
     assert page.checkbox(key=f"{NAME}_edit_1").label == "It looks as it does in the ready drawing Threes"
     assert answers(page) != ["7"]
-    assert "changed under *Try*; as learned: **7**" in said(page)
+    assert "changed under *Try*; as learned: **7**" in text_of(page)
     asks(page, "which digit is below the one right of the blue one?")  # three looks, each with its own pattern
-    assert "Not applied" not in said(page)
+    assert "Not applied" not in text_of(page)
 
 
 def test_counting_is_measured_on_this_drawing(page):
-    assert "how many digits are there?" in said(open_tab(page, "count"))
+    assert "how many digits are there?" in text_of(open_tab(page, "count"))
     page.button(key=f"{NAME}_preset_Four red").click().run()
-    assert "how many red digits are there?" in said(page)
-    assert "5 of 5 counts are right" in said(page)
+    assert "how many red digits are there?" in text_of(page)
+    assert "5 of 5 counts are right" in text_of(page)
 
 
 def test_drawing_and_question_survive_going_to_another_page(page):
@@ -283,7 +283,7 @@ def test_drawing_and_question_survive_going_to_another_page(page):
     assert page.query_params["scene"] in ("drawn", ["drawn"])
     asks(page, "how many digits?")
     before = answers(page)
-    there_and_back(page)
+    leave_and_return(page)
     assert answers(page) == before
     assert page.session_state[f"{NAME}_text"] == "how many digits?"
 
@@ -292,18 +292,18 @@ def test_drawing_is_told_and_every_word_has_its_look(page):
     open_tab(page, "tell")
     told = next(part.value for part in page.markdown if part.value.startswith("### "))
     assert told == "### A red 7 above an orange 2, and a blue 3 above a green 5, and a purple 8."
-    assert int(re.search(r"Look 1 of (\d+)", said(page))[1]) >= 3
+    assert int(re.search(r"Look 1 of (\d+)", text_of(page))[1]) >= 3
     page.button(key=f"{NAME}_at_next").click().run()
-    assert "Look 2 of" in said(page)
+    assert "Look 2 of" in text_of(page)
     share = read_card("scene-caption")["up_to_five_digits"]["accuracy_by_digits"]["5"]
-    assert f"{percent(share)} of new drawings with 5 digits right" in said(page)
+    assert f"{percent(share)} of new drawings with 5 digits right" in text_of(page)
 
 
 def test_learning_all_together_is_told_once_it_was_measured(page, monkeypatch, tmp_path):
     card = {"name": "scene-caption-beforehand", "test_drawings": {"accuracy": 0.81}}
     (tmp_path / "variants.json").write_text(json.dumps({"cards": [card]}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
-    words = said(open_tab(page, "tell"))
+    words = text_of(open_tab(page, "tell"))
     assert "beforehand tell 81% of new drawings right" in words
     together = read_card("scene-caption-together")["test_drawings"]["accuracy"]
     assert f"learn along {percent(together)}" in words
@@ -327,14 +327,14 @@ def two_digits():
 
 @pytest.mark.parametrize("scene", ["Five colours", "Four red", "3", "42"])
 def test_an_unclear_question_is_warned_of_and_a_clear_one_is_not(page, scene):
-    given(page, preset=scene)
+    set_fields(page, preset=scene)
     placed = SCENES.get(scene) or random_digits(int(scene), SIDE)
     items = [SceneDigit(str(digit), colour, x, y) for digit, colour, x, y in placed]
     clear = [question for question in two_digits() if answer(question, items)]
     unclear = [question for question in two_digits() if not answer(question, items)]
     for question in (*clear[::20], *unclear[::25]):
         asks(page, f"{format_question(question)}?")
-        assert ("unclear question" in said(page)) == (question in unclear)
+        assert ("unclear question" in text_of(page)) == (question in unclear)
     for text in chips(page):
         assert answer(parse_question(text), items)
 
@@ -343,15 +343,15 @@ def test_the_question_above_the_2_is_warned_of_and_not_proposed(page):
     asks(page, "what is the meaning of life")
     assert "what colour is the digit above the 2?" not in chips(page)
     asks(page, "what colour is the digit above the 2?")
-    assert "unclear question" in said(page)
+    assert "unclear question" in text_of(page)
 
 
 def test_a_drawing_of_one_s_own_is_warned_of_as_its_digits_are_read(page):
     draw(page, scene_strokes(SCENES["Five colours"], SIDE))
     assert page.session_state["ask_preset"] == "drawn"
-    assert "unclear question" not in said(page)
+    assert "unclear question" not in text_of(page)
     asks(page, "what colour is the digit above the 2?")
-    assert "unclear question" in said(page)
+    assert "unclear question" in text_of(page)
 
 
 def test_the_telling_takes_a_handful_of_stops_in_a_lecture(visit):
@@ -374,7 +374,7 @@ def test_the_verdict_goes_with_what_was_asked_about(page):
 def test_what_counting_says_of_the_weights_is_what_its_chart_shows(page):
     page.button(key=f"{NAME}_preset_Four red").click().run()
     told = re.search(
-        r"What those two get of the last look, with 0: ([\d.]+%); 4: ([\d.]+%)", said(open_tab(page, "count"))
+        r"What those two get of the last look, with 0: ([\d.]+%); 4: ([\d.]+%)", text_of(open_tab(page, "count"))
     )
     lines = next(frame for frame in frames(page) if "matching" in frame and "weight" in frame)
     of_both = lines[(lines["part"] == "empty key and bare paper") & (lines["look"] == "look 2")]
@@ -383,8 +383,8 @@ def test_what_counting_says_of_the_weights_is_what_its_chart_shows(page):
 
 
 def test_on_dark_paper_the_black_digits_of_a_scene_are_white(page, monkeypatch):
-    on_dark(page, monkeypatch)
+    turn_dark(page, monkeypatch)
     page.button(key=f"{NAME}_preset_Threes").click().run()
     for colour in ("black", "white"):
         asks(page, f"which digit is left of the {colour} one?")
-        assert ("unclear question" in said(page)) == (colour == "black")
+        assert ("unclear question" in text_of(page)) == (colour == "black")

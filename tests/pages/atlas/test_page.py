@@ -21,7 +21,7 @@ from attention_core.data.phrase_book import phrase_book
 from attention_core.inference.long_text import Echo, in_pieces, read_in_windows, strongest_echo
 from pages.atlas.flight import _closer_stops
 from pages.atlas.map import View
-from tests.support.app import bodies, open_tab, opened, said, settled
+from tests.support.app import html_of, open_page, open_tab, rerun, text_of
 from tests.support.bombs import npz
 
 PAGE, START_PAGE, NAME = "pages/atlas/page.py", "pages/start/page.py", "atlas"
@@ -29,7 +29,7 @@ PAGE, START_PAGE, NAME = "pages/atlas/page.py", "pages/start/page.py", "atlas"
 
 def at_link(app, **parameters):
     app.query_params.update(parameters)
-    return opened(app, PAGE)
+    return open_page(app, PAGE)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def ask(page, tiles=(), *, sequence=1, atlas=None, **fields):
     """Ask as the browser does."""
     request = {"who": "me", "sequence": sequence, "atlas": atlas or message(page)["atlas"], "tiles": tiles, **fields}
     page.session_state[f"{NAME}_map"] = {"asked": request}
-    return settled(page)
+    return rerun(page)
 
 
 def keys(page) -> list[str]:
@@ -62,7 +62,7 @@ def put(page, widget, **values):
     """Set widgets of a kind."""
     for name, value in values.items():
         getattr(page, widget)(key=f"{NAME}_{name}").set_value(value)
-    return settled(page)
+    return rerun(page)
 
 
 def choose(page, source):
@@ -71,7 +71,7 @@ def choose(page, source):
 
 def upload(page, name, content, index=0):
     page.file_uploader[index].upload(name, content, "application/octet-stream")
-    return settled(page)
+    return rerun(page)
 
 
 def normal(*shape, kind="f4"):
@@ -92,7 +92,7 @@ def test_overview_comes_unasked_and_nothing_is_sent_twice(page):
     ask(page, ["0/3/2", "2/0/0"])
     assert keys(page) == ["0/3/2", "2/0/0"]
     assert message(page)["answered"] == ["me", 1]
-    settled(page)
+    rerun(page)
     assert keys(page) == []
     ask(page, ["0/3/3"], sequence=2)
     assert keys(page) == ["0/3/3"]
@@ -156,8 +156,8 @@ def test_view_survives_going_to_another_page(page):
     put(page, "text_input", find=labels(2048)[700])
     there = message(page)["view"]
     assert there["across"]
-    opened(page, START_PAGE)
-    opened(page, PAGE)
+    open_page(page, START_PAGE)
+    open_page(page, PAGE)
     assert message(page)["view"] == there
 
 
@@ -176,54 +176,54 @@ def test_token_that_is_not_there_moves_nothing(page):
     for text in ("no such word", "<img src=x onerror=alert(1)>", "`"):
         put(page, "text_input", find=text)
         assert message(page)["go"] is None
-        assert "No word here is" in said(page)
+        assert "No word here is" in text_of(page)
 
 
 def test_a_jump_finds_whole_words_first_and_tells_of_the_cell_that_it_frames(app):
-    page = put(opened(app, PAGE), "text_input", find="cat")
+    page = put(open_page(app, PAGE), "text_input", find="cat")
     text = in_pieces(phrase_book())
     weights, words = read_in_windows(text, 3), "".join(text.labels)
     seen = []
-    while not seen or "longer" not in said(page):
+    while not seen or "longer" not in text_of(page):
         row, column = message(page)["go"]["mark"]
         assert text.labels[row] == " cat"
         share = weights.weights(5, [row])[0]
         assert column == int(share.argmax())
         found = f"“{text.labels[column].strip()}”, piece {column + 1:,}: {percent(share.max())}"
-        assert f"At “cat” it looks most at {found}" in html.unescape(bodies(page))
-        assert f"`cat`: {len(seen) + 1} of " in said(page)
-        assert "what came next the first time" not in bodies(page)
-        assert "Two sentences" not in said(page)
+        assert f"At “cat” it looks most at {found}" in html.unescape(html_of(page))
+        assert f"`cat`: {len(seen) + 1} of " in text_of(page)
+        assert "what came next the first time" not in html_of(page)
+        assert "Two sentences" not in text_of(page)
         seen.append(row)
         page.button(key=f"{NAME}_hit_next").click().run()
     assert len(seen) == len(re.findall(r"\bcat\b", words, re.IGNORECASE)) - len(re.findall(r"\bCat\b", words))
     row, column = message(page)["go"]["mark"]
     assert not "".join(text.labels[row : row + 3]).startswith(" cat ")
     put(page, "text_input", find="licate")
-    assert "No word here is `licate` or begins with it" in said(page)
+    assert "No word here is `licate` or begins with it" in text_of(page)
 
 
 def test_heading_and_story_tell_of_what_the_map_shows_or_of_nothing(app):
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     home, told = message(page)["view"], "what came next the first time"
-    assert told in bodies(page)
+    assert told in html_of(page)
     for moved in ({"row": 50.0}, {"column": 50.0}, {"across": 900.0}):
-        settled(page, atlas_view=View(**home | moved))
-        assert told not in bodies(page), moved
-        assert "Two sentences" not in said(page), moved
-        assert "A place of your own choice" in bodies(page), moved
-        settled(page, atlas_view=View(**home))
-        assert told in bodies(page), "it is there again"
+        rerun(page, atlas_view=View(**home | moved))
+        assert told not in html_of(page), moved
+        assert "Two sentences" not in text_of(page), moved
+        assert "A place of your own choice" in html_of(page), moved
+        rerun(page, atlas_view=View(**home))
+        assert told in html_of(page), "it is there again"
     page.button(key=f"{NAME}_stop_previous").click().run()
     assert message(page)["view"]["across"] == 170
-    settled(page, atlas_view=View(8000, 8000, None))
-    assert "Short slanted strokes" not in bodies(page)
+    rerun(page, atlas_view=View(8000, 8000, None))
+    assert "Short slanted strokes" not in html_of(page)
 
 
 def test_the_view_of_a_link_is_not_told_with_the_words_of_the_flight(app):
     page = at_link(app, map="900.5,800.0,40.0")
-    assert "what came next the first time" not in bodies(page)
-    assert "A place of your own choice" in bodies(page)
+    assert "what came next the first time" not in html_of(page)
+    assert "A place of your own choice" in html_of(page)
 
 
 @pytest.mark.parametrize(
@@ -232,22 +232,22 @@ def test_the_view_of_a_link_is_not_told_with_the_words_of_the_flight(app):
 def test_what_the_whole_is_said_to_look_like_is_what_it_looks_like(page, times, shape):
     choose(page, "text")
     put(page, "text_area", text="The small cat sat on the old mat and looked at me. " * times)
-    page = settled(page, atlas_stop=0)
-    assert shape in said(page) + bodies(page)
-    assert f"{times} sentence{'s' * (times > 1)}" in said(page) + bodies(page)
+    page = rerun(page, atlas_stop=0)
+    assert shape in text_of(page) + html_of(page)
+    assert f"{times} sentence{'s' * (times > 1)}" in text_of(page) + html_of(page)
 
 
 @pytest.mark.parametrize(("layer", "head"), [(1, 4), (2, 0), (3, 5), (0, 0)])
 def test_shares_that_the_story_names_are_those_of_the_weights(app, layer, head):
-    page = put(opened(app, PAGE), "selectbox", layer=layer, head=head)
+    page = put(open_page(app, PAGE), "selectbox", layer=layer, head=head)
     text = in_pieces(phrase_book())
     echo = strongest_echo(text, read_in_windows(text, layer), head)
     _, followed, before = map(percent, echo.shares)
-    assert ("Nobody told it to" in said(page)) == (echo.shares[1] >= 0.2)
+    assert ("Nobody told it to" in text_of(page)) == (echo.shares[1] >= 0.2)
     if echo.shares[1] >= 0.2:
-        assert f"what came next gets {followed} of this head's attention here" in said(page)
+        assert f"what came next gets {followed} of this head's attention here" in text_of(page)
     else:
-        assert f"what came next last time gets {followed} here, the piece just before {before}." in said(page)
+        assert f"what came next last time gets {followed} here, the piece just before {before}." in text_of(page)
 
 
 def test_the_formula_is_told_of_what_is_computed_by_it(page, monkeypatch, tmp_path):
@@ -275,7 +275,7 @@ def test_survey_of_a_long_matrix_goes_on_while_somebody_watches(app, monkeypatch
 
 
 def test_page_opens_on_a_text_read_by_a_model(app):
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     assert message(page)["atlas"] == "book/3/5"
     assert message(page)["rows"]["n"] > 16_000
     assert message(page)["uniform"] == 1 / 128
@@ -286,8 +286,8 @@ def test_page_opens_on_a_text_read_by_a_model(app):
     for _ in range(3):
         page.button(key=f"{NAME}_stop_previous").click().run()
     assert message(page)["view"]["across"] is None
-    assert "last 128 only" in bodies(page)
-    assert "Framed" not in bodies(page), "what is no longer on the screen"
+    assert "last 128 only" in html_of(page)
+    assert "Framed" not in html_of(page), "what is no longer on the screen"
 
 
 def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_time(app):
@@ -305,10 +305,10 @@ def test_flight_goes_from_the_whole_to_a_word_that_looks_at_what_came_next_last_
     before = text.ids[:row].tolist()
     assert before[column - 1] == text.ids[row]
     asks, found = text.labels[row].strip(), text.labels[column].strip()
-    assert f"<b>At the second “{asks}” it looks back at “{found}”: what came next the first time</b>" in bodies(page)
-    assert "data-share=93%" in bodies(page)
-    assert f"<b>{found}</b>" in bodies(page)
-    assert f"<i>{asks}</i>" in bodies(page)
+    assert f"<b>At the second “{asks}” it looks back at “{found}”: what came next the first time</b>" in html_of(page)
+    assert "data-share=93%" in html_of(page)
+    assert f"<b>{found}</b>" in html_of(page)
+    assert f"<i>{asks}</i>" in html_of(page)
     page.button(key=f"{NAME}_stop_previous").click().run()
     assert message(page)["view"]["across"] == across[1]
 
@@ -322,12 +322,12 @@ def test_no_stop_of_many_cells_calls_every_cell_one_weight(share):
 
 
 def test_guess_is_answered_by_the_share_of_pairs_that_are_within_reach(app):
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     is_hidden = [message(page)["guessing"]]
     page.button(key=f"{NAME}_try").click().run()
     is_hidden.append(message(page)["guessing"])
     guess = next(one for one in page.get("button_group") if one.key == f"{NAME}_try_guess")
-    settled(page, **{"atlas_tried": "1", "atlas_stop": 0})
+    rerun(page, **{"atlas_tried": "1", "atlas_stop": 0})
     is_hidden.append(message(page)["guessing"])
     assert guess.options
     assert is_hidden == [False, True, False], "the small map, which would give the answer away"
@@ -346,7 +346,7 @@ def test_stop_of_a_link_is_flown_to_and_a_view_of_a_link_stays(start_app):
 
 
 def test_another_layer_and_head_of_the_text_are_mapped(app):
-    page = put(opened(app, PAGE), "selectbox", layer=1, head=0)
+    page = put(open_page(app, PAGE), "selectbox", layer=1, head=0)
     assert message(page)["atlas"] == "book/1/0"
     assert not page.exception
 
@@ -362,13 +362,13 @@ def test_own_text_is_read_up_to_its_bound(page, monkeypatch):
     assert message(page)["rows"]["n"] > 400
     put(page, "text_area", text="The cat sat on the mat. " * 20_000)
     assert message(page)["rows"]["n"] == 1_000
-    assert "are read" in said(page)
+    assert "are read" in text_of(page)
 
 
 def test_empty_text_is_told_and_the_page_goes_on(page):
     choose(page, "text")
     put(page, "text_area", text="  \n ")
-    assert "empty" in said(page)
+    assert "empty" in text_of(page)
     put(page, "text_area", text="Back again.")
     assert message(page)["rows"]["n"] == 5
 
@@ -384,7 +384,7 @@ def test_run_of_the_model_page_is_mapped(page):
 def test_run_that_is_not_there_is_asked_for(page):
     choose(page, "run")
     assert not page.main.get("bidi_component")
-    assert "Choose" in said(page)
+    assert "Choose" in text_of(page)
 
 
 GOOD = {
@@ -443,11 +443,11 @@ def test_file_is_kept_while_another_page_is_looked_at(page):
     choose(page, "tensors")
     upload(page, "mine.npz", GOOD["float32"])
     there = message(page)["atlas"]
-    opened(page, START_PAGE)
-    opened(page, PAGE)
+    open_page(page, START_PAGE)
+    open_page(page, PAGE)
     assert message(page)["atlas"] == there
     page.button(key=f"{NAME}_forget").click().run()
-    assert not settled(page).main.get("bidi_component")
+    assert not rerun(page).main.get("bidi_component")
 
 
 @pytest.mark.parametrize("kind", ["tensors", "recording"])
@@ -460,12 +460,12 @@ def test_file_of_the_command_line_is_mapped(start_app, monkeypatch, tmp_path, ki
             torch.nn.functional.scaled_dot_product_attention(*torch.randn(3, 1, 2, 70, 8))
         recording.save(path)
     monkeypatch.setattr(sys, "argv", ["app.py", str(path)])
-    page = opened(start_app(), PAGE)
+    page = open_page(start_app(), PAGE)
     assert not complaint(page)
     assert message(page)["rows"]["n"] == 70
 
 
 def test_page_says_what_the_matrix_would_take(app):
     page = open_tab(at_link(app, show="made-near-131072"), "why")
-    assert "68.7 GB" in said(page)
-    assert "68.2 MB" in said(page)
+    assert "68.7 GB" in text_of(page)
+    assert "68.2 MB" in text_of(page)

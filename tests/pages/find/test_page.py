@@ -7,21 +7,21 @@ import pytest
 
 from attention_core.data.presets import CLUTTER_WIDTH, digit_strokes
 from tests.support.app import (
-    bodies,
+    covering_strokes,
     data_of,
-    given,
-    inject,
-    numbers_of,
-    objects_of,
-    on_dark,
+    digit_tiles,
+    draw_strokes,
+    html_of,
+    leave_and_return,
     open_tab,
-    painted,
     path_object,
-    read_both_ways,
-    said,
-    settled,
-    ten_tiles,
-    there_and_back,
+    picture_numbers,
+    read_digits,
+    rerun,
+    set_fields,
+    strokes_of,
+    text_of,
+    turn_dark,
 )
 from ui.player import CODE_OPEN
 
@@ -37,16 +37,16 @@ def digits(*placed):
 
 
 def answer(page) -> int:
-    return read_both_ways(page)[0][0]
+    return read_digits(page)[0][0]
 
 
 def masks(page) -> list[np.ndarray]:
     """Read the weights of the present map and of the equal one."""
-    return [np.array(numbers_of(page, key)) / 100 for key in ("find_small", "find_equal")]
+    return [np.array(picture_numbers(page, key)) / 100 for key in ("find_small", "find_equal")]
 
 
 def clutter_of(page) -> int:
-    return sum(abs(stroke["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for stroke in objects_of(page))
+    return sum(abs(stroke["strokeWidth"] - CLUTTER_WIDTH) < 1e-6 for stroke in strokes_of(page))
 
 
 def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
@@ -54,7 +54,7 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     assert clutter_of(page) == 20
     assert not page.info
     weights, equal = masks(page)[:2]
-    assert [digit for digit, _ in read_both_ways(page)] == [4, 1]
+    assert [digit for digit, _ in read_digits(page)] == [4, 1]
     assert equal == pytest.approx(1 / 225, rel=2e-3)  # of three digits
     assert weights.max() > 0.5
     assert weights.shape == (225,)
@@ -63,20 +63,20 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     row, column = divmod(int(weights.argmax()), 15)
     assert abs((column + 0.5) / 15 - 0.7) < 0.12  # where the page hid it, off the middle
     assert abs((row + 0.5) / 15 - 0.62) < 0.15
-    assert f"gets {weights.max():.0%} of the attention" in said(page)
-    assert "misreads 2.6% of digits in clutter; trained without attention it is almost as good: 2.9%." in said(page)
+    assert f"gets {weights.max():.0%} of the attention" in text_of(page)
+    assert "misreads 2.6% of digits in clutter; trained without attention it is almost as good: 2.9%." in text_of(page)
 
 
 def test_the_largest_weight_is_guessed_in_the_drawing(page):
-    given(page, tab="steps", step="weights", step_guess=True)
-    assert "Click: where in the picture is the largest number" in said(page)
+    set_fields(page, tab="steps", step="weights", step_guess=True)
+    assert "Click: where in the picture is the largest number" in text_of(page)
 
 
 def test_surprise_is_guessed_and_says_what_came_out(page):
     page.button(key=f"{NAME}_try").click().run()
     assert page.session_state[f"{NAME}_tried"] == "ask"
-    given(page, tried="2")
-    drawn_tiles, learned, equal = ten_tiles(page)
+    set_fields(page, tried="2")
+    drawn_tiles, learned, equal = digit_tiles(page)
     assert [digit for _, digit in drawn_tiles] == [digit for _, digit in learned]
     assert {kind for kind, _ in learned} == {"right"}
     assert [kind == "right" for kind, _ in equal] == [
@@ -92,28 +92,28 @@ def test_ready_drawings_are_read_as_the_digits_that_they_hide(page):
 
 
 def test_clutter_is_scattered_and_erased_and_the_digit_stays(page):
-    before, objects = clutter_of(page), len(objects_of(page))
+    before, objects = clutter_of(page), len(strokes_of(page))
     page.button(key=f"{NAME}_scatter").click().run()
     assert clutter_of(page) == before + 8
     assert not page.info  # no clutter looks like a digit
     assert page.query_params["digit"] in ("drawn", ["drawn"])
     page.button(key=f"{NAME}_erase").click().run()
     assert clutter_of(page) == 0
-    assert len(objects_of(page)) == objects - before
+    assert len(strokes_of(page)) == objects - before
     assert page.button(key=f"{NAME}_erase").disabled
     assert answer(page) == 4
-    inject(page, [path_object([[20, 20], [30, 30]], CLUTTER_WIDTH)] * 96)
+    draw_strokes(page, [path_object([[20, 20], [30, 30]], CLUTTER_WIDTH)] * 96)
     assert page.button(key=f"{NAME}_scatter").disabled, "it has an end"
 
 
 def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
-    inject(page, digits((2, 190, 180, 84)))
-    before = read_both_ways(page)
+    draw_strokes(page, digits((2, 190, 180, 84)))
+    before = read_digits(page)
     page.button(key=f"{NAME}_clear").click().run()
     assert not page.error
     assert page.info[0].value == "Draw a digit, or take one below."
-    assert read_both_ways(page) == before
-    assert ".st-key-tells_find { opacity: 0.35; }" in bodies(page)
+    assert read_digits(page) == before
+    assert ".st-key-tells_find { opacity: 0.35; }" in html_of(page)
     assert page.button(key=f"{NAME}_step_next")
     page.button(key=f"{NAME}_undo").click().run()
 
@@ -121,7 +121,7 @@ def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
 @pytest.mark.parametrize(
     ("objects", "words"),
     [
-        (painted(SIDE, SIDE), "The whole pad has one colour"),
+        (covering_strokes(SIDE, SIDE), "The whole pad has one colour"),
         ([path_object([[128, 128]], 2)], "That is a dot"),
         ([path_object([[60, 128], [190, 128]], 10)], "as tall as"),
         ([path_object([[128, 8], [128, 248]], 10)], "across the canvas"),
@@ -131,25 +131,25 @@ def test_cleared_pad_asks_for_a_digit_and_the_last_answer_stays_grey(page):
     ids=["all black", "dot", "one flat line", "line across", "two digits", "overlapping digits"],
 )
 def test_odd_drawing_gets_a_kind_word_and_is_not_lost(page, objects, words):
-    inject(page, objects)
+    draw_strokes(page, objects)
     assert not page.error
-    assert words in said(page)
-    assert read_both_ways(page)
-    assert len(objects_of(page)) == len(objects)
+    assert words in text_of(page)
+    assert read_digits(page)
+    assert len(strokes_of(page)) == len(objects)
 
 
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_drawn_digit_is_read_wherever_it_stands(page, is_dark, monkeypatch):
     if is_dark:
-        on_dark(page, monkeypatch)
-    inject(page, digits((2, 190, 180, 84)))
+        turn_dark(page, monkeypatch)
+    draw_strokes(page, digits((2, 190, 180, 84)))
     assert not page.info
     assert answer(page) == 2
 
 
 def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
     page.session_state[CODE_OPEN] = True
-    given(page, step="picture")
+    set_fields(page, step="picture")
     assert page.button(key=f"{NAME}_step_previous").disabled
     steps = ["picture"]
     while not page.button(key=f"{NAME}_step_next").disabled:
@@ -163,14 +163,14 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
 
 
 def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
-    assert "Take `facebook/deit-tiny-patch16-224` (23 MB) from *Small models to try*" in said(page)
+    assert "Take `facebook/deit-tiny-patch16-224` (23 MB) from *Small models to try*" in text_of(page)
     link = next(link for link in page.get("page_link") if "photograph" in link.proto.label)
     assert link.proto.query_string == "model=digit-vit&picture=upload"
 
 
 def test_every_step_but_the_answer_is_numbers_that_move(page):
     for step in ("picture", "key", "query", "scores", "weights", "masked", "context"):
-        given(page, step=step)
+        set_fields(page, step=step)
         data = data_of(page, "find_moving_step")
         assert data["now"] == step
         assert data["steps"][step]["grid"] == {"picture": [60, 60], "query": None, "context": None}.get(step, [15, 15])
@@ -183,40 +183,40 @@ def test_every_step_but_the_answer_is_numbers_that_move(page):
 def test_chosen_region_is_shown_in_numbers_and_survives_another_page(page):
     page.session_state[f"{NAME}_step"] = "scores"
     page.session_state[f"{NAME}_region"] = 100
-    settled(page)
+    rerun(page)
     assert any("S_{101}" in latex.value for latex in page.latex)
-    there_and_back(page)
+    leave_and_return(page)
     assert any("S_{101}" in latex.value for latex in page.latex)
 
 
 def test_a_region_that_it_may_not_look_at_gets_no_weight(page):
     heaviest = np.argsort(-masks(page)[0])[:10].tolist()
-    given(open_tab(page, "try"), brushed=heaviest)
+    set_fields(open_tab(page, "try"), brushed=heaviest)
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert page.checkbox(key=f"{NAME}_edit_0").label == "It no longer looks at 10 regions"
-    assert "Weights changed" in bodies(page)
-    assert re.search("falls from 100%|rises from|The answer stays", said(page))
+    assert "Weights changed" in html_of(page)
+    assert re.search("falls from 100%|rises from|The answer stays", text_of(page))
     mask = masks(open_tab(page, "steps"))[0]
     assert mask[heaviest] == pytest.approx(0)
     assert mask.sum() == pytest.approx(1, abs=3e-3)  # of three digits
     open_tab(page, "try")
     page.button(key=f"{NAME}_region_look_nowhere_else").click().run()
-    assert "Nothing is left to look at for learned constant" in said(page)
+    assert "Nothing is left to look at for learned constant" in text_of(page)
 
 
 def test_whether_it_reads_the_same_with_its_attention_off_is_what_is_shown(page):
     for button in ("scatter", "erase", "preset_0", "preset_5"):
         page.button(key=f"{NAME}_{button}").click().run()
-        (learned, _), (equal, _) = read_both_ways(page)
-        assert ("Here it reads the same with its attention off." in said(page)) == (learned == equal)
-        assert ("**Switch its attention off and it reads another digit.**" in said(page)) == (learned != equal)
+        (learned, _), (equal, _) = read_digits(page)
+        assert ("Here it reads the same with its attention off." in text_of(page)) == (learned == equal)
+        assert ("**Switch its attention off and it reads another digit.**" in text_of(page)) == (learned != equal)
 
 
 def test_how_many_regions_get_half_is_counted_and_none_where_none_may_be_looked_at(page):
     page.button(key=f"{NAME}_preset_1").click().run()
     half = 1 + int((np.sort(masks(page)[0])[::-1].cumsum() < 0.5 - 1e-3).sum())
-    assert f"{half} of 225 regions get half of the attention." in said(page)
-    given(open_tab(page, "try"), brushed=list(range(225)))
+    assert f"{half} of 225 regions get half of the attention." in text_of(page)
+    set_fields(open_tab(page, "try"), brushed=list(range(225)))
     page.button(key=f"{NAME}_region_look_away").click().run()
-    assert "No region gets any of the attention." in said(page)
-    assert "100% of the attention moved" in said(page)
+    assert "No region gets any of the attention." in text_of(page)
+    assert "100% of the attention moved" in text_of(page)

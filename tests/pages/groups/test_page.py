@@ -14,16 +14,16 @@ from attention_core.weights import FOLDER, read_card
 from pages.groups.charts import LUCK, OPEN_LOCK, RIGHT
 from pages.groups.guests import MISSED, WRONG
 from tests.support.app import (
-    bodies,
-    changes_of_weights,
     charts,
     frames,
+    html_of,
+    open_page,
     open_tab,
-    opened,
     outcome,
-    said,
-    settled,
-    steps_to_the_end,
+    rerun,
+    step_through,
+    text_of,
+    weight_changes,
 )
 
 PAGE, OTHER = "pages/groups/page.py", "pages/start/page.py"
@@ -42,7 +42,7 @@ def party(page, place: int) -> pd.DataFrame:
 
 def opened_locks(page) -> list[tuple[int, int]]:
     """Return of how many locks each head opens how many."""
-    return [(int(n), int(n_open)) for n, n_open in re.findall(r"<b>(\d+) of (\d+)</b> locks opened", bodies(page))]
+    return [(int(n), int(n_open)) for n, n_open in re.findall(r"<b>(\d+) of (\d+)</b> locks opened", html_of(page))]
 
 
 def numbers_at(page) -> list[int]:
@@ -62,7 +62,7 @@ def type_numbers(page, text):
 @pytest.mark.parametrize(("head", "file"), [("triples", "match3-simplicial"), ("pairs", "match3-pairwise")])
 def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
     app.query_params["head"], app.query_params["tab"] = head, "try"
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     numbers, model = list(FIRST_NUMBERS), load(file, "cpu")
     trace = model.trace(numbers)
     weights = trace.weights(0, [1])[0]
@@ -80,11 +80,11 @@ def test_a_lock_stays_shut_without_the_keys_that_open_it(app, head, file):
     opens = float(model.read_out(torch.cat((own, context))).softmax(-1)[1])
     assert "Ben no longer looks at" in page.checkbox[-1].label
     assert outcome(page)[1] == pytest.approx([1 - opens, opens], abs=1e-5)
-    change, moved = changes_of_weights(page), (weights / weights.sum() - learned).tolist()
+    change, moved = weight_changes(page), (weights / weights.sum() - learned).tolist()
     assert change == pytest.approx(sorted([*moved, *[0.0] * (len(change) - len(moved))]), abs=2e-5)
     if head == "triples":
         assert opened_locks(page) == [(0, 3), (2, 3)]
-        assert "The answer was opens and is now stays shut" in said(page)
+        assert "The answer was opens and is now stays shut" in text_of(page)
     page.button(key="groups_edits_undo").click().run()
     assert opened_locks(page) == [(0, 3), (3, 3)]
     assert not page.error
@@ -97,7 +97,7 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert opened_locks(page) == [(0, 3), (3, 3)]
     assert (
         "Ben's lock opens to the keys of **Cleo and Finn**: the numbers of all three add up to a multiple of 31, "
-        "7 + 16 + 8 = 31." in said(page)
+        "7 + 16 + 8 = 31." in text_of(page)
     )
     assert numbers_at(page) == [1, 7, 16, 17, 11, 8, 24, 5]
     missed, alarm = (
@@ -107,7 +107,7 @@ def test_it_arrives_with_guests_whom_only_one_head_lets_in(page):
     assert len(missed | alarm) == 2, "two kinds of fault have two colours"
     assert party(page, 0)["mark"].tolist().count("missed") == 3
     assert not any(party(page, 1)["mark"])
-    assert "Ben tries the keys of Cleo and Finn together" in said(page)
+    assert "Ben tries the keys of Cleo and Finn together" in text_of(page)
     tabs = ("steps", "all", "right", "why", "fit")
     assert sum(len(charts(open_tab(page, tab))) - 2 for tab in tabs) == 2
     open_tab(page, "right")
@@ -147,7 +147,7 @@ def test_invited_guests_are_others_and_what_comes_out_is_counted(page):
 
 @pytest.mark.parametrize("lecture", [False, True])
 def test_what_is_asked_is_answered_about_the_same_guests(page, lecture):
-    settled(page, lecture=lecture, groups_tab="top")
+    rerun(page, lecture=lecture, groups_tab="top")
     page.button(key="groups_try").click().run()
     asked = page.session_state["groups_text"]
     assert asked != "1 7 16 17 11 8 24 5"
@@ -170,12 +170,12 @@ SENTENCES = {
 
 def test_the_rule_names_the_pairs_and_their_sum_and_counts_the_others(page):
     for numbers, sentence in SENTENCES.items():
-        assert sentence in said(type_numbers(page, numbers))
+        assert sentence in text_of(type_numbers(page, numbers))
     page.session_state["groups_step"] = "weights"
     type_numbers(page, "0 0 0 0 0")
-    assert "Framed: 0 + 0 and 0 + 0 and 0 + 0 and 0 + 0 and 2 other pairs. Together with 0 each" in said(page)
+    assert "Framed: 0 + 0 and 0 + 0 and 0 + 0 and 0 + 0 and 2 other pairs. Together with 0 each" in text_of(page)
     type_numbers(page, "30 29 3")
-    assert "Framed: 29 + 3. Together with 30 it gives a multiple of 31." in said(page)
+    assert "Framed: 29 + 3. Together with 30 it gives a multiple of 31." in text_of(page)
 
 
 def test_the_figures_are_those_of_the_cards(page):
@@ -183,7 +183,7 @@ def test_the_figures_are_those_of_the_cards(page):
     cards = [read_card(name) for name in ("match3-pairwise", "match3-simplicial")]
     shares = [*(card["test_accuracy"] for card in cards), cards[0]["majority_share"]]
     assert [one.value for one in page.metric] == [percent(share) for share in shares]
-    assert "160,000 new locks. Both heads are equally large and saw the same examples." in said(page)
+    assert "160,000 new locks. Both heads are equally large and saw the same examples." in text_of(page)
     for same in ("parameters", "batches", "data", "seed", "test_numbers", "majority_share"):
         assert cards[0][same] == cards[1][same]
 
@@ -214,27 +214,27 @@ def test_every_step_of_both_heads_can_be_shown(page):
     first = page.session_state["groups_step"]
     for head in ("triples", "pairs"):
         page.segmented_control(key="groups_head").set_value(head).run()
-        settled(page, groups_step=first)
-        assert steps_to_the_end(page)[-1] == "answer"
+        rerun(page, groups_step=first)
+        assert step_through(page)[-1] == "answer"
 
 
 def test_choosing_a_query_shows_its_pairs(page):
     page.session_state["groups_step"] = "weights"
     type_numbers(page, "1 4 27 15 24 10 21 6")
     page.segmented_control(key="groups_query").set_value(7).run()
-    assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in said(page)
+    assert "1 + 24 and 4 + 21 and 15 + 10. Together with 6 each gives a multiple of 31" in text_of(page)
     type_numbers(page, "1 28 30 6 5 21 19 10")
-    assert "No two others give a multiple" in said(page)
-    assert "tries no key" in said(page)
+    assert "No two others give a multiple" in text_of(page)
+    assert "tries no key" in text_of(page)
     assert opened_locks(page) == [(0, 0), (0, 0)]
-    assert "does not open to any two keys" in said(page)
+    assert "does not open to any two keys" in text_of(page)
 
 
 def test_numbers_query_and_step_survive_leaving_the_page(page):
     type_numbers(page, "3 4 24 9 1")
     page.segmented_control(key="groups_query").set_value(3).run()
-    opened(page, OTHER)
-    opened(page, PAGE)
+    open_page(page, OTHER)
+    open_page(page, PAGE)
     assert page.text_input(key=NUMBERS).value == "3 4 24 9 1"
     assert page.session_state["groups_query"] == 3
     assert n_guests(page) == 5
@@ -242,7 +242,7 @@ def test_numbers_query_and_step_survive_leaving_the_page(page):
 
 def test_an_address_can_carry_numbers(app):
     app.query_params.update(numbers="1-2-28-5", shows="1")
-    opened(app, PAGE)
+    open_page(app, PAGE)
     assert app.text_input(key=NUMBERS).value == "1 2 28 5"
 
 
@@ -252,7 +252,7 @@ def test_missing_weights_are_told_without_a_traceback(app, tmp_path, monkeypatch
     import streamlit as st
 
     st.cache_resource.clear()
-    opened(app, PAGE)
+    open_page(app, PAGE)
     assert "cannot be loaded" in app.error[0].value
     st.cache_resource.clear()
 
@@ -261,6 +261,6 @@ def test_what_came_of_a_guess_goes_with_its_guests(page):
     page.button(key="groups_try").click().run()
     page.get("button_group")[1].set_value(2).run()
     assert "Two guests at once opens" in (*page.success, *page.info)[0].value
-    settled(page, groups_text="1 2 3 4 5 6 7 9")
+    rerun(page, groups_text="1 2 3 4 5 6 7 9")
     assert "You guessed" not in "".join(one.value for one in (*page.success, *page.info))
     assert page.button(key="groups_try")

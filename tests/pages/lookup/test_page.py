@@ -6,15 +6,15 @@ import pytest
 
 from pages.lookup.records import PRESETS
 from tests.support.app import (
-    bodies,
-    body_with,
     charts,
     data_of,
-    given,
+    html_of,
+    html_with,
+    open_page,
     open_tab,
-    opened,
-    said,
-    steps_to_the_end,
+    set_fields,
+    step_through,
+    text_of,
 )
 
 PAGE, OTHER = "pages/lookup/page.py", "pages/start/page.py"
@@ -34,7 +34,7 @@ def take(page, preset):
 
 def with_records(page, text):
     """Put these records into the papers' place."""
-    return given(take(page, "Papers"), records=text)
+    return set_fields(take(page, "Papers"), records=text)
 
 
 def by_title(page):
@@ -44,15 +44,15 @@ def by_title(page):
 
 def ask(page, text):
     """Ask some queries, one per line, and look at the first."""
-    return given(page, queries=text, query=0)
+    return set_fields(page, queries=text, query=0)
 
 
 def answers(page) -> str:
-    return body_with(page, 'class="looked-up"')
+    return html_with(page, 'class="looked-up"')
 
 
 def greyed(page) -> bool:
-    return ".st-key-lookup_answer { opacity: 0.35; }" in bodies(page)
+    return ".st-key-lookup_answer { opacity: 0.35; }" in html_of(page)
 
 
 def test_arrival_finds_a_car_where_a_dictionary_finds_nothing(page):
@@ -67,10 +67,11 @@ def test_every_preset_is_looked_up_exactly_and_softly(page):
         take(page, preset)
         assert not page.error
         assert not page.info
-        assert PRESETS[preset].note in said(page)
+        assert PRESETS[preset].note in text_of(page)
         for query in range(len(PRESETS[preset].queries)):
             assert not re.search("Catherine|Johns", PRESETS[preset].note), "of one query alone"
-            share = re.search(r"</b> (most, but only )?([\d.]+)% of the attention", answers(given(page, query=query)))
+            answer = answers(set_fields(page, query=query))
+            share = re.search(r"</b> (most, but only )?([\d.]+)% of the attention", answer)
             assert bool(share.group(1)) == (float(share.group(2)) < 50), (preset, query)
         assert len(page.segmented_control(key="lookup_query").options) == len(PRESETS[preset].queries)
         assert "A dictionary" in answers(page)
@@ -81,14 +82,14 @@ def test_a_misspelled_query_misses_exactly_and_hits_softly(page):
     ask(by_title(page), "Show, attend and tell\nShow atend an tel")
     assert "not found" not in answers(page)
     assert re.search(r"<b>Show, attend and tell</b> (99\.\d+|100)% of the attention", answers(page))
-    given(page, query=1)
+    set_fields(page, query=1)
     assert "not found" in answers(page)
     assert re.search(r"<b>Show, attend and tell</b> (99\.\d+|100)% of the attention", answers(page))
 
 
 def test_what_a_query_finds_is_in_view_also_among_many_records(page):
     first = {
-        preset: re.search(r"<tr[^>]*><td[^>]*>(.*?)</td>", body_with(take(page, preset), 'class="records')).group(1)
+        preset: re.search(r"<tr[^>]*><td[^>]*>(.*?)</td>", html_with(take(page, preset), 'class="records')).group(1)
         for preset in ("Papers", "Phone book")
     }
     assert first["Papers"].startswith("Attention is all you need.")
@@ -98,30 +99,30 @@ def test_what_a_query_finds_is_in_view_also_among_many_records(page):
 def test_records_of_ones_own_are_not_told_as_those_of_the_preset(page):
     for preset in PRESETS:
         take(page, preset)
-        given(page, records="bank = a house for money\nriver = moving water")
-        assert PRESETS[preset].note not in said(page)
-        assert "Records of your own." in said(page)
-        given(page, records="nothing of use")
-        assert PRESETS[preset].note in said(page), "the table as it comes stands there in grey"
+        set_fields(page, records="bank = a house for money\nriver = moving water")
+        assert PRESETS[preset].note not in text_of(page)
+        assert "Records of your own." in text_of(page)
+        set_fields(page, records="nothing of use")
+        assert PRESETS[preset].note in text_of(page), "the table as it comes stands there in grey"
 
 
 def test_all_records_are_shown_or_the_list_says_that_it_is_scrolled(page):
     for preset, is_long in {"Eight words": False, "Ask a text": False, "Papers": True, "Phone book": False}.items():
         take(page, preset)
         n = len(PRESETS[preset].records.keys)
-        assert body_with(page, 'class="records').count("<tr") == n + 1
-        assert ("records scrolled" in bodies(page)) == is_long
-        assert (f"{n} records, the heaviest first: scroll the list to see all." in said(page)) == is_long
-    given(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
-    assert "11 records, the heaviest first" in said(page)
-    assert steps_to_the_end(open_tab(page, "steps"))[-1] == "context"
+        assert html_with(page, 'class="records').count("<tr") == n + 1
+        assert ("records scrolled" in html_of(page)) == is_long
+        assert (f"{n} records, the heaviest first: scroll the list to see all." in text_of(page)) == is_long
+    set_fields(take(page, "Phone book"), records="\n".join(f"a{n} = {n}" for n in range(11)))
+    assert "11 records, the heaviest first" in text_of(page)
+    assert step_through(open_tab(page, "steps"))[-1] == "context"
 
 
 def test_a_softer_look_up_is_spread_wider(page):
     take(page, "Phone book")
     shares = []
     for temperature in (0.005, 0.1, 5.0):
-        given(page, temperature=temperature)
+        set_fields(page, temperature=temperature)
         shares.append(float(re.search(r"([\d.]+)% of the attention", answers(page)).group(1)))
     assert shares == sorted(shares, reverse=True)
     label = page.select_slider(key="lookup_temperature").label
@@ -135,10 +136,10 @@ def test_a_query_whose_records_are_all_cut_finds_nothing(page):
     from ui.edits import ListedEdit  # not before there is an app
 
     edits = (ListedEdit(SetWeights(0, tuple((key, 0.0) for key in range(8)), 0), "cut"),)
-    given(page, queries="zzzz qqqq", edits=edits)
+    set_fields(page, queries="zzzz qqqq", edits=edits)
     assert "<b>nothing</b> every record is cut" in answers(page)
-    assert "sum to 100%" not in said(page)
-    assert "class=best" not in bodies(page)
+    assert "sum to 100%" not in text_of(page)
+    assert "class=best" not in html_of(page)
 
 
 def test_the_guess_is_about_the_other_way_than_the_one_that_is_shown(visit):
@@ -147,25 +148,25 @@ def test_the_guess_is_about_the_other_way_than_the_one_that_is_shown(visit):
     page.button(key="lookup_try").click().run()
     assert "compare by meaning only" in page.segmented_control(key="lookup_try_guess").label
     page.segmented_control(key="lookup_try_guess").set_value(0).run()
-    assert "By meaning it finds *car*; by spelling, *money*." in said(page) + page.success[0].value
+    assert "By meaning it finds *car*; by spelling, *money*." in text_of(page) + page.success[0].value
     assert "<b>car</b>" in answers(page)
 
 
 def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
     for step in ("scores", "weights"):
         page.session_state["lookup_moving_step"] = {"chosen": {"step": step, "row": 1, "column": 4}}
-        given(page, tab="steps", step=step, query=1)
+        set_fields(page, tab="steps", step=step, query=1)
         assert "_{2,5}" in "".join(one.value for one in page.latex)
         assert data_of(page, "lookup_moving_step")["steps"][step]["column"] == 4
-        given(page, query=0)
+        set_fields(page, query=0)
         assert "_{1,5}" not in "".join(one.value for one in page.latex), "another row has a number of its own"
 
 
 def test_words_that_are_not_weighed_are_told(page):
-    assert "Each of the first 200 words is a key" in said(open_tab(take(page, "Papers"), "words"))
-    assert "Every word is a key" in said(take(page, "Phone book"))
-    given(page, records="?! = 1")
-    assert "The keys have no words." in said(page)
+    assert "Each of the first 200 words is a key" in text_of(open_tab(take(page, "Papers"), "words"))
+    assert "Every word is a key" in text_of(take(page, "Phone book"))
+    set_fields(page, records="?! = 1")
+    assert "The keys have no words." in text_of(page)
 
 
 def test_what_is_typed_is_asked_first_and_joins_the_others(page):
@@ -182,7 +183,7 @@ def test_try_this_compares_in_the_other_way_and_says_what_came_out(page):
     page.segmented_control(key="lookup_try_guess").set_value(names.index("money")).run()
     assert "By spelling it finds *money*; by meaning, *car*." in page.success[0].value
     assert "Letters in common: auto**mo**bile, **mo**ney." in page.success[0].value
-    assert "<tr class=best><td>money</td>" in bodies(page)
+    assert "<tr class=best><td>money</td>" in html_of(page)
     assert "<b>money</b>" in answers(page)
 
 
@@ -194,7 +195,7 @@ def test_temperature_takes_look_up_into_the_plain_average(page):
     share = float(re.search(r"([\d.]+)% 2014", answers(page)).group(1))
     assert share == pytest.approx(40, abs=4), "two of five"
     ask(page, "zzzz qqqq")
-    assert "a softmax cannot answer “nothing fits”" in said(page)
+    assert "a softmax cannot answer “nothing fits”" in text_of(page)
 
 
 def test_records_queries_and_temperature_survive_leaving_the_page(page):
@@ -204,9 +205,9 @@ def test_records_queries_and_temperature_survive_leaving_the_page(page):
     open_tab(page, "try")
     page.text_area(key="lookup_records").set_value("Some Body = 555-0001\nElse\t555-0002").run()
     assert "555-0001" in answers(page)
-    opened(page, OTHER)
+    open_page(page, OTHER)
     page.query_params.clear()
-    opened(page, PAGE)
+    open_page(page, PAGE)
     assert page.segmented_control(key="lookup_preset").value == "Phone book"
     assert page.segmented_control(key="lookup_query").options == ["Somebody"]
     assert page.select_slider(key="lookup_temperature").value == 0.3
@@ -218,7 +219,7 @@ def test_restore_brings_the_preset_back(page):
     assert "text" in answers(page)
     page.button(key="lookup_restore").click().run()
     assert "Attention is all you need" in page.session_state["lookup_records"]
-    assert "only one" not in bodies(page)
+    assert "only one" not in html_of(page)
 
 
 def test_records_and_queries_that_cannot_be_used_are_told_and_the_rest_is_answered(page):
@@ -231,8 +232,8 @@ def test_records_and_queries_that_cannot_be_used_are_told_and_the_rest_is_answer
         "": "Write one as key = value",
         "attention = 2000": "",
     }.items():
-        given(page, records=records)
-        assert remark in said(page)
+        set_fields(page, records=records)
+        assert remark in text_of(page)
         assert not page.error
         assert answers(page)
         assert greyed(page) == (not records)
@@ -240,9 +241,9 @@ def test_records_and_queries_that_cannot_be_used_are_told_and_the_rest_is_answer
     for queries, remark in {"": "Type a query", "\n".join(f"query {n}" for n in range(30)): "The first 12 of"}.items():
         ask(page, queries)
         assert not page.error
-        assert remark in said(page)
+        assert remark in text_of(page)
     ask(page, "<img src=x onerror=alert(1)>")
-    assert "<img" not in bodies(page)
+    assert "<img" not in html_of(page)
 
 
 LINKS = [
@@ -273,7 +274,7 @@ def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
     assert re.search("the old car would not start.</b> 6", answers(take(page, "Ask a text")))
     for tab in ("steps", "numbers"):
         open_tab(page, tab)
-    assert "`[CLS]` `why` `did`" in said(page), "its pieces are shown"
+    assert "`[CLS]` `why` `did`" in text_of(page), "its pieces are shown"
     page.segmented_control(key="lookup_by").set_value("spelling").run()
     assert "they baked bread and listened to the radio.</b> 5" in answers(page)
 
@@ -281,7 +282,7 @@ def test_a_question_finds_by_meaning_what_it_does_not_find_by_spelling(page):
 def test_without_a_sentence_encoder_the_page_says_so_and_keeps_to_spelling(page, monkeypatch):
     monkeypatch.setattr("pages.lookup.first_screen.find_local", lambda name: None)
     take(page, "Ask a text")
-    assert "MiniLM is not here" in said(page)
+    assert "MiniLM is not here" in text_of(page)
     assert not page.error
     assert "baked bread" in answers(page)
 
@@ -299,16 +300,16 @@ def test_what_came_of_a_guess_goes_with_the_query_that_it_was_about(page):
 def test_one_record_and_a_thousand_are_looked_up_by_meaning(page):
     take(page, "Ask a text")
     for records in ("A single sentence. = line 1", "\n".join(f"Sentence {n}. = line" for n in range(1000))):
-        assert answers(given(page, records=records))
+        assert answers(set_fields(page, records=records))
 
 
 def test_a_question_weighs_the_words_of_a_text(page):
     take(page, "Ask a text")
     open_tab(page, "words")
-    assert "Most weight: `car`" in said(page)
-    given(page, query=2)
-    assert "Most weight: `baked`" in said(page)
-    assert ">bread</span>" in bodies(page)
+    assert "Most weight: `car`" in text_of(page)
+    set_fields(page, query=2)
+    assert "Most weight: `baked`" in text_of(page)
+    assert ">bread</span>" in html_of(page)
 
 
 @pytest.fixture
@@ -325,12 +326,12 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize("hidden", ["the end", "a gap, looking back", "a gap, looking both ways"])
 def test_a_curve_is_told_once_a_network_is_trained_and_kept(page, short, hidden):
-    given(open_tab(page, "time"), hiding=hidden)
+    set_fields(open_tab(page, "time"), hiding=hidden)
     assert not page.get("vega_lite_chart")
     page.button(key="lookup_train").click().run()
     assert len(page.get("vega_lite_chart")) == 2
-    assert body_with(page, "your curve").count("<tr><td>") == 3
-    told = re.search(r"better from both sides: (\d\.\d+), looking back (\d\.\d+)", said(page))
+    assert html_with(page, "your curve").count("<tr><td>") == 3
+    told = re.search(r"better from both sides: (\d\.\d+), looking back (\d\.\d+)", text_of(page))
     assert not told or float(told.group(1)) <= float(told.group(2))
     page.button(key="lookup_curve_preset_Saw").click().run()
     assert len(page.get("vega_lite_chart")) == 2
@@ -339,16 +340,16 @@ def test_a_curve_is_told_once_a_network_is_trained_and_kept(page, short, hidden)
 
 def test_an_empty_pad_leaves_the_last_curve(page, short):
     open_tab(page, "time").button(key="lookup_train").click().run()
-    before = body_with(page, "your curve")
+    before = html_with(page, "your curve")
     page.button(key="lookup_curve_clear").click().run()
-    assert "Draw from left to right" in said(page)
-    assert body_with(page, "your curve") == before
+    assert "Draw from left to right" in text_of(page)
+    assert html_with(page, "your curve") == before
 
 
 def test_a_link_opens_a_curve_and_what_is_hidden_of_it(app):
     for name, text in (("tab", "time"), ("hidden", "both"), ("curve_preset", "Climb")):
         app.query_params[name] = text
-    opened(app, PAGE)
+    open_page(app, PAGE)
     assert app.session_state["lookup_hiding"] == "a gap, looking both ways"
     assert app.session_state["lookup_curve_preset"] == "Climb"
     assert len(app.session_state["lookup_curve_drawing"]["objects"]) == 1

@@ -40,7 +40,7 @@ def test_slanted_column_names_stay_inside_the_picture_of_a_step(visit, app_url):
     canvas = page.locator("canvas.moving")
     moving_step(canvas)
     colours = """(canvas) => {
-      const { data } = canvas.getContext("2d").getImageData(canvas.width - 2, 0, 1, canvas.parentNode.view.at.y);
+      const { data } = canvas.getContext("2d").getImageData(canvas.width - 2, 0, 1, canvas.parentNode.view.area.y);
       return new Set(new Uint32Array(data.buffer)).size;
     }"""
     assert canvas.evaluate(colours) == 1, "that of the ground alone"

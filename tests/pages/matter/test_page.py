@@ -13,17 +13,17 @@ from attention_core.inference.sentiment import MAX_WORDS, explain, read_sentence
 from attention_core.models import load
 from attention_core.weights import read_card
 from tests.support.app import (
-    bodies,
-    body_with,
     data_of,
     frames,
-    given,
+    html_of,
+    html_with,
+    leave_and_return,
+    open_page,
     open_tab,
-    opened,
-    said,
-    settled,
-    steps_to_the_end,
-    there_and_back,
+    rerun,
+    set_fields,
+    step_through,
+    text_of,
 )
 from ui.hosting.bounds import SENTENCE_LETTERS
 
@@ -33,11 +33,11 @@ TEXT = "matter_text"
 
 def say(page, text):
     page.text_input(key=TEXT).set_value(text)
-    return settled(page)
+    return rerun(page)
 
 
 def verdict(page) -> str:
-    return body_with(page, 'class="judgement"')
+    return html_with(page, 'class="judgement"')
 
 
 def within(page, key: str) -> str:
@@ -53,7 +53,7 @@ def cut(page, *places):
     of = input_hash(page.text_input(key=TEXT).value)
     edits = tuple(ListedEdit(SetWeights(0, ((place, 0.0),), 0), "cut", of=of) for place in places)
     page.session_state["matter_edits"] = edits
-    return settled(page)
+    return rerun(page)
 
 
 def test_every_preset_is_judged_by_three_models_side_by_side(page):
@@ -61,23 +61,23 @@ def test_every_preset_is_judged_by_three_models_side_by_side(page):
     for number, label in enumerate(PRESETS):
         page.button(key=f"matter_example_{number}").click().run()
         assert not page.error
-        assert body_with(page, 'class="figures"').count("<tr>") == 4
+        assert html_with(page, 'class="figures"').count("<tr>") == 4
         assert ("positive" in verdict(page)) or ("negative" in verdict(page))
-        assert ("Irony was taken" in bodies(page)) == (label == "Irony")
+        assert ("Irony was taken" in html_of(page)) == (label == "Irony")
         assert not page.warning
 
 
 def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
     assert "positive 84%" in verdict(page), "the first example is judged as people do"
-    assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in said(page)
-    assert "Delete **“Not”**, which has 3.1%: by **73 points**" in said(page)
-    assert "trained with every weight equal is right on" in said(page)
-    assert "hardly helps" in said(page)
+    assert "**“bad”** has 72% of the weight. Delete it: the answer moves by **27 points**" in text_of(page)
+    assert "Delete **“Not”**, which has 3.1%: by **73 points**" in text_of(page)
+    assert "trained with every weight equal is right on" in text_of(page)
+    assert "hardly helps" in text_of(page)
     figures = [read_card(name) for name in ("sentence-attention", "sentence-mean")]
     assert {card["development_sentences"] for card in figures} == {925}
     assert len({card["epochs"] for card in figures}) == 1, "equal passes"
-    assert all(f"{percent(card['development_accuracy'])}" in said(page) for card in figures)
-    assert "settings were chosen by them" in said(page)
+    assert all(f"{percent(card['development_accuracy'])}" in text_of(page) for card in figures)
+    assert "settings were chosen by them" in text_of(page)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_words_whose_weight_and_effect_disagree_are_named_on_arrival(page):
 )
 def test_what_is_said_of_words_agrees_with_what_is_drawn(page, text):
     say(page, text)
-    drawn, told = data_of(page, "matter_weighed"), said(page)
+    drawn, told = data_of(page, "matter_weighed"), text_of(page)
     weights, moves = drawn["weights"], [abs(one) for one in drawn["ifRemoved"]]
     heavy, mover = weights.index(max(weights)), moves.index(max(moves))
     if "no judgement" in verdict(page):
@@ -106,28 +106,28 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     for number in range(len(PRESETS)):
         page.button(key=f"matter_example_{number}").click().run()
         cut(page, 0, 1)
-        assert "Irony" not in bodies(page), "what people mean is no reason for what changed weights do"
+        assert "Irony" not in html_of(page), "what people mean is no reason for what changed weights do"
     say(page, "The film is not dull.")
     cut(page, 0)
-    assert "As learned, it reads" in bodies(page)
+    assert "As learned, it reads" in html_of(page)
     assert data_of(page, "matter_weighed")["cut"] == [0]
     open_tab(page, "models")
-    assert "how many are right was counted as learned" in said(page)
+    assert "how many are right was counted as learned" in text_of(page)
     edits = (SetWeights(0, ((0, 1.0),), 0),)
     from ui.edits import ListedEdit, input_hash  # not before there is an app
 
     page.session_state["matter_edits"] = tuple(
         ListedEdit(one, "all", of=input_hash("The film is not dull.")) for one in edits
     )
-    drawn = data_of(settled(page), "matter_weighed")
+    drawn = data_of(rerun(page), "matter_weighed")
     assert drawn["weights"][1] == 0
     assert drawn["cut"] == [], "words that get nothing are not given back by a click"
 
 
 def test_nothing_tells_the_numbers_that_are_to_be_guessed(page):
-    given(page, tab="steps", step="weights", step_guess=True)
-    assert "still hidden" in bodies(page)
-    hidden = next(one for one in bodies(page).split("</style>") if "tells_" in one)
+    set_fields(page, tab="steps", step="weights", step_guess=True)
+    assert "still hidden" in html_of(page)
+    hidden = next(one for one in html_of(page).split("</style>") if "tells_" in one)
     assert "visibility: hidden" in hidden
     told, drawn = (within(page, f"tells_matter_{part}") for part in ("told", "words"))
     assert "of the weight" in told
@@ -138,14 +138,14 @@ def test_nothing_tells_the_numbers_that_are_to_be_guessed(page):
 def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
     page.session_state["matter_moving_step"] = {"chosen": {"step": "weights", "row": 0, "column": 0}}
     for step in ("scores", "weights"):
-        given(page, tab="steps", step=step)
+        set_fields(page, tab="steps", step=step)
         assert ("_{1,1}" in "".join(one.value for one in page.latex)) == (step == "weights")
         assert data_of(page, "matter_moving_step")["steps"][step]["column"] == 0
 
 
 def test_a_guess_can_be_closed_and_then_nothing_is_hidden(page):
     for tab in ("steps", "try"):
-        settled(page, matter_tab=tab)
+        rerun(page, matter_tab=tab)
         page.button(key="matter_try").click().run()
         page.button(key="matter_try_close").click().run()
         assert not page.exception
@@ -162,7 +162,7 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
     guess = page.segmented_control(key="matter_try_guess")
     assert guess.options == ["*Not*", "*bad*", "the comma", "*warm*"]
     guess.set_value(2)
-    settled(page)
+    rerun(page)
     assert page.text_input(key=TEXT).value == PRESETS["A comma"]
     drawn = data_of(page, "matter_weighed")
     assert drawn["before"] == [], "no word is cut"
@@ -178,42 +178,42 @@ def test_the_surprise_asks_what_decides_a_sentence_whose_answer_is_hidden(page):
 
 def test_a_word_that_attention_may_not_look_at_stays(page):
     cut(page, 0)
-    assert "Other weights, the same answer: positive 84% as learned" in said(page)
+    assert "Other weights, the same answer: positive 84% as learned" in text_of(page)
     page.button(key="matter_as_learned").click().run()
-    assert "**“bad”** has 72%" in said(page)
+    assert "**“bad”** has 72%" in text_of(page)
 
 
 def test_what_is_said_of_a_sentence_fits_it(page):
     for text, answer in (("A warm, moving and wonderful film.", "positive"), ("A dull, stupid mess.", "negative")):
         assert re.search(r'class="judgement"[^>]*>(\w+)', verdict(say(page, text))).group(1) == answer
     say(page, "A wonderful film with a dull plot.")
-    assert "pushes the *other* way" in said(page)
+    assert "pushes the *other* way" in text_of(page)
     card = read_card("sentence-attention")
     say(page, "The film is not dull.")
-    assert f"It reads {card['right_of_50_with_a_negation']} of 50 sentences with a negation right" in bodies(page)
+    assert f"It reads {card['right_of_50_with_a_negation']} of 50 sentences with a negation right" in html_of(page)
     say(page, "The film is dull.")
-    assert "with a negation" not in bodies(page)
+    assert "with a negation" not in html_of(page)
 
 
 def test_cutting_a_word_changes_the_answer_and_can_be_undone(page):
     say(page, "The plot is dull.")
     before = verdict(page)
     cut(page, 3)
-    assert "as learned, " in said(page)
+    assert "as learned, " in text_of(page)
     page.button(key="matter_as_learned").click().run()
     assert verdict(page) == before
     cut(page, *range(5))
-    assert "prejudice" in said(page)
-    assert "Nothing is left to look at for the learned query" in said(open_tab(page, "try"))
+    assert "prejudice" in text_of(page)
+    assert "Nothing is left to look at for the learned query" in text_of(open_tab(page, "try"))
 
 
 def test_edits_of_another_sentence_stay_listed_and_are_not_applied(page):
     cut(open_tab(say(page, "The plot is dull."), "try"), 3)
     say(page, "Two words")
-    assert "as learned, " not in said(page)
-    assert "Not applied: it was made for another input." in said(page)
+    assert "as learned, " not in text_of(page)
+    assert "Not applied: it was made for another input." in text_of(page)
     say(page, "The plot is dull.")
-    assert "as learned, " in said(page)
+    assert "as learned, " in text_of(page)
 
 
 def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
@@ -238,8 +238,8 @@ def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
 
 
 def test_every_step_can_be_shown_and_guessed(page):
-    given(page, step="embedding")
-    seen = steps_to_the_end(page)
+    set_fields(page, step="embedding")
+    seen = step_through(page)
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
     page.toggle(key="matter_step_guess").set_value(True).run()
     assert page.button(key="matter_step_reveal")
@@ -269,10 +269,10 @@ def test_whatever_is_typed_is_read_or_told_and_nothing_keeps_the_last_sentence_i
         say(page, text)
         assert not page.error
         drawn = [each.proto.json for each in page.get("bidi_component")]
-        assert remark in "\n".join([said(page), *drawn]), text
-        assert "<script>alert" not in bodies(page)
+        assert remark in "\n".join([text_of(page), *drawn]), text
+        assert "<script>alert" not in html_of(page)
         assert page.text_input(key=TEXT).value == text[: SENTENCE_LETTERS.maximum]
-        assert (".st-key-matter_answer { opacity: 0.35; }" in bodies(page)) == (not text.strip())
+        assert (".st-key-matter_answer { opacity: 0.35; }" in html_of(page)) == (not text.strip())
         assert text.strip() or verdict(page) == before
 
 
@@ -291,41 +291,41 @@ def test_whatever_is_typed_is_read_or_told_and_nothing_keeps_the_last_sentence_i
 )
 def test_words_that_the_models_do_not_know_are_counted_and_alone_are_not_judged(page, text, told, judged):
     say(page, text)
-    assert told in said(page)
-    assert told or "Unknown to the model" not in said(page)
+    assert told in text_of(page)
+    assert told or "Unknown to the model" not in text_of(page)
     assert ("positive" in verdict(page) or "negative" in verdict(page)) == judged
     assert ("no judgement" in verdict(page)) != judged
 
 
 def test_sentence_and_cut_words_survive_leaving_the_page(page):
     cut(say(page, "The plot is dull."), 3)
-    there_and_back(page)
+    leave_and_return(page)
     assert page.text_input(key=TEXT).value == "The plot is dull."
-    assert "as learned, " in said(page)
+    assert "as learned, " in text_of(page)
 
 
 def test_an_address_can_carry_a_sentence(app):
     app.query_params["text"] = "Not bad."
-    assert opened(app, PAGE).text_input(key=TEXT).value == "Not bad."
+    assert open_page(app, PAGE).text_input(key=TEXT).value == "Not bad."
 
 
 def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
     for path in weights.glob("sentence-mean*"):
         path.unlink()
-    page = opened(start_app(), PAGE, "models")
-    assert body_with(page, 'class="figures"').count("<tr>") == 3
+    page = open_page(start_app(), PAGE, "models")
+    assert html_with(page, 'class="figures"').count("<tr>") == 3
     assert "sentence-mean" in page.warning[0].value
     (weights / "sentence-attention.safetensors").unlink()
     st.cache_resource.clear()
-    there_and_back(page)
+    leave_and_return(page)
     assert "sentence-attention" in page.error[0].value
 
 
 def test_guess_is_taken_and_compared(page):
-    given(page, step="weights", step_guess=True)
-    assert "you expected" not in said(page)
+    set_fields(page, step="weights", step_guess=True)
+    assert "you expected" not in text_of(page)
     page.session_state["matter_step_guessed"] = ("weights", 0, 1)
     page.button(key="matter_step_reveal").click().run()
-    assert "you expected the largest number at" in said(page) + "".join(
+    assert "you expected the largest number at" in text_of(page) + "".join(
         box.value for box in [*page.info, *page.success]
     )

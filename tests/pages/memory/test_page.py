@@ -24,14 +24,14 @@ from attention_core.models import build
 from attention_core.weights import FOLDER, read_card, write_weights
 from pages.memory.tabs import FIRST_PASSAGE, NARROW, READER, STATE_ONLY
 from tests.support.app import (
-    bodies,
-    changes_of_weights,
     frames,
+    html_of,
+    leave_and_return,
+    open_page,
     open_tab,
-    opened,
-    said,
-    settled,
-    there_and_back,
+    rerun,
+    text_of,
+    weight_changes,
 )
 from ui.read_back import read_back
 
@@ -77,24 +77,24 @@ def weights(folder, monkeypatch, read):
 
 @pytest.fixture
 def page(weights, app):
-    return opened(app, PAGE)
+    return open_page(app, PAGE)
 
 
 @pytest.fixture
 def trained(read, app):
     """The page with the trained networks."""
     read(FOLDER)
-    return opened(app, PAGE)
+    return open_page(app, PAGE)
 
 
 def write(page, text):
     page.text_input(key="memory_text").set_value(text)
-    return settled(page)
+    return rerun(page)
 
 
 def press(page, key):
     page.button(key=key).click()
-    return settled(page)
+    return rerun(page)
 
 
 def shaded(page) -> str:
@@ -115,11 +115,11 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
     percents = [float(one) for one in re.findall(r'class="share">([\d.]+)<', shaded(page))]
     assert len(percents) == 8 + 23  # full stops and ends are read too
     assert sum(percents) == pytest.approx(200, abs=10)
-    assert "<b>6 words</b>" in bodies(page)
-    assert "<b>21 words</b>" in bodies(page)
-    assert "GRU" in said(page)
-    assert "plain RNN" in said(page)
-    assert "Word 1 of 23" in said(page)
+    assert "<b>6 words</b>" in html_of(page)
+    assert "<b>21 words</b>" in html_of(page)
+    assert "GRU" in text_of(page)
+    assert "plain RNN" in text_of(page)
+    assert "Word 1 of 23" in text_of(page)
     assert n_charts(page) == 1 + 2
     assert not page.error
 
@@ -127,12 +127,12 @@ def test_page_opens_on_a_short_and_a_long_sentence_read_to_the_end(page):
 def test_walking_goes_back_forth_and_stops_at_the_ends(page):
     write(page, BOOK)
     assert page.button(key="memory_at_previous").disabled
-    assert said(page).count("Forwards, `The`: comes first, there is no state to keep yet.") == 2, "of both networks"
+    assert text_of(page).count("Forwards, `The`: comes first, there is no state to keep yet.") == 2, "of both networks"
     press(page, "memory_at_next")
-    assert "Forwards, `book`: keeps" in said(page)
-    assert "Word 2 of 18" in said(page)
+    assert "Forwards, `book`: keeps" in text_of(page)
+    assert "Word 2 of 18" in text_of(page)
     press(page, "memory_at_previous")
-    assert "Word 1 of 18" in said(page)
+    assert "Word 1 of 18" in text_of(page)
     page.segmented_control(key="memory_at").set_value(17).run()
     assert page.button(key="memory_at_next").disabled
 
@@ -142,7 +142,7 @@ def test_playing_begins_again_at_the_first_word(page, monkeypatch):
     monkeypatch.setattr("ui.player.play.time", no_beat)
     write(page, BOOK)
     press(page, "memory_at_play")
-    assert "Word 1 of 18" in said(page)
+    assert "Word 1 of 18" in text_of(page)
     assert page.button(key="memory_at_play").label == "Pause"
     press(page, "memory_at_play")
     assert page.button(key="memory_at_play").label == "Play"
@@ -153,38 +153,38 @@ def test_second_reader_comes_from_the_other_end(page):
     page.segmented_control(key="memory_at").set_value(17).run()
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
     assert n_charts(page) == 1 + 4
-    assert "Backwards, `The`" in said(page)
+    assert "Backwards, `The`" in text_of(page)
     press(page, "memory_at_previous")
-    assert "Backwards, `book`" in said(page)
+    assert "Backwards, `book`" in text_of(page)
 
 
 def test_every_preset_is_read_from_its_first_word(page):
     for number, sentence in enumerate(REMEMBERED.values()):
         press(page, f"memory_example_{number}")
         assert page.text_input(key="memory_text").value == sentence
-        place = re.search(r"Word (\d+) of (\d+)", said(page))
+        place = re.search(r"Word (\d+) of (\d+)", text_of(page))
         assert place.group(1) == "1" != place.group(2)
         assert not page.error
 
 
 def test_figures_by_length_are_shown(page):
-    assert "BLEU: 100 would be" in said(page), "the one figure of the field is explained"
+    assert "BLEU: 100 would be" in text_of(page), "the one figure of the field is explained"
     row = "<td>one vector of 384, trained longer</td><td>5</td><td>30.0</td><td>14.0</td>"
-    assert row in bodies(settled(page, memory_tab="wider"))
+    assert row in html_of(rerun(page, memory_tab="wider"))
 
 
 BOOK = "The book that my sister gave me when I was ill is still on the table."
 
 
 def test_the_cure_says_that_its_model_is_missing(page):
-    assert "The additive model is not there" in said(open_tab(page, "cure"))
+    assert "The additive model is not there" in text_of(open_tab(page, "cure"))
 
 
 @pytest.mark.parametrize("text", ["", "   \n "])
 def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(page, text):
     write(page, text)
-    assert "Type an English sentence" in said(page)
-    assert "opacity: 0.35" in bodies(page)
+    assert "Type an English sentence" in text_of(page)
+    assert "opacity: 0.35" in html_of(page)
     assert "aunt" in shaded(page)
     assert not page.error
 
@@ -192,11 +192,11 @@ def test_nothing_to_read_says_what_to_do_and_leaves_the_last_sentence_in_grey(pa
 def test_two_hundred_words_are_bounded_and_the_rest_is_kept(page):
     text = " ".join(["the", "red", "car", "is"] * 50)
     write(page, text)
-    assert "The first 40 of 200 words are read" in said(page)
+    assert "The first 40 of 200 words are read" in text_of(page)
     assert page.text_input(key="memory_text").value == text
-    assert "Word 1 of 41" in said(page)
+    assert "Word 1 of 41" in text_of(page)
     write(page, " ".join(f"qwx{n}zy" for n in range(40)))
-    assert "the reading ends after" in said(page)
+    assert "the reading ends after" in text_of(page)
     assert not page.error
 
 
@@ -206,9 +206,9 @@ def test_unusual_sentences_are_read(page):
         assert shaded(page), text
         assert not page.error
     write(page, "🎉")
-    assert "Not in the vocabulary" in said(page)
+    assert "Not in the vocabulary" in text_of(page)
     write(page, "qwxzy")
-    assert "Read in pieces: `qwxzy` = " in said(page)
+    assert "Read in pieces: `qwxzy` = " in text_of(page)
 
 
 def test_what_people_type_is_shown_as_text_not_as_html(page):
@@ -221,18 +221,18 @@ def test_sentence_and_place_survive_another_page(page):
     write(page, "The red car is here.")
     press(page, "memory_at_next")
     page.segmented_control(key="memory_reading").set_value("bidirectional").run()
-    there_and_back(page)
+    leave_and_return(page)
     assert page.text_input(key="memory_text").value == "The red car is here."
     assert page.segmented_control(key="memory_reading").value == "bidirectional"
-    assert "Word 2 of 7" in said(page)
+    assert "Word 2 of 7" in text_of(page)
 
 
 def test_address_carries_sentence_and_place(weights, app):
     app.query_params["text"] = "The red car is here."
     app.query_params["at"] = "2"
-    opened(app, PAGE)
-    assert "Word 3 of 7" in said(app)
-    assert "Forwards, `car`" in said(app)
+    open_page(app, PAGE)
+    assert "Word 3 of 7" in text_of(app)
+    assert "Forwards, `car`" in text_of(app)
 
 
 def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, start_app, tmp_path, monkeypatch):
@@ -241,10 +241,10 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, 
             (tmp_path / path.name).symlink_to(path)
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
     read(tmp_path)
-    page = opened(start_app(), PAGE)
+    page = open_page(start_app(), PAGE)
     assert "The plain RNN cannot be loaded" in page.error[0].value
     assert "python -m attention_core.train translator-plain" in page.error[0].value
-    assert "GRU" in said(page)
+    assert "GRU" in text_of(page)
     (tmp_path / "translator-none.safetensors").unlink()
     read(None)
     page.run()
@@ -254,7 +254,7 @@ def test_network_that_is_missing_is_named_and_the_other_one_reads(folder, read, 
 
 def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, monkeypatch):
     monkeypatch.setattr("ui.take_along.take_along", lambda export: export())  # AppTest runs pages without their foot
-    page, space = opened(app, PAGE), {}
+    page, space = open_page(app, PAGE), {}
     exec(page.code[0].value, space)
     told = re.findall(r'class="share">([\d.]+)<', shaded(page))[-len(space["shares"]) :]
     assert [float(share) for share in told] == pytest.approx((100 * space["shares"]).tolist(), abs=0.51)
@@ -263,14 +263,14 @@ def test_code_that_is_taken_along_gives_the_shares_on_the_page(weights, app, mon
 def test_text_is_read_by_a_network_that_looks_back_and_by_one_that_does_not(page):
     open_tab(page, "own")
     assert len(page.get("vega_lite_chart")) >= 2
-    assert "pieces ago" in said(page)
+    assert "pieces ago" in text_of(page)
     chart = next(frame for frame in frames(page) if "class" in frame)
     looks_back = chart[chart["model"] == "looks back"]
     assert looks_back.loc[looks_back["probability"].idxmax(), "class"] == "guitar"  # it stood once, seventeen words ago
     page.text_area(key="memory_passage").set_value("").run()
-    assert "Type a few words" in said(page)
+    assert "Type a few words" in text_of(page)
     page.text_area(key="memory_passage").set_value("word " * 300).run()
-    assert "are left out" in said(page)
+    assert "are left out" in text_of(page)
     page.text_area(key="memory_passage").set_value("нет 中文 <b>x</b> $a$").run()
 
 
@@ -288,14 +288,14 @@ def test_a_network_that_may_not_look_at_the_guitar_forgets_it(page):
     context = scores.softmax(-1) @ states[0]
     merged = model.merge(torch.cat((states[0, -1], context)))
     after = float((merged @ model.embedding.weight.T + model.bias).softmax(-1)[given.ids[heaviest]])
-    before, told = re.search(r"\*\*guitar\*\* falls from (\d+)% to ([\d.]+%)", said(page)).groups()
+    before, told = re.search(r"\*\*guitar\*\* falls from (\d+)% to ([\d.]+%)", text_of(page)).groups()
     assert told == percent(after)
-    assert changes_of_weights(page)[0] == pytest.approx(-float(learned[heaviest]), abs=1e-5)
+    assert weight_changes(page)[0] == pytest.approx(-float(learned[heaviest]), abs=1e-5)
     assert after < float(before) / 200
-    assert "Nothing is left" not in said(page), "<start> never saw anything"
+    assert "Nothing is left" not in text_of(page), "<start> never saw anything"
     assert given.labels[heaviest] == " guitar"
     page.button(key="memory_edits_restart_alt").click().run()
-    assert "falls from" not in said(page)
+    assert "falls from" not in text_of(page)
     assert not page.error
 
 
@@ -326,22 +326,22 @@ def test_what_comes_next_is_as_probable_as_the_networks_find_it(page):
         assert len(drawn) > 4
         assert drawn.max() == pytest.approx(float(found.max()), abs=1e-4)
         assert drawn.min() > 0, "no piece is impossible because it is not among the likeliest"
-    assert "1 pieces ago" not in said(page)
+    assert "1 pieces ago" not in text_of(page)
 
 
 def test_pieces_that_are_read_are_counted_without_the_start(page):
     open_tab(page, "own")
     page.text_area(key="memory_passage").set_value("word " * 200).run()
-    read, left = map(int, re.search(r"The first (\d+) pieces are read; (\d+) more", said(page)).groups())
+    read, left = map(int, re.search(r"The first (\d+) pieces are read; (\d+) more", text_of(page)).groups())
     assert read + left == len(cut("word " * 200).ids) - 1 + cut("word " * 200).left_out
     assert read == len(cut("word " * 200).ids) - 1
 
 
 def test_apple_is_asked_about_only_where_it_stands(page):
-    assert "Is Apple a fruit" in said(open_tab(page, "follows"))
+    assert "Is Apple a fruit" in text_of(open_tab(page, "follows"))
     page.text_input(key="memory_first").set_value("The bank is closed.").run()
     page.text_input(key="memory_second").set_value("the bank is steep.").run()
-    assert "Is Apple a fruit" not in said(page)
+    assert "Is Apple a fruit" not in text_of(page)
     first = next(one.proto.body for one in page.get("html") if "<b>Read forwards only" in one.proto.body)
     assert {*re.findall(r'class="share">([\d.]+)<', first)} == {"0"}
 
@@ -352,11 +352,11 @@ def test_passes_of_training_stand_beside_networks_that_had_not_as_many(trained):
     cards = {name: read_card(name) for name in ("translator-none", "translator-additive", "translator-plain")}
     passes = {name: f"{card['epochs']:g} passes of training" for name, card in cards.items()}
     assert who == [f"one vector, {passes['translator-none']}", f"attention, {passes['translator-additive']}"] * 2
-    assert f"**GRU**, {passes['translator-none']}" in said(page)
-    assert f"**plain RNN**, {passes['translator-plain']}" in said(page)
-    assert "Both after five passes of training." in said(page), "the chart is of as many"
+    assert f"**GRU**, {passes['translator-none']}" in text_of(page)
+    assert f"**plain RNN**, {passes['translator-plain']}" in text_of(page)
+    assert "Both after five passes of training." in text_of(page), "the chart is of as many"
     assert cards["translator-none"]["epochs"] == 5
-    assert passes["translator-additive"] in said(cure(page))
+    assert passes["translator-additive"] in text_of(cure(page))
     assert len({read_card(name)["epochs"] for name in (READER, STATE_ONLY)}) == 1, (
         "nothing to say of the two that look back"
     )
@@ -391,9 +391,9 @@ def test_two_sentences_that_begin_alike_differ_only_where_they_are_read_both_way
     assert max(forwards) == 0
     assert min(both_ways) > 0
     page.text_input(key="memory_second").set_value("Nobody knows.").run()
-    assert "begin with the same word" in said(page)
+    assert "begin with the same word" in text_of(page)
     page.text_input(key="memory_second").set_value("").run()
-    assert "type an English sentence" in said(page)
+    assert "type an English sentence" in text_of(page)
     assert not page.error
 
 
@@ -405,10 +405,10 @@ def test_a_wider_vector_is_no_cure(page, root):
     assert {card["epochs"] for card in cards.values()} == {2}, "equal passes"
     for name in (NARROW, "translator-none"):
         french = translate(load(name, "cpu"), read_source("I am tired.")).text
-        assert f"<td>{html.escape(french)}</td>" in bodies(page)
-    assert "trained longer</td><td>5</td><td>30.0</td><td>14.0</td>" in bodies(page)
+        assert f"<td>{html.escape(french)}</td>" in html_of(page)
+    assert "trained longer</td><td>5</td><td>30.0</td><td>14.0</td>" in html_of(page)
     longest = [card["test"]["bleu_long"] for card in cards.values()]
-    assert all(f"<td>{bleu:.1f}</td>" in bodies(page) for bleu in longest)
+    assert all(f"<td>{bleu:.1f}</td>" in html_of(page) for bleu in longest)
     assert max(longest) < json.loads((root / "weights/translator-additive.json").read_text())["test"]["bleu_long"] / 2
 
 
@@ -436,9 +436,9 @@ def test_a_guess_opens_what_attention_gives_back(trained):
         "`car`: **36%** of what attention gives depends on that word, of the one vector **5.1%**"
         in page.success[0].value
     )
-    assert [f"<b>{share}</b>" in bodies(page) for share in ("36%", "5.1%")] == [True, True]
+    assert [f"<b>{share}</b>" in html_of(page) for share in ("36%", "5.1%")] == [True, True]
     assert page.session_state["memory_tab"] == "cure"
-    assert "French word 6 of" in said(page)
+    assert "French word 6 of" in text_of(page)
 
 
 def test_what_attention_knows_is_computed_when_it_is_asked_for(trained, monkeypatch):
@@ -457,26 +457,26 @@ def test_what_attention_knows_is_computed_when_it_is_asked_for(trained, monkeypa
 def cure(page, text=BOOK):
     """The tab of the cure, with the trained networks."""
     write(page, text)
-    return settled(page, memory_tab="cure", memory_cure_at=4)
+    return rerun(page, memory_tab="cure", memory_cure_at=4)
 
 
 def test_attention_gives_back_the_word_that_is_said(trained):
     page = cure(trained)
-    assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in said(page)
+    assert "**37%** of what attention gives depends on that word, of the one vector **9%**" in text_of(page)
     assert 'sister<span class="share">9<' in shaded(page), "the same share above"
     assert len(page.get("vega_lite_chart")) == 2  # BLEU by length is the other
     words = page.segmented_control(key="memory_cure_at")
     words.set_value(words.options.index("malade")).run()
-    assert "`ill`: **31%**" in said(page)
-    assert "French word 13 of 18" in said(page)
+    assert "`ill`: **31%**" in text_of(page)
+    assert "French word 13 of 18" in text_of(page)
     press(page, "memory_cure_at_next")
-    assert "French word 14 of 18" in said(page)
+    assert "French word 14 of 18" in text_of(page)
 
 
 def test_the_cure_takes_one_word_and_forty(trained):
     for text in ("Hi", " ".join(["the red car and"] * 12)):
         page = cure(trained, text)
-        assert "French word " in said(page)
+        assert "French word " in text_of(page)
         assert not page.error
 
 

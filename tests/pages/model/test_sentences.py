@@ -15,16 +15,16 @@ from attention_core.inference.pretrained import load_model, prepare
 from attention_core.study import Study
 from pages.model.ablation import in_times
 from pages.model.glance import HeadChoice
-from tests.support.app import data_of, open_tab, put, said, settled
+from tests.support.app import data_of, open_tab, rerun, set_value, text_of
 from tests.support.tiny_hub import write_reader
 
 TEXT, SECOND = "The animal was too tired.", "The street was too tired."
 
 
 @pytest.fixture
-def encoder_decoder(visit, stored, monkeypatch):
+def encoder_decoder(visit, model_folders, monkeypatch):
     """The page on a model whose decoder is given a target."""
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     address = {"text_encoder-decoder": TEXT, "second_encoder-decoder": "Das Tier war müde."}
     return visit("model", model="both", **address)
 
@@ -64,7 +64,7 @@ def chosen_trace(page, made):
 def switch_off(page):
     page = open_tab(page, "without")
     page.button(key="model_out_switch").click()
-    return settled(page)
+    return rerun(page)
 
 
 def bits_gained(before, after, ids, left_out=()) -> float:
@@ -84,7 +84,7 @@ def becomes(gained: float) -> str:
 
 @pytest.mark.parametrize("stack", ["encoder.0.self", "decoder.1.self", "decoder.1.cross"])
 def test_what_an_encoder_and_a_decoder_say_of_a_head_is_theirs(encoder_decoder, stack):
-    page = settled(encoder_decoder, model_chosen=HeadChoice(stack, 1), model_query=2)
+    page = rerun(encoder_decoder, model_chosen=HeadChoice(stack, 1), model_query=2)
     _, _, made = computed("both", page)
     _, trace, head = chosen_trace(page, made)
     row = trace.weights(head, [2])[0]
@@ -96,25 +96,25 @@ def test_what_an_encoder_and_a_decoder_say_of_a_head_is_theirs(encoder_decoder, 
         if name.strip() == looked_at
     ]
     assert share in found
-    heads = said(open_tab(page, "heads"))
+    heads = text_of(open_tab(page, "heads"))
     described = re.search(r"\*\*Layer \d, head 2\*\*: (.+)", heads)[1]
     if spread := re.fullmatch(r"spread over ([\d.]+) tokens", described):
         entropies = [-float((rows * rows.clamp(min=1e-30).log2()).sum()) for rows in trace.weights(head)]
         assert float(spread[1]) == pytest.approx(2 ** (sum(entropies) / len(entropies)), abs=0.06)
-    layers = said(open_tab(page, "layers"))
+    layers = text_of(open_tab(page, "layers"))
     assert ("Only self-attention can be followed" in layers) == stack.endswith("cross")
-    assert "position 3" in said(open_tab(page, "steps"))
+    assert "position 3" in text_of(open_tab(page, "steps"))
 
 
 @pytest.mark.parametrize("stack", ["encoder.0.self", "decoder.1.cross"])
 def test_without_a_head_the_target_is_what_becomes_more_or_less_probable(encoder_decoder, stack):
-    page = switch_off(settled(encoder_decoder, model_chosen=HeadChoice(stack, 1)))
+    page = switch_off(rerun(encoder_decoder, model_chosen=HeadChoice(stack, 1)))
     _, prepared, learned = computed("both", page)
     number, _, head = chosen_trace(page, learned)
     changed = computed("both", page, drop_heads([(number, head)]))[2]
     ids = prepared.inputs["decoder_input_ids"][0].tolist()
     gained = bits_gained(learned.logits, changed.logits, ids)
-    assert f"**The target {becomes(gained)}.** And what comes next:" in said(page)
+    assert f"**The target {becomes(gained)}.** And what comes next:" in text_of(page)
     share = percent(float(changed.logits[-1].softmax(-1).max()))
     assert f"<b>{share}</b>" in "".join(one.proto.body for one in page.get("html"))
 
@@ -128,7 +128,7 @@ def test_a_decoder_keeps_what_its_encoder_has_read_beside_its_own_tokens(encoder
         if stack == "decoder":
             sizes[kind] += 2 * trace.n_heads * trace.n_keys * trace.key.shape[-1] * 4
     n_target, n_source = len(prepared.inputs["decoder_input_ids"][0]), len(prepared.inputs["input_ids"][0])
-    words = said(page)
+    words = text_of(page)
     assert f"**{in_units(sizes['self'])}** of keys and values for {n_target} tokens" in words
     assert f"And **{in_units(sizes['cross'])}** for the {n_source} tokens that the encoder has read." in words
 
@@ -142,22 +142,22 @@ def test_the_next_token_of_a_decoder_is_as_likely_as_it_finds_it(encoder_decoder
     expected = [float(shares[place, token]) for place, token in enumerate(ids[1:])]
     assert notes[1:] == [f"expected with {percent(one)}, {-math.log2(one):.1f} bits" for one in expected]
     entropy = -float((shares[-1] * shares[-1].log2()).sum())
-    assert f"({entropy:.1f} bits)" in said(page)
+    assert f"({entropy:.1f} bits)" in text_of(page)
     others = 1 - float(shares[-1].topk(10).values.sum())
-    assert f"other {shares.shape[1] - 10} tokens together: {percent(others)}." in said(page)
+    assert f"other {shares.shape[1] - 10} tokens together: {percent(others)}." in text_of(page)
 
 
 def test_an_encoder_with_a_decoder_says_what_it_has_no_answer_to(encoder_decoder):
-    assert "An encoder and a decoder together are not taken apart here." in said(open_tab(encoder_decoder, "doubts"))
-    assert "nobody has described where t5 keeps" in said(open_tab(encoder_decoder, "why"))
+    assert "An encoder and a decoder together are not taken apart here." in text_of(open_tab(encoder_decoder, "doubts"))
+    assert "nobody has described where t5 keeps" in text_of(open_tab(encoder_decoder, "why"))
     labels = {one.label for one in open_tab(encoder_decoder, "without").expander}
     assert not labels & {"The logit, by head and layer", "Patch from a second sentence"}
 
 
 def test_a_picture_beside_a_text_is_counted_among_its_tokens_and_looked_at_by_them(reader):
     _, _, made = computed("reader", reader)
-    assert "Up to 64 tokens, the picture’s included." in said(reader)
-    page = settled(reader, model_chosen=HeadChoice(made.recording.traces[-1].story.name, 1), model_query=21)
+    assert "Up to 64 tokens, the picture’s included." in text_of(reader)
+    page = rerun(reader, model_chosen=HeadChoice(made.recording.traces[-1].story.name, 1), model_query=21)
     _, trace, head = chosen_trace(page, made)
     row = trace.weights(head, [21])[0]
     looked_at, share = re.search(r"looks at \*(.+?)\*: ([\d.]+%)", headline(page)).groups()
@@ -176,17 +176,17 @@ def test_of_a_text_beside_a_picture_its_own_tokens_alone_become_more_or_less_pro
     tiles = range(learned.tiles.n_prefix, learned.tiles.n_prefix + rows * columns)
     ids = prepared.inputs["input_ids"][0].tolist()
     assert len(ids) == len(learned.logits)
-    assert f"**The text {becomes(bits_gained(learned.logits, changed.logits, ids, tiles))}.**" in said(page)
+    assert f"**The text {becomes(bits_gained(learned.logits, changed.logits, ids, tiles))}.**" in text_of(page)
 
 
 def test_a_head_of_a_second_sentence_beside_the_same_picture_is_measured(reader):
-    page = put(open_tab(reader, "patch").text_input(key="model_effect_second"), SECOND)
+    page = set_value(open_tab(reader, "patch").text_input(key="model_effect_second"), SECOND)
     pretrained, _, made = computed("reader", page)
     given = inputs_of(page)
     second = run(pretrained, prepare(pretrained, TextInput(SECOND, png=given.png)))
     likeliest = int(made.logits[-1].argmax())
     here, there = (percent(float(one.logits[-1].softmax(-1)[likeliest])) for one in (made, second))
-    assert f"comes next with {here} here, with {there} after the second sentence" in said(page)
+    assert f"comes next with {here} here, with {there} after the second sentence" in text_of(page)
 
 
 def test_names_of_heads_are_those_of_the_part_that_reads_text(reader):
@@ -194,15 +194,15 @@ def test_names_of_heads_are_those_of_the_part_that_reads_text(reader):
     _, _, made = computed("reader", reader)
     tower = made.recording.traces[0].story.name
     assert tower.startswith("vision"), "it runs first"
-    page = open_tab(settled(reader, model_chosen=HeadChoice(tower, 3)), "named")
+    page = open_tab(rerun(reader, model_chosen=HeadChoice(tower, 3)), "named")
     from pages.model.heads import corpus  # not before there is an app
 
     pretrained = load_model("reader")
     heads = Study(pretrained.model, pretrained.tokenizer).heads(corpus())
     kind = page.selectbox(key="model_kind").value
     mean, margin = (percent(float(values[kind][0][0])) for values in (heads.means, heads.margins))
-    assert f". {kind.capitalize()}: {mean} ± {margin} (" in said(page)
-    assert f"**Layer 1, head 1**: {heads.name(0, 0) or 'nothing clear'}" in said(page)
+    assert f". {kind.capitalize()}: {mean} ± {margin} (" in text_of(page)
+    assert f"**Layer 1, head 1**: {heads.name(0, 0) or 'nothing clear'}" in text_of(page)
 
 
 @pytest.mark.parametrize("second", ["", "It was a road."])
@@ -213,7 +213,7 @@ def test_a_recording_is_loaded_with_the_words_that_were_read(second, start_app, 
     recording.save(tmp_path / "run.npz")
     monkeypatch.setattr(sys, "argv", ["app.py", str(tmp_path / "run.npz")])
     page = open_tab(start_app(), "why")
-    assert "A recording cannot run again; the model that made it can: `" in said(page)
+    assert "A recording cannot run again; the model that made it can: `" in text_of(page)
     page.button(key="model_load").click().run()
     words = [
         [token for token in tokens if token not in ("[CLS]", "[SEP]")]

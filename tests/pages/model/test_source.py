@@ -12,7 +12,7 @@ from PIL import Image
 from attention_core.hub import load
 from attention_core.hub.catalogue import PACKAGE, local_models
 from attention_core.hub.pictures import MAX_SIDE, read_picture
-from tests.support.app import put, settled
+from tests.support.app import rerun, set_value
 from tests.support.tiny_hub import write_reader
 
 SCRIPT = """
@@ -46,7 +46,7 @@ def opened(hub, root, monkeypatch):
     def open_(**address):
         page = AppTest.from_string(SCRIPT, default_timeout=60)
         page.query_params.update(address)
-        return settled(page)
+        return rerun(page)
 
     yield open_
     from ui.model_runs import free_models
@@ -57,7 +57,7 @@ def opened(hub, root, monkeypatch):
 def asked(page, name):
     page.text_input(key="model_asked").set_value(name)
     page.button(key="FormSubmitter:model_form-Load").click()
-    settled(page)
+    rerun(page)
     return page
 
 
@@ -67,18 +67,18 @@ def arrived(page):
     while page.session_state["model_waits"]:
         assert time.monotonic() < end
         time.sleep(0.05)
-        settled(page)
-    return settled(page)
+        rerun(page)
+    return rerun(page)
 
 
 def shown(page):
     return page.text[0].value
 
 
-def damaged(stored, folder, monkeypatch, **files):
+def damaged(model_folders, folder, monkeypatch, **files):
     """Let a folder of the owner's hold a model's settings and other files."""
     folder.mkdir(parents=True)
-    (folder / "config.json").write_bytes((stored / "decoder" / "config.json").read_bytes())
+    (folder / "config.json").write_bytes((model_folders / "decoder" / "config.json").read_bytes())
     for name, content in files.items():
         (folder / name.replace("__", ".")).write_bytes(content)
     monkeypatch.setenv("ATTENTION_MODELS", str(folder.parent))
@@ -91,7 +91,7 @@ def test_a_stranger_without_a_network_meets_a_real_model(opened):
     assert not page.query_params  # a plain address stays plain
     assert "2.0 GB" in page.caption[0].value
     page.button(key="model_example_Question and answer").click()
-    settled(page)
+    rerun(page)
     assert page.text_area(key="model_second_encoder").value.startswith("The animal")
     assert shown(page).startswith(f"{PACKAGE}: 6 traces of 17")
 
@@ -102,7 +102,7 @@ def test_a_model_of_the_hub_is_fetched_after_a_click_and_shown(opened, hub):
     assert shown(page).startswith("someone/tiny: 2 traces")
     assert page.query_params["model"] == "someone/tiny"
     assert page.selectbox(key="model_picked").value == "someone/tiny"
-    assert shown(put(page.selectbox(key="model_picked"), PACKAGE)).startswith(PACKAGE)
+    assert shown(set_value(page.selectbox(key="model_picked"), PACKAGE)).startswith(PACKAGE)
 
 
 def test_on_a_public_server_a_visitor_reads_no_name_of_a_model_that_another_has_fetched(opened, hub, monkeypatch):
@@ -147,17 +147,17 @@ def test_a_model_that_cannot_be_had_leaves_the_one_before(opened, name, said):
     assert page.text_input(key="model_asked").value == name
 
 
-def test_a_link_shows_what_is_there_and_fetches_nothing_without_a_click(opened, hub, stored, monkeypatch):
+def test_a_link_shows_what_is_there_and_fetches_nothing_without_a_click(opened, hub, model_folders, monkeypatch):
     page = opened(model="someone/tiny")
     assert "Load fetches it" in page.info[0].value
     assert page.text_input(key="model_asked").value == "someone/tiny"
     assert not hub.asked
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     assert shown(opened(model="decoder")).startswith("decoder: 2 traces")
 
 
-def test_folders_open_for_the_owner_alone(opened, stored, monkeypatch):
-    folder = str(stored / "decoder")
+def test_folders_open_for_the_owner_alone(opened, model_folders, monkeypatch):
+    folder = str(model_folders / "decoder")
     monkeypatch.setenv("ATTENTION_HOSTED", "0")
     page = opened(model=folder)
     assert shown(page).startswith("decoder: 2 traces")
@@ -190,18 +190,18 @@ def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, addres
     assert folders_allowed() is allowed
 
 
-def test_a_damaged_folder_leaves_the_model_before(opened, stored, tmp_path, monkeypatch):
-    damaged(stored, tmp_path / "models" / "broken", monkeypatch, model__safetensors=b"\x10" * 500_000)
-    page = put(opened().selectbox(key="model_picked"), "broken")
+def test_a_damaged_folder_leaves_the_model_before(opened, model_folders, tmp_path, monkeypatch):
+    damaged(model_folders, tmp_path / "models" / "broken", monkeypatch, model__safetensors=b"\x10" * 500_000)
+    page = set_value(opened().selectbox(key="model_picked"), "broken")
     assert "broken cannot be loaded" in page.error[0].value
     assert shown(page).startswith(PACKAGE)
     assert page.selectbox(key="model_picked").value == PACKAGE  # never the failed one's name above other heads
-    assert settled(page).selectbox(key="model_picked").value == PACKAGE
+    assert rerun(page).selectbox(key="model_picked").value == PACKAGE
     assert "model" not in page.query_params
 
 
-def test_a_folder_without_safetensors_is_named_beside_the_list(opened, stored, tmp_path, monkeypatch):
-    damaged(stored, tmp_path / "models" / "pickled", monkeypatch, pytorch_model__bin=b"pickled")
+def test_a_folder_without_safetensors_is_named_beside_the_list(opened, model_folders, tmp_path, monkeypatch):
+    damaged(model_folders, tmp_path / "models" / "pickled", monkeypatch, pytorch_model__bin=b"pickled")
     page = opened()
     assert "pickled" not in page.selectbox(key="model_picked").options
     told = next(caption for caption in page.caption if "Not in the list" in caption.value)
@@ -217,46 +217,46 @@ def test_with_no_model_at_all_the_page_says_how_to_get_one(opened, monkeypatch):
     assert not page.text
 
 
-def test_a_model_that_has_gone_gives_way_to_another(opened, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_a_model_that_has_gone_gives_way_to_another(opened, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     page = opened(model="decoder")
     monkeypatch.delenv("ATTENTION_MODELS")
     from ui.model_runs import free_models
 
     free_models()
-    assert shown(settled(page)).startswith(PACKAGE)
+    assert shown(rerun(page)).startswith(PACKAGE)
     assert "is not on this machine" in page.error[0].value
 
 
 def test_visitors_go_on_while_a_model_is_loaded_for_another(opened):
     page = opened()
     with load._LOADING:
-        page = put(page.text_area(key="model_text_encoder"), "While somebody else waits.")
+        page = set_value(page.text_area(key="model_text_encoder"), "While somebody else waits.")
         assert shown(page).startswith(f"{PACKAGE}: 6 traces of 7")
 
 
-def test_an_encoder_decoder_takes_a_target(opened, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_an_encoder_decoder_takes_a_target(opened, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     page = opened(model="both")
-    assert ", 0" not in shown(put(page.text_area(key="model_second_encoder-decoder"), "Das Tier"))
+    assert ", 0" not in shown(set_value(page.text_area(key="model_second_encoder-decoder"), "Das Tier"))
 
 
 def test_an_empty_text_and_a_long_one(opened):
-    page = put(opened().text_area(key="model_text_encoder"), "  ")
+    page = set_value(opened().text_area(key="model_text_encoder"), "  ")
     assert "text is empty" in page.info[0].value
-    assert "of 512, 0" in shown(put(page.text_area(key="model_text_encoder"), "every word " * 50_000))
+    assert "of 512, 0" in shown(set_value(page.text_area(key="model_text_encoder"), "every word " * 50_000))
 
 
-def test_a_vision_model_takes_the_drawing_or_a_picture(opened, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_a_vision_model_takes_the_drawing_or_a_picture(opened, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     page = opened(model="vision")
     assert shown(page).startswith("vision: 2 traces of 17")
-    assert not put(page.button_group(key="model_way"), "Upload").text
+    assert not set_value(page.button_group(key="model_way"), "Upload").text
     page.file_uploader[0].upload("mine.png", picture_file(), "image/png")
-    assert shown(settled(page)).startswith("vision: 2 traces of 17")
+    assert shown(rerun(page)).startswith("vision: 2 traces of 17")
     before = latest_picture(page)
     page.file_uploader[0].upload("mine.png", b"\x89PNG damaged", "image/png")
-    settled(page)
+    rerun(page)
     assert "The picture before it stays" in page.error[0].value
     assert latest_picture(page) == before
 
@@ -267,9 +267,9 @@ def test_a_model_that_reads_both_takes_a_picture_beside_the_text_or_the_text_alo
     write_reader(folder, "llava")
     monkeypatch.setenv("ATTENTION_MODELS", str(tmp_path))
     page = opened(model="reader")
-    page = put(page.text_area(key="model_text_decoder"), "Das Tier war")
+    page = set_value(page.text_area(key="model_text_decoder"), "Das Tier war")
     assert shown(page).startswith("reader: 4 traces of 19")
-    page = put(page.button_group(key="model_way"), "Text alone")
+    page = set_value(page.button_group(key="model_way"), "Text alone")
     assert shown(page).startswith("reader: 2 traces of 3")
 
 

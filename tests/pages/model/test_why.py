@@ -9,7 +9,7 @@ from attention_core.attention.edits import DropHead
 from attention_core.hub.run import text_inputs
 from attention_core.inference.pretrained import load_bundled
 from attention_core.study import Study
-from tests.support.app import opened, put, said, settled
+from tests.support.app import open_page, rerun, set_value, text_of
 
 PAGE, STORY = "pages/model/page.py", "Mary has a red car. Mary has a red"
 
@@ -17,12 +17,12 @@ PAGE, STORY = "pages/model/page.py", "Mary has a red car. Mary has a red"
 @pytest.fixture
 def story(page_at_why):
     page_at_why.button(key="model_why_story").click()
-    return settled(page_at_why)
+    return rerun(page_at_why)
 
 
 @pytest.fixture
 def page_at_why(app):
-    return opened(app, PAGE, "why")
+    return open_page(app, PAGE, "why")
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +39,16 @@ def bars_of(page):
 
 
 def test_two_clicks_find_the_head_that_looks_one_word_back_and_a_third_breaks_the_copying(story):
-    words = said(story)
+    words = text_of(story)
     assert "**Head 6 of layer 4 looks from `red` (the second) at `car`: 79%.** It is an **induction head**" in words
     assert "The largest part on the key’s side comes from **head 1 of layer 3**, which looked one token back" in words
     assert not [button for button in story.button if button.key == "model_why_story"]
     story.button(key="model_why_switch").click()
-    page = settled(story)
-    assert "its look at `car`\n## 79% → 3.8%\nthen `car` as the next word\n## 90% → 5.1%" in said(page)
+    page = rerun(story)
+    assert "its look at `car`\n## 79% → 3.8%\nthen `car` as the next word\n## 90% → 5.1%" in text_of(page)
     assert page.query_params["broken"] == "1"
     page.button(key="model_why_switch").click()
-    assert "→" not in said(settled(page))
+    assert "→" not in text_of(rerun(page))
 
 
 def test_the_bars_are_the_margins_and_add_up_to_the_score(story, table):
@@ -64,16 +64,16 @@ def test_the_bars_are_the_margins_and_add_up_to_the_score(story, table):
 
 
 def test_a_source_is_opened_down_to_the_word_and_closed_again(story, table):
-    page = put(story.multiselect(key="model_why_opened"), ["key:2.0"])
+    page = set_value(story.multiselect(key="model_why_opened"), ["key:2.0"])
     assert max(bars_of(page)[1].items(), key=lambda bar: bar[1])[0] == "layer 3, head 1, from red (5)"
-    page = put(page.multiselect(key="model_why_opened"), ["key:2.0", "key:2.0 of 4 red"])
+    page = set_value(page.multiselect(key="model_why_opened"), ["key:2.0", "key:2.0 of 4 red"])
     deepest = table.open("key", "2.0").open("key", "2.0 of 4 red").by_key()["2.0 of 4 red: mlp 0"]
     shown = bars_of(page)[1]["layer 3, head 1, from red (5): layer 1, feed-forward"]
     assert shown == pytest.approx(deepest, abs=1e-4)
-    page = put(page.multiselect(key="model_why_opened"), ["query:2.1", "key:2.0"])
+    page = set_value(page.multiselect(key="model_why_opened"), ["query:2.1", "key:2.0"])
     assert "layer 3, head 2" not in bars_of(page)[0]
     assert "key: layer 3, head 1" in page.multiselect(key="model_why_opened").options
-    page = put(page.multiselect(key="model_why_opened"), [])
+    page = set_value(page.multiselect(key="model_why_opened"), [])
     assert "layer 3, head 1" in bars_of(page)[1]
 
 
@@ -84,47 +84,47 @@ def test_a_key_is_chosen_and_compared_with_another_or_with_nothing(story):
     compared = {-2: (None, "The score,"), 6: (6, "The score, less that of `.`,")}
     compared[-1] = "mean", "The score, less the mean of the others,"
     for against, (expected, words) in compared.items():
-        page = put(story.selectbox(key="model_why_against"), against)
+        page = set_value(story.selectbox(key="model_why_against"), against)
         why = study.why(STORY, **place, key=5, against=expected)
         told = f"{words} {why.score:.2f}, is the sum of {why.cells.numel():,} products".replace("-", "−")
-        assert told in said(page)
+        assert told in text_of(page)
         assert page.expander[-1].label == "The 20 largest products"
-    page = put(page.selectbox(key="model_why_key"), 6)
-    assert "at `.`" in said(page)
+    page = set_value(page.selectbox(key="model_why_key"), 6)
+    assert "at `.`" in text_of(page)
     assert page.session_state["model_why_against"] == -1, "a key is not compared with itself"
     assert page.query_params["key"] == "6"
 
 
 def test_where_a_query_sees_one_key_its_score_is_less_than_nothing_else(story):
-    page = settled(story, model_query=0)
-    assert re.search(r"\nThe score, [−\d.]+, is the sum of", said(page))
+    page = rerun(story, model_query=0)
+    assert re.search(r"\nThe score, [−\d.]+, is the sum of", text_of(page))
 
 
 def test_links_hold_what_is_opened_and_bad_ones_open_nothing(story, app, start_app):
-    page = put(story.multiselect(key="model_why_opened"), ["key:2.0"])
+    page = set_value(story.multiselect(key="model_why_opened"), ["key:2.0"])
     link = dict(page.query_params)
     again = start_app()
     again.query_params.update(link)
-    again = opened(again, PAGE)
+    again = open_page(again, PAGE)
     assert again.session_state["model_why_opened"] == ["key:2.0"]
     assert "layer 3, head 1, from red (5)" in bars_of(again)[1]
     bad = start_app()
     bad.query_params.update(link | {"opened": "~nonsense", "key": "9999", "rather": "77"})
-    assert not opened(bad, PAGE).session_state["model_why_opened"]
+    assert not open_page(bad, PAGE).session_state["model_why_opened"]
 
 
 def test_encoders_have_reasons_too_and_no_next_word(page_at_why):
-    words = said(page_at_why)
+    words = text_of(page_at_why)
     assert "**Head 2 of layer 4 looks from `it` at `animal`: 68%.**" in words
     assert "is the sum of" in words
     assert sum(bars_of(page_at_why)[1].values()) == pytest.approx(sum(bars_of(page_at_why)[0].values()), abs=1e-3)
 
 
-def test_what_cannot_be_taken_apart_says_why(app, stored, monkeypatch):
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+def test_what_cannot_be_taken_apart_says_why(app, model_folders, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     app.query_params["model"] = "both"
-    page = opened(app, PAGE, "why")
-    assert "This score cannot be taken apart: nobody has described where" in said(page)
+    page = open_page(app, PAGE, "why")
+    assert "This score cannot be taken apart: nobody has described where" in text_of(page)
 
 
 def test_without_names_of_heads_a_score_is_taken_apart_all_the_same(page_at_why, monkeypatch):
@@ -133,7 +133,7 @@ def test_without_names_of_heads_a_score_is_taken_apart_all_the_same(page_at_why,
 
     monkeypatch.setattr("pages.model.why.heads_of", fails)
     page_at_why.button(key="model_why_story").click()
-    words = said(settled(page_at_why))
+    words = text_of(rerun(page_at_why))
     assert "**Head 6 of layer 4 looks from `red` (the second) at `car`: 79%.**" in words
     assert "is the sum of" in words
 

@@ -16,7 +16,7 @@ from attention_core.inference.pretrained import load_model
 from attention_core.links import pack
 from attention_core.study import Study
 from tests.support import tiny_hub
-from tests.support.app import charts, data_of, frames, put, said, settled
+from tests.support.app import charts, data_of, frames, rerun, set_value, text_of
 
 SCRIPT = """
 import streamlit as st
@@ -42,9 +42,9 @@ TEXT = "The animal was too tired."
 
 
 @pytest.fixture
-def opened(stored, root, monkeypatch):
+def opened(model_folders, root, monkeypatch):
     """A function that opens a section for a model and a text."""
-    monkeypatch.setenv("ATTENTION_MODELS", str(stored))
+    monkeypatch.setenv("ATTENTION_MODELS", str(model_folders))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Streamlit's own imports
         from streamlit.testing.v1 import AppTest
@@ -55,7 +55,7 @@ def opened(stored, root, monkeypatch):
         page.query_params.update({"model": model, "part": part})
         for kind in ("encoder", "decoder", "encoder-decoder"):
             page.session_state[f"model_text_{kind}"] = text
-        return settled(page)
+        return rerun(page)
 
     yield open_
     from ui.model_runs import free_models
@@ -65,7 +65,7 @@ def opened(stored, root, monkeypatch):
 
 def pressed(page, key):
     page.button(key=f"model_{key}").click()
-    return settled(page)
+    return rerun(page)
 
 
 def ids_of(page):
@@ -77,7 +77,7 @@ def look_at(page, layer, head):
     from pages.model.glance import HeadChoice
 
     page.session_state["model_chosen"] = HeadChoice(group="encoder self", layer=layer, head=head)
-    return settled(page)
+    return rerun(page)
 
 
 def listed(page):
@@ -106,7 +106,7 @@ def test_a_decoder_writes_on_goes_back_and_starts_again(opened):
 def test_a_text_ends_at_the_length_of_the_model(opened):
     page = opened("decoder", "animal street " * 60)
     assert len(ids_of(page)) == 64
-    assert "fills the 64 positions" in said(page)
+    assert "fills the 64 positions" in text_of(page)
     assert page.button(key="model_says_one").disabled
     pressed(page, "says_back")
     assert not page.button(key="model_says_one").disabled
@@ -115,12 +115,12 @@ def test_a_text_ends_at_the_length_of_the_model(opened):
 def test_how_many_tokens_were_written_is_counted_where_the_page_ends_them(opened, monkeypatch):
     monkeypatch.setattr("pages.model.words.WRITTEN_TOKENS", SimpleNamespace(maximum=3))
     page = pressed(opened("decoder"), "says_more")
-    assert "3 tokens were written. This page writes no further." in said(page)
+    assert "3 tokens were written. This page writes no further." in text_of(page)
     for _ in range(5):
         pressed(page, "says_back")
-    assert "were written" not in said(page)
+    assert "were written" not in text_of(page)
     pressed(page, "says_more")
-    assert "5 tokens were written. This page writes no further." in said(page), "two of the input's are gone"
+    assert "5 tokens were written. This page writes no further." in text_of(page), "two of the input's are gone"
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ def test_next_tokens_and_what_is_said_of_them_are_those_of_the_model(opened):
         shares = pretrained.model(ids).logits[0].softmax(-1)
     top = shares[-1].topk(10).values
     entropy = -float(torch.xlogy(shares[-1], shares[-1]).sum()) / math.log(2)
-    rest = re.search(r"The other ([\d,]+) tokens together: ([\d.]+)%", said(page))
+    rest = re.search(r"The other ([\d,]+) tokens together: ([\d.]+)%", text_of(page))
     assert int(rest[1].replace(",", "")) == shares.shape[1] - 10
     assert float(rest[2]) == pytest.approx(100 * (1 - float(top.sum())), rel=0.05)
-    assert f"({entropy:.1f} bits)" in said(page)
+    assert f"({entropy:.1f} bits)" in text_of(page)
     notes = [token["note"] for token in data_of(page, "model_says_text_chips")["tokens"]]
     expected = [float(shares[place, token]) for place, token in enumerate(ids[0, 1:])]
     assert notes[1:] == [f"expected with {percent(one)}, {-math.log2(one):.1f} bits" for one in expected]
@@ -205,7 +205,7 @@ def test_how_much_more_probable_a_text_becomes_is_what_its_tokens_gain(opened):
 
     factor = 2 ** abs(after - before)
     assert factor > 1.1
-    assert f"The text becomes {in_times(factor)} times {'more' if after > before else 'less'} probable" in said(page)
+    assert f"The text becomes {in_times(factor)} times {'more' if after > before else 'less'} probable" in text_of(page)
 
 
 def test_differences_of_probabilities_are_points_without_a_minus_zero():
@@ -220,43 +220,44 @@ def test_heads_without_names_are_said_to_have_none(opened, monkeypatch):
 
     assert len(corpus()) == N_SENTENCES
     monkeypatch.setattr("pages.model.heads.heads_of", lambda asked: SimpleNamespace(means={}))
-    assert "its heads have no names" in said(opened("decoder", part="named"))
+    assert "its heads have no names" in text_of(opened("decoder", part="named"))
 
 
 def test_another_text_is_another_beginning(opened):
     page = opened("decoder", part="keeps")
     pressed(page, "says_one")
-    put(page.text_area[0], "The street")
+    set_value(page.text_area[0], "The street")
     assert page.session_state["model_says_writing"]["n_given"] == len(ids_of(page))
 
 
 def test_what_is_kept_is_told(opened):
     page = opened("decoder", part="keeps")
     n = len(ids_of(page))
-    assert f"**{n * 512 / 1000:.3g} kB** of keys and values for {n} tokens" in said(page)
-    assert "At the 64 tokens that the model knows: **32.8 kB**" in said(page)
+    assert f"**{n * 512 / 1000:.3g} kB** of keys and values for {n} tokens" in text_of(page)
+    assert "At the 64 tokens that the model knows: **32.8 kB**" in text_of(page)
 
 
 def test_a_decoder_behind_an_encoder_begins_with_nothing(opened):
     page = opened("both", part="keeps")
-    assert "of keys and values" in said(page)
+    assert "of keys and values" in text_of(page)
     pressed(page, "says_restart")
     assert ids_of(page) == [0]
     pressed(page, "says_one")
     assert len(ids_of(page)) == 2
-    assert "decoder cross, layer 2" in said(page)
+    assert "decoder cross, layer 2" in text_of(page)
 
 
 def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
     page = opened("masked", "the animal [MASK] tired", part="patch")
     assert page.text_input(key="model_effect_word").label == "Masked word"
-    page = put(page.text_input(key="model_effect_second"), "the street [MASK] tired")
-    words = said(page)
+    page = set_value(page.text_input(key="model_effect_second"), "the street [MASK] tired")
+    words = text_of(page)
     assert "here, with" in words
     assert "comes next" not in words
     assert "from there alone" in words
     for part in ("patch", "logit"):
-        assert "in your text, where the word is asked for" in said(opened("masked", "the animal was tired", part=part))
+        page = opened("masked", "the animal was tired", part=part)
+        assert "in your text, where the word is asked for" in text_of(page)
 
 
 @pytest.mark.parametrize(
@@ -269,9 +270,9 @@ def test_a_masked_word_is_what_parts_of_a_masked_model_are_asked_about(opened):
 )
 def test_without_a_head_the_output_changes(opened, model, told):
     page = opened(model, part="out")
-    assert "Nothing is changed." in said(page)
+    assert "Nothing is changed." in text_of(page)
     pressed(page, "out_switch")
-    assert told in said(page)
+    assert told in text_of(page)
     chosen = page.session_state["model_chosen"]
     name = f"{chosen.group}, layer {chosen.layer + 1}, head {chosen.head + 1}"
     assert listed(page) == [f"{name[0].upper()}{name[1:]}: switched off"]
@@ -282,15 +283,15 @@ def test_several_heads_are_switched_off_and_on_again(opened):
     for head in (2, 3):
         pressed(look_at(page, 1, head), "out_switch")
     assert listed(page) == [f"Encoder self, layer 2, head {head}: switched off" for head in (3, 4)]
-    assert "The sentence's vector turns by" in said(page)
+    assert "The sentence's vector turns by" in text_of(page)
     pressed(page, "edits_restart_alt")
-    assert "Nothing is changed." in said(page)
+    assert "Nothing is changed." in text_of(page)
 
 
 def test_an_older_link_switches_heads_off(visit):
     page = visit("model", model="tatoeba-llama", tab="without", off=pack([["decoder self", 1, 2]]))
     assert listed(page) == ["Decoder self, layer 2, head 3: switched off"]
-    assert "The text becomes" in said(page)
+    assert "The text becomes" in text_of(page)
     assert look_at(page, 1, 2).button(key="model_out_switch").label == "Switch it on"
     pressed(page, "out_switch")
     assert not listed(page)
@@ -302,7 +303,7 @@ def test_a_weight_that_is_set_in_a_head_gives_what_a_recomputation_gives(opened)
     page = opened("tatoeba-llama", "Tom bought a green umbrella for his old teacher. Tom bought a green", part="out")
     chosen, query = page.session_state["model_chosen"], page.session_state["model_query"]
     (key,) = page.selectbox(key="model_weight_of").value
-    put(page.number_input(key="model_weight"), 12.5)
+    set_value(page.number_input(key="model_weight"), 12.5)
     pretrained = load_model("tatoeba-llama")
     ids = torch.tensor([pretrained.tokenizer(page.session_state["model_text_decoder"])["input_ids"]])
 
@@ -327,12 +328,12 @@ def test_a_weight_that_is_set_in_a_head_gives_what_a_recomputation_gives(opened)
     assert abs(before - after["probability"].to_numpy()).max() > 0.01
 
 
-def test_models_that_bypass_the_interface_are_told_apart(opened, stored):
+def test_models_that_bypass_the_interface_are_told_apart(opened, model_folders):
     tokenizer = tiny_hub.byte_level_tokenizer()
     sizes = {"vocab_size": len(tokenizer), "hidden_size": 32, "n_layer": 2, "n_head": 4, "eos_token_id": 0}
-    tiny_hub.write(stored / "bypassing", "BloomForCausalLM", sizes, tokenizer)
-    assert "no head can be changed" in said(opened("bypassing", part="out"))
+    tiny_hub.write(model_folders / "bypassing", "BloomForCausalLM", sizes, tokenizer)
+    assert "no head can be changed" in text_of(opened("bypassing", part="out"))
     page = opened("bypassing", part="keeps")
-    assert "hands out its weights alone" in said(page)
+    assert "hands out its weights alone" in text_of(page)
     pressed(page, "says_one")
     assert n_charts(page) == 1

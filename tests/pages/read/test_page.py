@@ -8,19 +8,19 @@ import pytest
 from attention_core.data.presets import digit_strokes, number_strokes
 from attention_core.data.scenes import MAX_DIGITS
 from tests.support.app import (
-    bodies,
-    body_with,
     charts,
-    given,
-    inject,
-    numbers_of,
-    objects_of,
-    on_dark,
+    covering_strokes,
+    draw_strokes,
+    html_of,
+    html_with,
+    leave_and_return,
     open_tab,
-    painted,
     path_object,
-    said,
-    there_and_back,
+    picture_numbers,
+    set_fields,
+    strokes_of,
+    text_of,
+    turn_dark,
 )
 from ui.player import CODE_OPEN
 
@@ -29,7 +29,7 @@ NAME, SIZE = "read", (144, 576)
 
 
 def put(page, strokes):
-    return inject(page, [path_object(stroke.path, stroke.width) for stroke in strokes])
+    return draw_strokes(page, [path_object(stroke.path, stroke.width) for stroke in strokes])
 
 
 def draw(page, number):
@@ -43,7 +43,7 @@ def texts(page) -> list[str]:
 def read(page) -> str:
     """Return the number that the page says it read, or "" where it says none."""
     assert not page.error
-    found = re.search(r'aria-label="Reads (\d*)', bodies(page))
+    found = re.search(r'aria-label="Reads (\d*)', html_of(page))
     return found[1] if found else ""
 
 
@@ -67,7 +67,7 @@ def test_presets_and_drawn_numbers_are_read_dark_on_light_and_light_on_dark(page
         assert f"Look 1 of {len(number) + 1}" in texts(page)
     draw(page, "605")
     assert read(page) == "605"
-    on_dark(page, monkeypatch)
+    turn_dark(page, monkeypatch)
     draw(page, "428")
     assert read(page) == "428"
 
@@ -90,7 +90,7 @@ def test_unusual_drawings_get_a_remark_and_a_reading(page):
     draw(page, "1234567")
     assert "more digits than the 6" in remarks(page)
     assert read(page)
-    assert len(objects_of(page)) >= 7
+    assert len(strokes_of(page)) >= 7
     offered = [button.label for button in page.button if f"{NAME}_preset_" in button.key]
     assert max(map(len, offered)) == MAX_DIGITS
 
@@ -98,25 +98,25 @@ def test_unusual_drawings_get_a_remark_and_a_reading(page):
 def test_empty_pad_dot_and_canvas_painted_black_are_told_and_nothing_is_lost(page):
     page.button(key=f"{NAME}_clear").click().run()
     assert "Write a number" in remarks(page)
-    assert ".st-key-read_answer { opacity: 0.35; }" in bodies(page)  # that of the last number stays
+    assert ".st-key-read_answer { opacity: 0.35; }" in html_of(page)  # that of the last number stays
     assert read(page) == "31415"
-    inject(page, [path_object([[300, 72], [300, 72]], 2)])
+    draw_strokes(page, [path_object([[300, 72], [300, 72]], 2)])
     assert "dot" in remarks(page)
     for left, words in ((8, "painted over"), (0, "one colour")):
-        inject(page, painted(*SIZE, left))
+        draw_strokes(page, covering_strokes(*SIZE, left))
         assert words in remarks(page)
-    n = len(objects_of(page))
+    n = len(strokes_of(page))
     page.button(key=f"{NAME}_undo").click().run()
-    assert len(objects_of(page)) == n - 1
+    assert len(strokes_of(page)) == n - 1
 
 
 def test_film_steps_ends_and_is_shorter_after_a_shorter_number(page):
     page.button(key=f"{NAME}_at_next").click().run()
     assert "Look 2 of 6" in texts(page)
     assert any("where a digit was read, not why" in text for text in texts(page))
-    given(page, at=3)
+    set_fields(page, at=3)
     assert "Look 4 of 6" in texts(page)
-    given(page, at=5)
+    set_fields(page, at=5)
     assert page.button(key=f"{NAME}_at_next").disabled
     page.button(key=f"{NAME}_preset_7").click().run()
     assert read(page) == "7"
@@ -127,7 +127,7 @@ def test_every_step_shows_formula_and_code(page):
     page.session_state[CODE_OPEN] = True
     open_tab(page, "steps")
     for step in ("picture", "key", "scores", "context", "output"):
-        given(page, step=step)
+        set_fields(page, step=step)
         assert page.latex, step
         assert page.code, step
 
@@ -139,7 +139,7 @@ def read_now(page) -> str:
 
 def test_question_of_a_later_look_reads_from_the_middle_and_its_reading_stands_above(page):
     assert read_now(open_tab(page, "start")) == ""
-    assert read(given(page, after=2)) == "415"
+    assert read(set_fields(page, after=2)) == "415"
     assert read_now(page) == "415"
     assert "As it was: **31415**" in texts(page)
     page.session_state[f"{NAME}_after"] = 6
@@ -153,16 +153,16 @@ def test_try_this_begins_with_a_later_question_and_says_what_came_out(page):
     page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()
     assert read(page) == "1415"
     assert "Then it reads *1415*" in page.success[0].value
-    assert bodies(page).count('<div class="blind"></div>') == 1, "the digit that is left out keeps its place"
-    looks = np.reshape(numbers_of(page, "read_columns"), (-1, 48))
+    assert html_of(page).count('<div class="blind"></div>') == 1, "the digit that is left out keeps its place"
+    looks = np.reshape(picture_numbers(page, "read_columns"), (-1, 48))
     assert looks.sum(1) == pytest.approx([0, 100, 100, 100, 100, 100], abs=0.2)
     labels = ["no look", "look 1: 1", "look 2: 4", "look 3: 1", "look 4: 5", "look 5: end"]
-    assert re.findall("<b>([^<]+)</b>", body_with(page, 'class="looks"')) == labels
-    assert "Look 1 of 5" in said(page), "step by step shows the same reading"
+    assert re.findall("<b>([^<]+)</b>", html_with(page, 'class="looks"')) == labels
+    assert "Look 1 of 5" in text_of(page), "step by step shows the same reading"
 
 
 def test_a_reader_that_sees_everywhere_alike_stands_beside_it(page):
-    shown = re.findall(r'aria-label="Reads (\w+)"', bodies(page))
+    shown = re.findall(r'aria-label="Reads (\w+)"', html_of(page))
     assert shown[0] == "31415"
     assert len(shown[1]) < 5
 
@@ -182,7 +182,7 @@ def test_withheld_glimpse_is_told_and_changes_what_is_read(visit):
 
 def test_a_region_is_brushed_and_no_look_goes_there(page):
     left = [48 * row + column for row in range(12) for column in range(14)]
-    given(open_tab(page, "try"), brushed=left)
+    set_fields(open_tab(page, "try"), brushed=left)
     page.button(key=f"{NAME}_region_look_away").click().run()
     assert read_now(page) != "31415"
     assert page.session_state[f"{NAME}_edits"][0].edit.keys == tuple(left)
@@ -209,25 +209,26 @@ def test_drawing_look_region_and_experiment_survive_another_page(page):
     draw(page, "605")
     page.session_state[f"{NAME}_region"] = 100
     page.session_state[f"{NAME}_after"] = 1
-    given(page, at=2)
-    there_and_back(page)
+    set_fields(page, at=2)
+    leave_and_return(page)
     assert "As it was: **605**" in texts(open_tab(page, "try"))
     assert "Look 3 of 3" in texts(open_tab(page, "film"))
-    assert "Row 3, column 5" in bodies(open_tab(page, "question"))
+    assert "Row 3, column 5" in html_of(open_tab(page, "question"))
     assert page.session_state[f"{NAME}_after"] == 1
 
 
 def test_looks_are_counted_and_what_is_odd_is_said_of_the_reader_as_learned(page):
-    inject(page, [path_object([[x, 20 + (at % 2) * 100] for at, x in enumerate(range(20, 560, 15))], 6)])
+    draw_strokes(page, [path_object([[x, 20 + (at % 2) * 100] for at, x in enumerate(range(20, 560, 15))], 6)])
     assert "As learned, it comes to no end, and is stopped after eight looks." in remarks(page)
     assert "more digits" not in remarks(page), "it is one scribble"
     draw(page, "7")
-    given(page, after=1)
+    set_fields(page, after=1)
     assert "It stopped by itself after 1 look." in texts(page)
 
 
 @pytest.mark.parametrize(
-    "changes", [lambda page: page.button(key=f"{NAME}_withhold_0").click().run(), lambda page: given(page, after=2)]
+    "changes",
+    [lambda page: page.button(key=f"{NAME}_withhold_0").click().run(), lambda page: set_fields(page, after=2)],
 )
 def test_what_came_of_the_surprise_goes_when_more_is_changed(page, changes):
     page.button(key=f"{NAME}_try").click().run()
@@ -242,9 +243,9 @@ def test_what_came_of_the_surprise_goes_when_more_is_changed(page, changes):
 def test_what_came_of_a_guess_goes_with_the_drawing_that_was_asked_about(page):
     page.button(key=f"{NAME}_try").click().run()
     page.segmented_control(key=f"{NAME}_try_guess").set_value(0).run()
-    assert "You guessed: 31415 again" in said(page)
+    assert "You guessed: 31415 again" in text_of(page)
     page.button(key=f"{NAME}_preset_42").click().run()
-    assert "You guessed" not in said(page)
+    assert "You guessed" not in text_of(page)
     assert page.button(key=f"{NAME}_try").label == "**Try this**: Pretend the 4 is already read"
     page.button(key=f"{NAME}_try").click().run()
     page.segmented_control(key=f"{NAME}_try_guess").set_value(1).run()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from attention_core.attention.scores import SCORES
-from tests.support.app import frames, opened
+from tests.support.app import frames, open_page
 from tests.support.city_block import CityBlock
 
 
@@ -23,7 +23,7 @@ def sent_data(app, name):
 
 def test_it_is_compared_and_has_a_field(pages):
     pages.query_params["all"] = "1"
-    opened(pages, "pages/scoring/page.py")
+    open_page(pages, "pages/scoring/page.py")
     bars = sent_data(pages, "score_plane")["functions"][-1]
     assert (bars["name"], bars["formula"]) == ("city block", CityBlock.short)
     assert sum(bars["weights"]) == pytest.approx(1)
@@ -32,6 +32,6 @@ def test_it_is_compared_and_has_a_field(pages):
 
 def test_it_is_chosen_and_stepped_through_in_the_workbench(pages):
     pages.query_params["step"], pages.query_params["rules"] = "scores", "1"
-    opened(pages, "pages/vectors/page.py")
+    open_page(pages, "pages/vectors/page.py")
     pages.selectbox(key="vectors_scoring").set_value("city block").run()
     assert CityBlock.explanation in [element.value for element in pages.markdown]

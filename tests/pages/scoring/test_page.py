@@ -9,13 +9,13 @@ from attention_core.live_training.score_comparison import EXTENT, Vectors
 from attention_core.train.synthetic import draw_nearest
 from pages.scoring.training import worth_of_dividing
 from tests.support.app import (
-    body_with,
-    component,
+    component_data,
     frames,
-    given,
+    html_with,
+    open_page,
     open_tab,
-    opened,
-    said,
+    set_fields,
+    text_of,
 )
 
 PAGE = "pages/scoring/page.py"
@@ -24,7 +24,7 @@ ALIKE = "Divided or not, about as much is found at every width."
 
 def all_eight(app):
     """All functions, as they are drawn once they are asked for."""
-    return component(given(app, all=True), "score_plane")["functions"]
+    return component_data(set_fields(app, all=True), "score_plane")["functions"]
 
 
 def text(app):
@@ -35,11 +35,11 @@ def press(page, *names):
     """Press buttons one after the other, and nothing goes wrong."""
     for name in names:
         page.button(key=f"scoring_{name}").click().run()
-    return component(page, "score_plane")
+    return component_data(page, "score_plane")
 
 
 def test_the_page_arrives_with_two_answers(page):
-    data = component(page, "score_plane")
+    data = component_data(page, "score_plane")
     assert (data["names"], data["functions"]) == (["q", "k₁", "k₂", "k₃", "k₄"], None)
     assert "Largest weight" not in text(page)
 
@@ -47,8 +47,8 @@ def test_the_page_arrives_with_two_answers(page):
 def test_a_key_on_the_query_loses_to_a_longer_key_under_the_dot_product(page):
     page.button(key="scoring_try").click().run()
     page.get("button_group")[0].set_value(0).run()
-    assert component(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
-    assert "The dot product gives k₂ 98%, nearness gives k₁" in said(page)
+    assert component_data(page, "score_plane")["arrows"][:2] == [[2.0, 1.5], [2.0, 1.5]]
+    assert "The dot product gives k₂ 98%, nearness gives k₁" in text_of(page)
     press(page, "preset_Right angles")
     assert page.button(key="scoring_try"), "what came of the guess goes with the vectors"
 
@@ -66,7 +66,7 @@ def test_a_row_of_weights_has_undivided_and_divided_bars(page):
 
     def largest(d_k):
         page.select_slider(key="scoring_d_k").set_value(d_k).run()
-        return [float(share) for share in re.findall(r"\*\*([\d.]+)%", said(page))]
+        return [float(share) for share in re.findall(r"\*\*([\d.]+)%", text_of(page))]
 
     narrow, wide = largest(1), largest(1024)
     assert narrow[0] == narrow[1], "the root of 1 changes nothing"
@@ -91,7 +91,7 @@ def test_right_angles_score_zero_and_still_get_weight(page):
 
 
 def test_the_printed_formula_gives_every_query_the_same_weights(page):
-    table = body_with(open_tab(page, "printed"), "figures")
+    table = html_with(open_tab(page, "printed"), "figures")
     rows = [re.findall(r"([\d.]+)%", row) for row in table.split("<tr>")[2:]]
     assert len(rows) == 3
     assert rows[0]
@@ -101,9 +101,9 @@ def test_the_printed_formula_gives_every_query_the_same_weights(page):
 @pytest.mark.parametrize("d", [3, 4, 8])
 def test_a_link_to_wider_vectors_lists_all_functions_without_a_plane(app, d):
     app.query_params["vectors"] = ";".join([",".join(["1"] * d)] * 3)
-    opened(app, PAGE)
+    open_page(app, PAGE)
     assert len(app.info) == 1
-    data = component(app, "score_plane")
+    data = component_data(app, "score_plane")
     assert data["bare"]
     assert data["names"] == ["q", "k₁", "k₂"]
     assert len(data["functions"]) == 8
@@ -114,15 +114,15 @@ def test_the_arrangement_survives_leaving_the_page(page):
     page.session_state["scoring_vectors"] = Vectors([-1.25, 0.5], keys)
     bars = all_eight(page)
     page.switch_page("pages/start/page.py").run()
-    opened(page, PAGE)
-    assert component(page, "score_plane")["arrows"][0] == [-1.25, 0.5]
-    assert component(page, "score_plane")["functions"] == bars
+    open_page(page, PAGE)
+    assert component_data(page, "score_plane")["arrows"][0] == [-1.25, 0.5]
+    assert component_data(page, "score_plane")["functions"] == bars
 
 
 def test_a_link_reopens_an_arrangement(app):
     app.query_params["vectors"] = "1,2;0.5,0.5;-3,1.25"
-    opened(app, PAGE)
-    assert component(app, "score_plane")["arrows"] == [[1, 2], [0.5, 0.5], [-3, 1.25]]
+    open_page(app, PAGE)
+    assert component_data(app, "score_plane")["arrows"] == [[1, 2], [0.5, 0.5], [-3, 1.25]]
     press(app, "preset_Mixed")
     assert app.query_params["vectors"] == "2,1.5;1.75,2.25;3.5,2;-2.25,1.75;0.75,0.25"
 
@@ -130,8 +130,8 @@ def test_a_link_reopens_an_arrangement(app):
 @pytest.mark.parametrize("link", ["hello", "1,2", "1,2;3", "9,9;1,1;2,2", "nan,1;1,1;2,2", "1;2;3", ";" * 5000])
 def test_a_link_that_is_none_is_passed_over(app, link):
     app.query_params["vectors"] = link
-    opened(app, PAGE)
-    assert component(app, "score_plane")["arrows"][0] == [2.0, 1.5]
+    open_page(app, PAGE)
+    assert component_data(app, "score_plane")["arrows"][0] == [2.0, 1.5]
 
 
 def test_missing_weights_are_reported_without_a_traceback(app, monkeypatch, tmp_path):
@@ -173,7 +173,7 @@ def test_scores_are_trained_on_demand_and_cached_for_everybody(page, short, slug
     assert not open_tab(page, slug).get("vega_lite_chart")
     page.button(key="scoring_train").click().run()
     assert len(page.get("vega_lite_chart")) == 2
-    assert body_with(page, "figures").count("<tr><td>") == rows
+    assert html_with(page, "figures").count("<tr><td>") == rows
     page.run()
     assert len(page.get("vega_lite_chart")) == 2
     assert not [button for button in page.button if button.key == "scoring_train"]
@@ -203,7 +203,7 @@ def test_learned_scores_saw_keys_in_the_upper_half_only():
 
 def test_another_rate_is_trained_anew(page, short):
     open_tab(page, "trained").button(key="scoring_train").click().run()
-    given(page, rate=0.01)
+    set_fields(page, rate=0.01)
     assert page.button(key="scoring_train")
     assert not page.get("vega_lite_chart")
 
@@ -218,6 +218,6 @@ def test_training_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
     try:
         monkeypatch.setattr(queue, "max_waiting", 0)
         open_tab(page, "trained").button(key="scoring_train").click().run()
-        assert "Many visitors" in said(page)
+        assert "Many visitors" in text_of(page)
     finally:
         queue.leave(1)

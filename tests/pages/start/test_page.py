@@ -25,7 +25,7 @@ from pages.start.first_screen import (
 )
 from pages.start.live_answers import digits_of
 from pages.start.prepared import answers
-from tests.support.app import bodies, data_of, given, put, said
+from tests.support.app import data_of, html_of, set_fields, set_value, text_of
 from ui.navigation import PAGES
 from ui.state import BAD_VALUE_ERRORS
 
@@ -57,9 +57,9 @@ def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
     words = first_answers()["words"]
     assert words["none"]["target"].count("chien") == 2
     assert ["chat", "cat"] in words["only"]
-    assert "the cat is lost" in said(page)
-    assert "afraid of the <mark>dog.</mark></p>" in bodies(page)
-    assert f'<p class="read-back">{SENTENCE}</p>' in bodies(page)
+    assert "the cat is lost" in text_of(page)
+    assert "afraid of the <mark>dog.</mark></p>" in html_of(page)
+    assert f'<p class="read-back">{SENTENCE}</p>' in html_of(page)
     alone = [
         [words[name]["target"][row] for row in data_of(page, f"start_{name}_words")["alone"]]
         for name in ("none", "dot")
@@ -68,7 +68,7 @@ def test_the_sentence_on_arrival_loses_its_cat_without_attention(page):
 
 
 def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
-    put(page.text_input(key="start_text"), "A red car is behind the big house.")
+    set_value(page.text_input(key="start_text"), "A red car is behind the big house.")
     translations = {name: data_of(page, f"start_{name}_words") for name in ("none", "dot")}
     for name, counterpart in zip(translations, reversed(translations), strict=True):
         words = [translations[name]["target"][row] for row in translations[name]["alone"]]
@@ -76,17 +76,17 @@ def test_what_one_translation_of_an_own_sentence_says_alone_is_marked(page):
         assert not {word.casefold() for word in words} & {
             word.casefold() for word in translations[counterpart]["target"]
         }
-        assert all(f"<mark>{word}</mark>" in bodies(page) for word in words)
-    assert bodies(page).count("<mark>") == sum(len(one["alone"]) for one in translations.values())
+        assert all(f"<mark>{word}</mark>" in html_of(page) for word in words)
+    assert html_of(page).count("<mark>") == sum(len(one["alone"]) for one in translations.values())
 
 
 def test_both_titles_say_what_the_translations_have(page):
     for sentence in ("I am tired.", "The red car is here.", "My dog is tired and wants to sleep in the garden.", "Où?"):
-        put(page.text_input(key="start_text"), sentence)
+        set_value(page.text_input(key="start_text"), sentence)
         none, dot = (data_of(page, f"start_{name}_words") for name in ("none", "dot"))
-        looks = re.findall(r"\*([^* ]+)\* looks most at \*([^*]+)\*", said(page).replace("\\", ""))
-        assert ("it says the same" in said(page)) == (none["said"] == dot["said"])
-        assert bool(looks) != ("**With attention** it says" in said(page))
+        looks = re.findall(r"\*([^* ]+)\* looks most at \*([^*]+)\*", text_of(page).replace("\\", ""))
+        assert ("it says the same" in text_of(page)) == (none["said"] == dot["said"])
+        assert bool(looks) != ("**With attention** it says" in text_of(page))
         for french, english in looks:
             row = len(dot["target"]) - 1 - dot["target"][::-1].index(french)
             assert dot["source"][np.argmax(dot["weights"][row][:-1])] == english
@@ -95,9 +95,9 @@ def test_both_titles_say_what_the_translations_have(page):
 
 def test_a_question_without_one_answer_is_warned_of_and_not_proposed(page):
     assert not page.warning
-    put(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
+    set_value(page.text_input(key="start_asked"), "what colour is the digit above the 2?")
     assert "People would answer differently" in page.warning[0].value
-    given(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    set_fields(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
     assert not page.warning
     labels = [button.label for button in page.button]
     assert QUESTION not in labels, "nothing is blue"
@@ -115,32 +115,32 @@ def test_the_question_on_arrival_is_answered_by_attention_alone():
 
 def test_other_sentences_are_translated_cut_or_refused_and_the_first_one_needs_no_model(page):
     for sentence in OPENING[1:]:
-        put(page.text_input(key="start_text"), sentence)
-        assert "the cat is lost" not in said(page)
-        assert "*bleue* looks most at *blue*" in said(page)
-        assert "He gave me a <mark><s>blue</s></mark> shirt" in bodies(page)
+        set_value(page.text_input(key="start_text"), sentence)
+        assert "the cat is lost" not in text_of(page)
+        assert "*bleue* looks most at *blue*" in text_of(page)
+        assert "He gave me a <mark><s>blue</s></mark> shirt" in html_of(page)
         assert data_of(page, "start_dot_words")["source"][4] == "blue"
-    put(page.text_input(key="start_text"), "the cat is here and " * 9)
-    assert "The first 40 of 45 words are read, up to `and`." in said(page)
+    set_value(page.text_input(key="start_text"), "the cat is here and " * 9)
+    assert "The first 40 of 45 words are read, up to `and`." in text_of(page)
     assert len(data_of(page, "start_dot_words")["source"]) in (40, 41)
-    put(page.text_input(key="start_text"), "She is here.")
-    put(page.text_input(key="start_text"), " ")
+    set_value(page.text_input(key="start_text"), "She is here.")
+    set_value(page.text_input(key="start_text"), " ")
     assert [one.value for one in page.info]
     assert data_of(page, "start_dot_words")["source"][0] == "She", "the last translation stays"
-    put(page.text_input(key="start_text"), SENTENCE)
+    set_value(page.text_input(key="start_text"), SENTENCE)
     assert data_of(page, "start_none_words")["target"] == first_answers()["words"]["none"]["target"]
 
 
 def test_other_questions_and_drawings_are_answered_or_it_is_said_why_not(page):
-    put(page.text_input(key="start_asked"), "what colour is the 8?")
+    set_value(page.text_input(key="start_asked"), "what colour is the 8?")
     assert data_of(page, "start_scene")["said"][1][1] == "purple"
-    put(page.text_input(key="start_asked"), "why?")
+    set_value(page.text_input(key="start_asked"), "why?")
     data = data_of(page, "start_scene")
     assert data["fault"]
     assert data["strokes"] == first_answers()["scene"]["strokes"]
-    given(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
+    set_fields(page, drawing=pack_strokes(scene_strokes(SCENES["Threes"], 320)), asked="how many digits are there?")
     assert data_of(page, "start_scene")["said"][1][1] == "4"
-    given(page, drawing=pack_strokes([]), asked=QUESTION)
+    set_fields(page, drawing=pack_strokes([]), asked=QUESTION)
     assert data_of(page, "start_scene")["fault"] == EMPTY
 
 

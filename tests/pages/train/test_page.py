@@ -14,7 +14,7 @@ from attention_core.live_training.live_run import LESSONS, RECORDED, LiveRun
 from attention_core.live_training.sentences import LENGTHS
 from pages.train import training
 from pages.train.training import Training, TrainingStage
-from tests.support.app import bodies, body_with, data_of, given, inject, opened, said
+from tests.support.app import data_of, draw_strokes, html_of, html_with, open_page, set_fields, text_of
 from ui.job_queue import queue_of
 
 PAGE = "pages/train/page.py"
@@ -45,7 +45,7 @@ def trained(page, button: str = "train_start"):
 
 
 def put_back(page, content: bytes) -> None:
-    given(page, tab="compare")
+    set_fields(page, tab="compare")
     page.file_uploader[0].upload("training.safetensors", content, "application/octet-stream")
     page.run()
 
@@ -57,19 +57,19 @@ def film(page, key: str = "train_film") -> dict:
 def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeypatch):
     monkeypatch.setattr(DigitLesson, "n_steps", 1200)
     monkeypatch.setattr(live_run, "RECORDED", RECORDED)
-    page = opened(app, PAGE)
+    page = open_page(app, PAGE)
     assert [button.label for button in page.button if button.proto.type == "primary"] == ["Start"]
     assert film(page)["frames"][-1]["step"] == film(page)["n_steps"] == 1200
     attention, equal, _ = film(page)["frames"][-1]["accuracies"]
     assert attention > 0.8
     assert equal < 0.5
     assert "Reads 3" in film(page)["frames"][-1]["says"]
-    assert "**Attention did the work**" in said(page)
-    assert "This run was recorded; press Start for yours: it takes about 45 seconds." in said(page)
-    inject(page, [])
+    assert "**Attention did the work**" in text_of(page)
+    assert "This run was recorded; press Start for yours: it takes about 45 seconds." in text_of(page)
+    draw_strokes(page, [])
     page.button(key="train_preset_7").click().run()
     assert "Reads 7" in film(page)["frames"][-1]["says"], "of one's own drawing"
-    given(page, set_seed=3)
+    set_fields(page, set_seed=3)
     assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings have no film yet"
 
 
@@ -78,11 +78,11 @@ def test_it_trains_and_says_what_attention_is_worth(page):
     assert [frame["step"] for frame in film(page)["frames"]] == [0, 1, 2, 3, 4, 5, 6]
     assert [len(frame["losses"]) for frame in film(page)["frames"]] == [0, 3, 3, 3, 3, 3, 3]
     assert film(page)["names"] == ["with attention", "every weight equal", "no attention"]
-    assert re.search(r"\*\*.*ttention.*\*\*\. [\d.]+% right, [\d.]+% with", said(page))
-    assert "passed 99% of a gradient at first" in said(page)
+    assert re.search(r"\*\*.*ttention.*\*\*\. [\d.]+% right, [\d.]+% with", text_of(page))
+    assert "passed 99% of a gradient at first" in text_of(page)
     assert page.button(key="train_start").label == "Train again"
     before = film(page)["frames"]
-    inject(page, [])
+    draw_strokes(page, [])
     page.button(key="train_preset_7").click().run()
     assert [frame["weights"] for frame in film(page)["frames"]] != [frame["weights"] for frame in before]
 
@@ -94,26 +94,26 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
         monkeypatch.setitem(LENGTHS, lesson, (batch_size, 2, 1))
     from pages.train.tabs import BREAK_TEXTS, LESSON_BREAK_TEXTS
 
-    given(page, set_lesson=name)
-    assert "never" not in said(page).split("\n")[0], "equal weights do well enough in some lessons"
+    set_fields(page, set_lesson=name)
+    assert "never" not in text_of(page).split("\n")[0], "equal weights do well enough in some lessons"
     trained(page)
-    heads = re.findall("<th>(.*?)</th>", body_with(page, 'class="figures"'))
+    heads = re.findall("<th>(.*?)</th>", html_with(page, 'class="figures"'))
     assert heads[1] == film(page)["title"].lower(), "the same is counted"
     known = [one.answer for looks in page.session_state["train_looks"].values() for one in looks]
     assert film(page)["frames"][-1]["says"] == known[-1]
-    assert ("of a gradient at first" in said(page)) == (name != "triples")
-    given(page, tab="break")
+    assert ("of a gradient at first" in text_of(page)) == (name != "triples")
+    set_fields(page, tab="break")
     for broken, says in BREAK_TEXTS.items():
         if broken in LESSONS[name].broken:
-            assert LESSON_BREAK_TEXTS.get(name, {}).get(broken, says) in said(given(page, set_broken=broken))
-    asks = bodies(page)
+            assert LESSON_BREAK_TEXTS.get(name, {}).get(broken, says) in text_of(set_fields(page, set_broken=broken))
+    asks = html_of(page)
     if name == "digits":
         assert "ink and position" in asks
-        assert "ink and position" not in bodies(given(page, set_broken=POSITION))
+        assert "ink and position" not in html_of(set_fields(page, set_broken=POSITION))
     if name == "graph":
-        given(page, set_broken=EDGES, graph="AB")
-        assert "asks all nodes" in bodies(page)
-        assert "without neighbours" not in said(page)
+        set_fields(page, set_broken=EDGES, graph="AB")
+        assert "asks all nodes" in html_of(page)
+        assert "without neighbours" not in text_of(page)
 
 
 def test_what_is_left_of_a_training_that_was_put_back_is_not_told_as_its_whole_time(page):
@@ -122,8 +122,8 @@ def test_what_is_left_of_a_training_that_was_put_back_is_not_told_as_its_whole_t
         run.advance()
     put_back(page, run.checkpoint())
     trained(page, "train_go_on")
-    assert "Trained." in said(page)
-    assert "Trained in" not in said(page)
+    assert "Trained." in text_of(page)
+    assert "Trained in" not in text_of(page)
 
 
 def test_a_size_that_a_broken_part_brings_is_the_one_that_is_told(page):
@@ -135,23 +135,23 @@ def test_a_size_that_a_broken_part_brings_is_the_one_that_is_told(page):
 
 def test_two_trainings_stand_beside_each_other(page):
     trained(page)
-    given(page, set_seed=3)
+    set_fields(page, set_seed=3)
     assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings, another training"
     trained(page)
-    given(page, tab="compare")
+    set_fields(page, tab="compare")
     assert film(page, "train_film_before")["frames"] != film(page, "train_film_now")["frames"]
-    assert "Read digits, seed 3" in said(page)
+    assert "Read digits, seed 3" in text_of(page)
 
 
 def test_it_can_be_broken(page):
-    given(page, tab="break", set_broken="labels")
+    set_fields(page, tab="break", set_broken="labels")
     trained(page, "train_break")
     assert page.session_state["train_training"].run.settings.broken == "labels"
 
 
 def test_pause_keeps_what_was_learned(page, monkeypatch):
     monkeypatch.setattr(DigitLesson, "n_steps", 2000)
-    given(page, set_seed=1)
+    set_fields(page, set_seed=1)
     page.button(key="train_start").click().run()
     mine = page.session_state["train_training"]
     until(TrainingStage.TRAINS, mine)
@@ -201,18 +201,18 @@ def test_a_public_server_has_every_lesson_and_lets_none_go_on_for_ever(monkeypat
 
 
 def test_unknown_words_and_files_of_strangers_are_told(page):
-    given(page, set_lesson="grammar", grammar="the purple car")
-    assert "It never meets *purple*" in said(page)
-    assert "It learns a, apple, big" in said(page)
+    set_fields(page, set_lesson="grammar", grammar="the purple car")
+    assert "It never meets *purple*" in text_of(page)
+    assert "It learns a, apple, big" in text_of(page)
     assert film(page)["keys"] == ["the", "purple", "car", "end"]
-    given(page, set_lesson="triples", triples="seven")
-    assert "“seven” is not a whole number" in said(page)
+    set_fields(page, set_lesson="triples", triples="seven")
+    assert "“seven” is not a whole number" in text_of(page)
     assert film(page)["keys"][-1] == "nobody"
-    given(page, set_lesson="lookup", lookup="dctor", changes=True)
+    set_fields(page, set_lesson="lookup", lookup="dctor", changes=True)
     assert film(page)["frames"][-1]["queries"] == ["dctor"]
     assert film(page)["keys"][2] == "doctor = 7"
     put_back(page, b"nothing")
-    assert "no training that was saved here" in said(page)
+    assert "no training that was saved here" in text_of(page)
 
 
 def test_a_training_is_put_back(page):
@@ -229,5 +229,5 @@ def test_without_its_data_the_page_says_what_to_do(app, monkeypatch, tmp_path):
 
     monkeypatch.setattr(lessons, "find_file", lambda name: tmp_path)
     lessons.small_digits.cache_clear()
-    assert "digits.npz is not there" in opened(app, PAGE).error[0].value
+    assert "digits.npz is not there" in open_page(app, PAGE).error[0].value
     lessons.small_digits.cache_clear()

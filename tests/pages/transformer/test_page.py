@@ -12,7 +12,7 @@ from attention_core.inference.translation import read_source
 from pages.transformer import cost
 from pages.transformer.deeper import ROWS
 from tests.support import app as tools
-from tests.support.app import bodies, body_with, charts, open_tab, opened, outcome, said, there_and_back
+from tests.support.app import charts, html_of, html_with, leave_and_return, open_page, open_tab, outcome, text_of
 
 PAGE, NAME = "pages/transformer/page.py", "transformer"
 TEXT = f"{NAME}_text"
@@ -32,7 +32,7 @@ TABS = ("heads", "steps", "off", "positions", "cost")
 
 
 def settled(page):
-    assert not tools.settled(page).error
+    assert not tools.rerun(page).error
     return page
 
 
@@ -81,14 +81,14 @@ def test_layer_and_head_are_chosen_and_in_the_address(page):
     page.segmented_control(key=f"{NAME}_layer").set_value(2)
     page.segmented_control(key=f"{NAME}_head").set_value(4)
     settled(page)
-    assert "**Layer 3, head 5**" in said(page)
+    assert "**Layer 3, head 5**" in text_of(page)
     assert page.query_params["head"] in ("encoder-3-5", ["encoder-3-5"])
 
 
 @pytest.mark.parametrize(("asked", "shown"), [("cross-2-4", "Layer 2, head 4"), ("cross-9-x", "Layer 3, head 1")])
 def test_an_address_can_name_a_head(app, asked, shown):
     app.query_params["head"] = asked
-    assert shown in said(opened(app, PAGE, "heads"))
+    assert shown in text_of(open_page(app, PAGE, "heads"))
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
@@ -133,7 +133,7 @@ def test_an_old_link_with_heads_off_opens_and_the_top_shows_the_changed_translat
     assert "off" not in page.query_params
     for tab in ("heads", "steps", "off"):
         assert french(open_tab(page, tab)) != trained
-        assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in bodies(page)
+        assert f'As trained: <i lang="fr">{trained[1][0]}</i>' in html_of(page)
     page.button(key=f"{NAME}_restore").click()
     assert french(settled(page)) == trained
 
@@ -154,7 +154,7 @@ def test_an_arc_is_cut_set_and_given_another_s_row_in_one_head(page):
     before, after = outcome(settled(page))
     assert before != after
     typed(page, "The dog bit the man.")
-    assert said(page).count("Not applied: it was made for another input") == 2
+    assert text_of(page).count("Not applied: it was made for another input") == 2
 
 
 def test_another_order_is_the_same_without_positions_and_another_with_them(page):
@@ -237,16 +237,16 @@ def test_the_surprise_asks_first_and_makes_a_heap_of_words(page):
 
 def test_cost_was_measured_beforehand(page, monkeypatch, tmp_path):
     typed(page, LAYERED["Adjective after noun"])
-    assert "Processor time of one slow core" in said(open_tab(page, "cost"))
-    n, table = len(read_source(LAYERED["Adjective after noun"]).ids), body_with(page, "steps in a row")
+    assert "Processor time of one slow core" in text_of(open_tab(page, "cost"))
+    n, table = len(read_source(LAYERED["Adjective after noun"]).ids), html_with(page, "steps in a row")
     assert f"6 n d² = {6 * n * 192**2:,}" in table
     assert f"4 n d² + 2 n² d = {4 * n * 192**2 + 2 * n**2 * 192:,}" in table
     assert table.count("training on 1,000 sentences") == 3
     assert f"4 d² + 2 (n + 1) d = {4 * 192**2 + 2 * 1001 * 192:,}" in table
-    assert "cheaper below n = 191" in said(page)
+    assert "cheaper below n = 191" in text_of(page)
     assert len({one.next_work.split(" = ")[1] for one in cost.layer_costs(191)}) == 1, "there both cost the same"
     monkeypatch.setattr(cost, "COMMITTED", tmp_path / "missing.json")
-    assert "No figures were measured beforehand" in said(open_tab(page, "cost"))
+    assert "No figures were measured beforehand" in text_of(open_tab(page, "cost"))
 
 
 def test_nothing_typed_leaves_positions_and_cost(page):
@@ -254,7 +254,7 @@ def test_nothing_typed_leaves_positions_and_cost(page):
         page.text_input(key=TEXT).set_value(text).run()
         assert page.info
         assert n_charts(page, ("positions", "cost")) == 4
-    assert "only their distance counts" in said(open_tab(page, "positions"))
+    assert "only their distance counts" in text_of(open_tab(page, "positions"))
 
 
 def test_bad_input_is_answered_and_shown_as_pieces(page):
@@ -262,16 +262,16 @@ def test_bad_input_is_answered_and_shown_as_pieces(page):
         typed(page, text)
         assert len(french(page)) == 2, name
         for tab in ("heads", "steps") if name == "HTML" else ():
-            assert "<img" not in bodies(open_tab(page, tab))
+            assert "<img" not in html_of(open_tab(page, tab))
         assert page.text_input(key=TEXT).value == text, name
 
 
 def test_what_was_not_read_is_told(page):
     typed(page, BAD["200 words"])
-    assert "words are read" in said(page)
+    assert "words are read" in text_of(page)
     typed(page, BAD["another alphabet"])
-    assert "never met" in said(page) or "pieces" in said(page)
-    assert "(3 of 3 words). It knows common English alone." in said(page)
+    assert "never met" in text_of(page) or "pieces" in text_of(page)
+    assert "(3 of 3 words). It knows common English alone." in text_of(page)
 
 
 def test_sentence_and_head_survive_leaving_the_page(page):
@@ -279,15 +279,15 @@ def test_sentence_and_head_survive_leaving_the_page(page):
     open_tab(page, "heads").segmented_control(key=f"{NAME}_kind").set_value("cross")
     page.segmented_control(key=f"{NAME}_layer").set_value(1)
     settled(page)
-    there_and_back(page)
+    leave_and_return(page)
     assert page.text_input(key=TEXT).value == "The dog bit the man."
     assert page.segmented_control(key=f"{NAME}_kind").value == "cross"
-    assert "**Layer 2, head 1**" in said(page)
+    assert "**Layer 2, head 1**" in text_of(page)
 
 
 def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
     (weights / "translator-transformer.safetensors").unlink()
-    page = opened(start_app(), PAGE)
+    page = open_page(start_app(), PAGE)
     assert "attention_core.train translator-transformer" in page.error[0].value
     assert n_charts(page, ("positions", "cost")) == 4
 
@@ -295,7 +295,7 @@ def test_missing_weights_cost_no_more_than_their_part(weights, start_app):
 def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, monkeypatch, tmp_path):
     typed(page, "The red car is in front of the house.")
     open_tab(page, "twice")
-    table = body_with(page, 'class="figures"')
+    table = html_with(page, 'class="figures"')
     assert all(name in table for name in ROWS.values())
     spoken = re.findall(r"<td>([^<]*[.!?])</td></tr>", table)
     assert len(spoken) == len(ROWS)
@@ -304,7 +304,7 @@ def test_what_order_and_attention_are_worth_is_told_from_measured_figures(page, 
     passes = re.findall(r"<tr><td>[^<]*</td><td>([^<]*)</td>", table)
     assert passes == ["10", "5", "10", "5", "6.5", "6.5", "6.5 + 1"], "of each network, beside its figures"
     monkeypatch.setattr(training, "COMMITTED", tmp_path / "missing.json")
-    assert "Nothing was measured beforehand" in said(open_tab(page, "twice"))
+    assert "Nothing was measured beforehand" in text_of(open_tab(page, "twice"))
 
 
 @pytest.mark.parametrize(
@@ -316,8 +316,8 @@ def test_a_transformer_trained_without_order_stands_beside_one_that_lost_it(
     cards = [{"name": "translator-unordered", "test": {"bleu": unordered, "bleu_long": 4.25}}]
     (tmp_path / "variants.json").write_text(json.dumps({"cards": cards}))
     monkeypatch.setattr(variants, "COMMITTED", tmp_path / "variants.json")
-    assert says in said(open_tab(page, "twice"))
-    assert f"one pass</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in bodies(page)
+    assert says in text_of(open_tab(page, "twice"))
+    assert f"one pass</td><td>6.5 + 1</td><td>{unordered:.1f}</td><td>4.2</td>" in html_of(page)
 
 
 def test_a_lecture_shows_what_stands_below_a_section_on_a_screen_of_its_own(page):

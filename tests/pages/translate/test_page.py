@@ -14,18 +14,18 @@ from attention_core.inference.translation import french_prefix
 from attention_core.weights import read_card
 from pages.translate.forcing import CLASSIC_PAIRS
 from tests.support.app import (
-    bodies,
-    body_with,
     charts,
     data_of,
-    given,
+    html_of,
+    html_with,
+    leave_and_return,
+    open_page,
     open_tab,
-    opened,
     outcome,
-    said,
-    settled,
-    steps_to_the_end,
-    there_and_back,
+    rerun,
+    set_fields,
+    step_through,
+    text_of,
 )
 from ui import translators as models
 
@@ -37,53 +37,47 @@ def write(page, text):
     return page
 
 
-def listed(page) -> str:
-    """The list of all models' translations, as HTML."""
-    if not page.toggle(key="translate_all").value:
-        all_six(page)
-    return body_with(page, 'class="said-by-all"')
-
-
 def press(page, key):
     page.button(key=key).click().run()
     return page
 
 
-def all_six(page):
-    page.toggle(key="translate_all").set_value(True).run()
-    return page
+def translations_html(page) -> str:
+    """Return the list of all six models' translations, opening it if it is closed."""
+    toggle = page.toggle(key="translate_all")
+    if not toggle.value:
+        toggle.set_value(True).run()
+    return html_with(page, 'class="said-by-all"')
 
 
 def test_page_opens_with_two_models_and_a_click_lists_all_six(page):
     assert page.segmented_control(key="translate_model_upper").value == "none"
     assert page.segmented_control(key="translate_model_lower").value == "dot"
-    assert "said-by-all" not in bodies(page)
-    assert "Dot attention, word 3 of" in said(page)
-    body = listed(page)
-    assert body.count('class="one') == 6
-    assert body.count('class="one shown"') == 2
+    assert "said-by-all" not in html_of(page)
+    assert "Dot attention, word 3 of" in text_of(page)
+    translations = translations_html(page)
+    assert translations.count('class="one') == 6
+    assert translations.count('class="one shown"') == 2
     assert sum(len(charts(open_tab(page, tab))) for tab in ("steps", "alignment", "learned")) >= 5
-    assert 'class="collapse"' in bodies(open_tab(page, "length"))
+    assert 'class="collapse"' in html_of(open_tab(page, "length"))
 
 
 def test_every_preset_is_translated(page):
     for number, sentence in enumerate(TRANSLATE.values()):
         press(page, f"translate_example_{number}")
         assert page.text_input(key="translate_text").value == sentence
-        assert "per word" in listed(page)
+        assert "per word" in translations_html(page)
         assert not page.error
-    assert "Read in pieces" in said(page)
+    assert "Read in pieces" in text_of(page)
 
 
 def test_the_classic_figure_brings_its_french_and_the_models_own_translation(page):
     press(page, f"translate_example_{list(TRANSLATE).index('The classic figure')}")
     assert page.session_state["translate_forced"] == [*french_prefix(REFERENCES[CLASSIC]), END]
-    all_six(page)
-    assert listed(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
-    text = said(page)
+    assert translations_html(page).count("accord sur la zone économique européenne a été signé en août 1992.<") == 6
+    text = text_of(page)
     assert "All six fail here" in text
-    itself = {models.translation(name, CLASSIC).text for name in models.TRANSLATORS}
-    assert REFERENCES[CLASSIC] not in itself
+    assert REFERENCES[CLASSIC] not in {models.translation(name, CLASSIC).text for name in models.TRANSLATORS}
     view = models.traced_translation("dot", CLASSIC, (*french_prefix(REFERENCES[CLASSIC]), END)).view
     for french, english in CLASSIC_PAIRS:
         weights = view.weights[view.target.index(french)]
@@ -91,71 +85,71 @@ def test_the_classic_figure_brings_its_french_and_the_models_own_translation(pag
         assert f"*{french}* looks most at *{view.source[heaviest]}* ({percent(weights[heaviest].item())})" in text
         assert (f"not at *{english}* ({percent(weights[expected].item())})" in text) == (heaviest != expected)
     press(open_tab(page, "try"), "translate_free")
-    assert "All six fail here" not in said(page)
-    assert models.translation("dot", CLASSIC).text in html.unescape(listed(page))
+    assert "All six fail here" not in text_of(page)
+    assert models.translation("dot", CLASSIC).text in html.unescape(translations_html(page))
     write(page, "I am a student.")
     assert page.session_state["translate_forced"] == []
-    assert listed(page).count(">Je suis étudiant.<") == 6
+    assert translations_html(page).count(">Je suis étudiant.<") == 6
 
 
 def test_multiplied_vectors_stand_beside_the_context_with_the_weights_of_the_row(page):
-    given(page, step="context")
-    assert "Multiplied vectors" in bodies(page)
+    set_fields(page, step="context")
+    assert "Multiplied vectors" in html_of(page)
     assert len(charts(page)) == 1
-    text, row = page.text_input(key="translate_text").value, page.session_state["translate_at"]
-    traced = models.traced_translation("dot", text, ())
+    sentence, row = page.text_input(key="translate_text").value, page.session_state["translate_at"]
+    traced = models.traced_translation("dot", sentence, ())
     weights = traced.trace.weights(0, [traced.view.first_piece[row]])[0].tolist()
-    hover_texts = re.findall(r'<i style="[^"]*" title="([^"]*)"', body_with(page, 'class="collapse"'))
+    hover_texts = re.findall(r'<i style="[^"]*" title="([^"]*)"', html_with(page, 'class="collapse"'))
     assert hover_texts == [percent(weight) for weight in weights], "of every English piece"
 
 
 def test_the_unrolled_network_follows_words_and_steps(page):
     open_tab(page, "unrolled")
-    assert "Word 3 of 9: fed **voiture**, the decoder says **rouge**" in said(page)
+    assert "Word 3 of 9: fed **voiture**, the decoder says **rouge**" in text_of(page)
     press(page, "translate_at_previous")
-    assert "Word 2 of 9: fed **la**, the decoder says **voiture**" in said(page)
-    assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in said(page)
+    assert "Word 2 of 9: fed **la**, the decoder says **voiture**" in text_of(page)
+    assert "The next state is fed that word, and here no context; in Bahdanau et al. (2014) it gets" in text_of(page)
     press(page, "translate_at_next")
-    assert "fed **voiture**, the decoder says **rouge**" in said(page)
-    for step in steps_to_the_end(page):
+    assert "fed **voiture**, the decoder says **rouge**" in text_of(page)
+    for step in step_through(page):
         assert step
     page.toggle(key="translate_step_guess").set_value(True).run()
-    assert not page.get("vega_lite_chart") or "still hidden" in bodies(page)
+    assert not page.get("vega_lite_chart") or "still hidden" in html_of(page)
     page.toggle(key="translate_step_guess").set_value(False).run()
-    given(page, at=8)
-    assert "the decoder says **end**." in said(page)
-    assert "The next state is fed" not in said(page)
-    given(page, at=2, focus="upper")
-    assert "Nothing is scored" in said(page)
+    set_fields(page, at=8)
+    assert "the decoder says **end**." in text_of(page)
+    assert "The next state is fed" not in text_of(page)
+    set_fields(page, at=2, focus="upper")
+    assert "Nothing is scored" in text_of(page)
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
-    assert "no recurrent network to unroll" in said(page)
+    assert "no recurrent network to unroll" in text_of(page)
 
 
 def test_the_alignment_states_whether_attention_follows_the_likeness_of_words(app):
     app.query_params["tab"], app.query_params["models"] = "meaning", "none,additive"
-    text = said(opened(app, PAGE))
+    text = text_of(open_page(app, PAGE))
     assert "It is the heaviest for 4 of 7: closeness alone does not say where it looks." in text
     assert "*voiture rouge* looks at *red car* the other way round" in text
-    assert "car the other" not in said(write(app, "I am tired."))
+    assert "car the other" not in text_of(write(app, "I am tired."))
 
 
 def test_words_are_stepped_through_in_both_directions(page):
     write(page, "Hello.")
-    assert "word 1 of" in said(page)
+    assert "word 1 of" in text_of(page)
     assert page.button(key="translate_at_previous").disabled
     n_words = 1
     while not page.button(key="translate_at_next").disabled and n_words < 60:
         press(page, "translate_at_next")
         n_words += 1
     assert n_words >= 2
-    assert f"word {n_words} of {n_words}" in said(page)
+    assert f"word {n_words} of {n_words}" in text_of(page)
 
 
 def test_a_lecture_stops_at_informative_words_and_the_headline_follows(visit):
     page = visit("translate", lecture="1")
-    assert "**rouge** looks most at **red**" in said(page)
+    assert "**rouge** looks most at **red**" in text_of(page)
     press(page, "translate_at_next")
-    assert "**devant** looks most at **in**" in said(page)
+    assert "**devant** looks most at **in**" in text_of(page)
     assert page.button(key="translate_at_next").disabled
     press(page, "translate_at_previous")
     assert page.button(key="translate_at_previous").disabled
@@ -165,7 +159,7 @@ def test_a_lecture_stops_at_informative_words_and_the_headline_follows(visit):
 def test_every_step_can_be_drawn(page, model):
     page.segmented_control(key="translate_model_lower").set_value(model).run()
     page.session_state["translate_step"] = page.segmented_control(key="translate_step").options[0]
-    steps = steps_to_the_end(page)
+    steps = step_through(page)
     assert steps[-1] in ("output", "merge")
     assert {"query", "key", "weights", "context"} <= set(steps)
 
@@ -173,14 +167,14 @@ def test_every_step_can_be_drawn(page, model):
 def test_without_attention_the_single_vector_is_explained(page):
     page.session_state["translate_focus"], page.session_state["translate_step"] = "upper", "weights"
     page.run()
-    assert "this one vector has to hold the whole sentence" in said(page)
+    assert "this one vector has to hold the whole sentence" in text_of(page)
 
 
 def test_a_prefix_is_forced_and_freed(page):
     open_tab(page, "try")
     page.text_input(key="translate_prefix").set_value("Une auto").run()
     assert page.session_state["translate_forced"] == french_prefix("Une auto")
-    assert listed(page).count("Une auto") >= 2
+    assert translations_html(page).count("Une auto") >= 2
     press(page, "translate_free")
     assert page.text_input(key="translate_prefix").value == ""
     assert page.session_state["translate_forced"] == []
@@ -197,16 +191,16 @@ def test_another_sentence_sets_the_models_free(page):
 def test_heads_of_the_transformer_can_be_chosen(page):
     page.segmented_control(key="translate_model_lower").set_value("transformer").run()
     page.segmented_control(key="translate_head").set_value(2).run()
-    assert "cross-attention of the last layer" in said(open_tab(page, "alignment"))
+    assert "cross-attention of the last layer" in text_of(open_tab(page, "alignment"))
 
 
 def test_a_noun_is_barred_and_the_gender_of_its_article_is_compared(page):
     write(page, "The red car is here.")
-    shares = re.findall(r"<td>([^<]+)</td><td>([\d.]+)%</td><td>[\d.]+%</td>", bodies(open_tab(page, "alignment")))
-    variants, la = zip(*shares, strict=True)
+    shares = re.findall(r"<td>([^<]+)</td><td>([\d.]+)%</td><td>[\d.]+%</td>", html_of(open_tab(page, "alignment")))
+    variants, la_shares = zip(*shares, strict=True)
     assert variants == ("as learned", "car barred", "The barred", "each English word read alone")
-    assert float(la[3]) < min(float(la[0]), float(la[1]))
-    assert re.search(r"right gender of \d+ articles", body_with(page, "the noun barred"))
+    assert float(la_shares[3]) < min(float(la_shares[0]), float(la_shares[1]))
+    assert re.search(r"right gender of \d+ articles", html_with(page, "the noun barred"))
     write(page, "Hello.")
     assert any("has no le or la" in info.value for info in page.info)
 
@@ -218,7 +212,7 @@ def test_the_words_play_until_the_last(page):
     for _ in range(60):
         if not page.session_state["playing"]:
             break
-        settled(page, player_tick=0.0)  # as after the pause between two words
+        rerun(page, player_tick=0.0)  # as after the pause between two words
     assert page.button(key="translate_at_next").disabled
 
 
@@ -236,62 +230,62 @@ def test_sentence_models_and_beginning_survive_leaving_the_page(page):
     write(page, "She reads a blue book.")
     page.segmented_control(key="translate_model_upper").set_value("transformer").run()
     open_tab(page, "try").text_input(key="translate_prefix").set_value("Elle").run()
-    there_and_back(page)
+    leave_and_return(page)
     assert page.text_input(key="translate_text").value == "She reads a blue book."
     assert page.segmented_control(key="translate_model_upper").value == "transformer"
     assert page.text_input(key="translate_prefix").value == "Elle"
-    assert "Elle" in listed(page)
+    assert "Elle" in translations_html(page)
 
 
 def test_an_address_can_carry_sentence_models_and_beginning(app):
     app.query_params["text"] = "I see a white horse."
     app.query_params["models"] = "transformer,none"
     app.query_params["begin"] = "Je"
-    opened(app, PAGE)
+    open_page(app, PAGE)
     assert app.text_input(key="translate_text").value == "I see a white horse."
     assert app.segmented_control(key="translate_model_upper").value == "transformer"
-    assert listed(app).count(">Je") >= 2
+    assert translations_html(app).count(">Je") >= 2
 
 
 def test_an_address_that_is_nonsense_opens_the_page_as_usual(app):
     app.query_params["models"] = "x,,<b>"
     app.query_params["step"] = "no such step"
-    opened(app, PAGE)
+    open_page(app, PAGE)
     assert app.segmented_control(key="translate_model_lower").value == "dot"
 
 
 def test_a_model_that_is_not_on_the_page_does_not_run(page, monkeypatch):
     names = []
-    plain = models.translation
-    monkeypatch.setattr(models, "translation", lambda name, *args: names.append(name) or plain(name, *args))
+    original = models.translation
+    monkeypatch.setattr(models, "translation", lambda name, *args: names.append(name) or original(name, *args))
     write(page, "The red dog is in the garden.")
     assert set(names) == {"none", "dot"}
-    given(page, models={"upper": "none", "lower": "additive"})
+    set_fields(page, models={"upper": "none", "lower": "additive"})
     assert set(names) == {"none", "additive", "dot"}
 
 
 def test_an_empty_box_explains_itself_and_greys_the_last_translation(page):
     for text in ("", " \n\t "):
         write(page, text)
-        assert "Type an English sentence" in said(page)
+        assert "Type an English sentence" in text_of(page)
         assert not page.error
-        assert "La voiture rouge est devant la maison." in listed(page)
-        assert "opacity: 0.35" in bodies(page)
+        assert "La voiture rouge est devant la maison." in translations_html(page)
+        assert "opacity: 0.35" in html_of(page)
     write(page, "The cat sleeps.")
-    assert "voiture" not in listed(page)
-    assert "opacity: 0.35" not in bodies(page)
+    assert "voiture" not in translations_html(page)
+    assert "opacity: 0.35" not in html_of(page)
 
 
 def test_a_sentence_that_is_too_long_is_cut_but_stays_in_the_box(page):
     text = " ".join(["the red car and"] * 50)
     write(page, text)
-    assert "The first 40 of 200 words are read" in said(page)
+    assert "The first 40 of 200 words are read" in text_of(page)
     assert page.text_input(key="translate_text").value == text
-    assert listed(page)
+    assert translations_html(page)
     assert not page.error
 
 
-ODD = {
+ODD_TEXTS = {
     "one word": "Hello",
     "no final stop": "the car is red",
     "upper case": "THE RED CAR IS NEW.",
@@ -318,9 +312,9 @@ def test_a_longer_sentence_is_guessed_and_breaks_without_attention(page):
 def test_english_glosses_belong_to_the_models_translations(page):
     for sentence in TRANSLATE.values():
         write(page, sentence)
-        given(page, forced=[])
+        set_fields(page, forced=[])
         french = models.translation("none", sentence).text
-        assert (READ_BACK.get(french, "") in listed(page)) or french not in READ_BACK
+        assert (READ_BACK.get(french, "") in translations_html(page)) or french not in READ_BACK
     translations = {
         models.translation("none", text).text for text in (*TRANSLATE.values(), *REMEMBERED.values(), *OPENING)
     }
@@ -328,13 +322,13 @@ def test_english_glosses_belong_to_the_models_translations(page):
 
 
 def test_the_words_lost_without_attention_are_named_in_english(page):
-    assert "**red** is lost." in said(page)
-    assert "The <mark><s>red</s></mark> car is <mark>on the way</mark> of the house." in bodies(page)
-    assert '<p class="read-back">The red car is in front of the house.</p>' in bodies(page)
-    assert "**rouge** looks most at **red**" in said(page)
+    assert "**red** is lost." in text_of(page)
+    assert "The <mark><s>red</s></mark> car is <mark>on the way</mark> of the house." in html_of(page)
+    assert '<p class="read-back">The red car is in front of the house.</p>' in html_of(page)
+    assert "**rouge** looks most at **red**" in text_of(page)
     write(page, TRANSLATE["Two animals"])
-    assert "**the cat** is lost" in said(page)
-    assert "the decoder is about to say **chat**" in said(page)
+    assert "**the cat** is lost" in text_of(page)
+    assert "the decoder is about to say **chat**" in text_of(page)
     for (english, french), lost in LOST.items():
         assert models.translation("none", english).text == french
         assert lost in english
@@ -342,13 +336,13 @@ def test_the_words_lost_without_attention_are_named_in_english(page):
 
 
 def test_odd_input_is_read_and_stays_in_the_box(page):
-    for kind, text in ODD.items():
+    for label, text in ODD_TEXTS.items():
         write(page, text)
-        assert not page.error, kind
+        assert not page.error, label
         assert page.text_input(key="translate_text").value == text
-        if kind in ("HTML", "endless word", "right to left"):
-            assert listed(page), kind
-            assert "<script" not in listed(page)
+        if label in ("HTML", "endless word", "right to left"):
+            assert translations_html(page), label
+            assert "<script" not in translations_html(page)
             page.toggle(key="translate_all").set_value(False).run()
 
 
@@ -358,31 +352,31 @@ def test_unknown_words_are_counted(page):
         ("blorf snarg", "Other words it sees in pieces, if at all"),
     ):
         write(page, text)
-        assert "Unknown to the model: " in said(page)
-        assert message in said(page)
+        assert "Unknown to the model: " in text_of(page)
+        assert message in text_of(page)
     write(page, "The black cat is old.")
-    assert "Unknown to the model" not in said(page)
+    assert "Unknown to the model" not in text_of(page)
     write(page, "My chihuahua eats 🍕.")
-    assert "`chihuahua` = `" in said(page)
-    assert "signs that the models never saw" in said(page)
+    assert "`chihuahua` = `" in text_of(page)
+    assert "signs that the models never saw" in text_of(page)
 
 
 def test_learning_and_collapse_follow_their_sliders(page):
     open_tab(page, "length")
     page.slider(key="translate_n").set_value(40).run()
-    assert "15,360" in bodies(page)
-    assert "added" in body_with(page, "numbers handed over")
-    assert "then no word counts more" in said(page)
+    assert "15,360" in html_of(page)
+    assert "added" in html_with(page, "numbers handed over")
+    assert "then no word counts more" in text_of(page)
     open_tab(page, "learned")
     page.select_slider(key="translate_moment").set_value(0).run()
-    assert re.search(r"Sharpness: \*\*0\.\d+%\*\*", said(page))
+    assert re.search(r"Sharpness: \*\*0\.\d+%\*\*", text_of(page))
 
 
 def test_scores_of_dot_attention_are_dot_products_without_parameters(visit):
     page = visit("translate", step="scores")
-    assert "one dot product per cell" in said(page)
-    assert "no weights of its own" in said(page)
-    assert "no weights of its own" not in said(visit("translate", models="none,additive", step="scores"))
+    assert "one dot product per cell" in text_of(page)
+    assert "no weights of its own" in text_of(page)
+    assert "no weights of its own" not in text_of(visit("translate", models="none,additive", step="scores"))
 
 
 def test_a_missing_model_is_reported_and_five_models_work(start_app, monkeypatch, tmp_path, root):
@@ -391,32 +385,32 @@ def test_a_missing_model_is_reported_and_five_models_work(start_app, monkeypatch
     monkeypatch.setenv("ATTENTION_WEIGHTS", str(tmp_path))
     st.cache_resource.clear()
     try:
-        page = opened(start_app(), PAGE)
+        page = open_page(start_app(), PAGE)
     finally:
         st.cache_resource.clear()
-    assert [error.value for error in page.error if "git checkout -- weights" in error.value]
-    assert listed(page).count("cannot be loaded") == 5
-    assert "Dot attention, word 3 of" in said(page)
+    assert any("git checkout -- weights" in error.value for error in page.error)
+    assert translations_html(page).count("cannot be loaded") == 5
+    assert "Dot attention, word 3 of" in text_of(page)
 
 
 def test_a_cut_arc_recomputes_the_words_after_it(page):
     open_tab(page, "try")
-    learned, (before, after) = listed(page), outcome(page)
-    assert before == after, "nothing edited, nothing changed"
+    learned, (probabilities, edited) = translations_html(page), outcome(page)
+    assert edited == probabilities, "nothing edited, nothing changed"
     page.button(key="translate_cut").click().run()
     label = page.checkbox(key="translate_edit_0").label
     assert "no longer looks at" in label
     assert label.endswith("; the others share the rest")
     edit = page.session_state["translate_edits"][0].edit
     data = data_of(page, "translate_lower_words")
-    assert listed(page) == learned, "the others are as learned"
+    assert translations_html(page) == learned, "the others are as learned"
     (key, weight), row = edit.weights[0], page.session_state["translate_at"]
     assert weight == data["weights"][row][key] == 0
     page.number_input(key="translate_weight").set_value(25.0).run()
     assert outcome(page)[0] != outcome(page)[1]
     page.button(key="translate_edits_restart_alt").click().run()
-    assert "Changed:" not in said(page)
-    assert outcome(page) == [before, before]
+    assert "Changed:" not in text_of(page)
+    assert outcome(page) == [probabilities, probabilities]
 
 
 def test_a_french_word_copies_the_row_of_another(page):
@@ -426,32 +420,32 @@ def test_a_french_word_copies_the_row_of_another(page):
     assert data["weights"][row] == pytest.approx(data["weights"][0], abs=1e-3)
     assert "looks where" in page.checkbox(key="translate_edit_0").label
     write(page, "A red car is there.")
-    assert "Not applied: it was made for another input." in said(page)
+    assert "Not applied: it was made for another input." in text_of(page)
 
 
 def headlines(page) -> list[str]:
-    """What stands beside the choice of each model."""
-    begins = re.compile(r"This French is|Its first|All of it|\*\*[^*]+\*\* (is lost|looks)")
-    return [part.value for part in page.markdown if begins.match(part.value)][:2]
+    """Return the sentences beside the two choices of a model."""
+    pattern = re.compile(r"This French is|Its first|All of it|\*\*[^*]+\*\* (is lost|looks)")
+    return [element.value for element in page.markdown if pattern.match(element.value)][:2]
 
 
 def test_both_networks_of_the_first_screens_learned_equally_long(page):
     none, dot = (read_card(f"translator-{name}") for name in models.FIRST.values())
-    for part in ("epochs", "batches", "parameters", "seed", "data"):
-        assert none[part] == dot[part]
-    assert "It learned" not in said(page)
+    for field in ("epochs", "batches", "parameters", "seed", "data"):
+        assert none[field] == dot[field]
+    assert "It learned" not in text_of(page)
 
 
 def test_headlines_name_unequal_training_alike_weights_and_lost_words_only_of_their_sentence(page):
     for rival in ("additive", "transformer", "general"):
-        given(page, models={"upper": "none", "lower": rival})
+        set_fields(page, models={"upper": "none", "lower": rival})
         matches = [re.search(r"It learned for ([\d.]+) passes", line) for line in headlines(page)]
         epochs = [read_card(f"translator-{name}")["epochs"] for name in ("none", rival)]
         if epochs[0] == epochs[1]:
             assert matches == [None, None]
         else:
             assert [float(match[1]) for match in matches] == epochs
-    given(page, models={"upper": "none", "lower": "mean"})
+    set_fields(page, models={"upper": "none", "lower": "mean"})
     assert "looks at all words alike" in headlines(page)[1]
     write(page, "A red bird sings. ")
     assert "is lost" not in " ".join(headlines(page))
@@ -467,36 +461,36 @@ def test_headlines_name_unequal_training_alike_weights_and_lost_words_only_of_th
 )
 def test_forced_french_is_marked_in_every_view(page, french, note):
     end_pieces = [END] * french.endswith(".")
-    given(page, forced=[*french_prefix(french), *end_pieces], at=0)
+    set_fields(page, forced=[*french_prefix(french), *end_pieces], at=0)
     assert all(line.startswith(note) for line in headlines(page))
     assert "is lost" not in " ".join(headlines(page))
     for slot in ("upper", "lower"):
         data = data_of(page, f"translate_{slot}_words")
         assert data["note"].startswith(note)
         assert data["forced"] == (len(data["target"]) if end_pieces else len(french.split()))
-    assert listed(page).count("French given") == 6
-    assert "the decoder is made to say **La**" in said(page)
-    assert "the decoder is made to say **la**" in said(open_tab(page, "unrolled"))
-    assert said(open_tab(page, "alignment")).count(note) == 4
-    given(page, focus="lower")
+    assert translations_html(page).count("French given") == 6
+    assert "the decoder is made to say **La**" in text_of(page)
+    assert "the decoder is made to say **la**" in text_of(open_tab(page, "unrolled"))
+    assert text_of(open_tab(page, "alignment")).count(note) == 4
+    set_fields(page, focus="lower")
     open_tab(page, "try").button(key="translate_cut").click().run()
-    assert f"{note} No weight changes what is given" in said(page)
-    given(page, forced=[])
+    assert f"{note} No weight changes what is given" in text_of(page)
+    set_fields(page, forced=[])
     assert "given" not in " ".join(headlines(page))
-    assert "Only what comes from the first changed word on is said anew" in said(page)
+    assert "Only what comes from the first changed word on is said anew" in text_of(page)
 
 
 @pytest.mark.parametrize("name", ["dot", "additive", "general"])
 def test_why_no_article_is_tried_is_true(page, name):
-    given(open_tab(page, "alignment"), models={"upper": "none", "lower": name})
+    set_fields(open_tab(page, "alignment"), models={"upper": "none", "lower": name})
     for text in (CLASSIC, "Hello.", "I am tired.", "The red car is here.", "My sister is here."):
         write(page, text)
         traced = models.traced_translation(name, text, tuple(page.session_state["translate_forced"]))
         has_article = any(word.lower() in OPPOSITE for word in traced.view.target)
         is_tried = next(gendered_words(traced.view), None) is not None
-        sentences = said(page)
-        assert ("This French has no le or la, un or une" in sentences) == (not has_article)
-        assert ("cannot be tried here" in sentences) == (has_article and not is_tried)
+        page_text = text_of(page)
+        assert ("This French has no le or la, un or une" in page_text) == (not has_article)
+        assert ("cannot be tried here" in page_text) == (has_article and not is_tried)
         assert text != "The red car is here." or is_tried, "the sentence that the page proposes"
 
 
@@ -507,11 +501,11 @@ def test_neighbours_that_turn_round_are_those_of_the_weights(page):
         view = models.traced_translation("dot", text, tuple(page.session_state["translate_forced"])).view
         heaviest = view.weights.argmax(1).tolist()
         is_word = [any(map(str.isalnum, word)) for word in view.target[:-1]]
-        turned = any(
-            is_word[at] and is_word[at + 1] and heaviest[at + 1] == heaviest[at] - 1 for at in range(len(is_word) - 1)
+        has_turn = any(
+            is_word[i] and is_word[i + 1] and heaviest[i + 1] == heaviest[i] - 1 for i in range(len(is_word) - 1)
         )
-        assert ("the other way round." in said(page)) == turned
-        assert ("No two French neighbours look at two English neighbours" in said(page)) == (not turned)
+        assert ("the other way round." in text_of(page)) == has_turn
+        assert ("No two French neighbours look at two English neighbours" in text_of(page)) == (not has_turn)
 
 
 def test_the_verdict_on_grammar_is_that_of_the_figures():
@@ -525,10 +519,10 @@ def test_the_verdict_on_grammar_is_that_of_the_figures():
 
 def test_the_number_of_pairs_is_that_of_the_cards(page):
     total, *held_out = (
-        int(n.replace(",", ""))
-        for n in re.findall(r"([\d,]+) (?:English|pairs|for test)", read_card("translator-dot")["data"])
+        int(number.replace(",", ""))
+        for number in re.findall(r"([\d,]+) (?:English|pairs|for test)", read_card("translator-dot")["data"])
     )
-    assert f"{total - sum(held_out):,} pairs" in said(page)
+    assert f"{total - sum(held_out):,} pairs" in text_of(page)
 
 
 def test_try_this_resets_forced_french_and_edits(page):
@@ -540,14 +534,14 @@ def test_try_this_resets_forced_french_and_edits(page):
     assert page.session_state["translate_edits"] == ()
     page.segmented_control(key="translate_try_guess").set_value(1).run()
     assert page.success
-    given(page, models={"upper": "none", "lower": "transformer"})
+    set_fields(page, models={"upper": "none", "lower": "transformer"})
     assert not page.success, "the verdict is about other networks"
 
 
 def test_the_trained_network_is_named(page):
-    text = said(open_tab(page, "learned"))
+    text = text_of(open_tab(page, "learned"))
     assert "additive attention, and the French is given" in text
-    assert "the weights of dot attention" in said(open_tab(page, "length"))
-    for n in (10, 11):  # the sentence has ten words, its stop among them
-        page.slider(key="translate_n").set_value(n).run()
-        assert ("it begins again" in said(page)) == (n > 10)
+    assert "the weights of dot attention" in text_of(open_tab(page, "length"))
+    for n_words in (10, 11):  # the sentence has ten, with its full stop
+        page.slider(key="translate_n").set_value(n_words).run()
+        assert ("it begins again" in text_of(page)) == (n_words > 10)

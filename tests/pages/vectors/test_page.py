@@ -5,7 +5,7 @@ import pytest
 
 from attention_core.attention.scores import SCORES
 from pages.vectors.problem import PRESETS, trace_of
-from tests.support.app import charts, component, given, open_tab, said
+from tests.support.app import charts, component_data, open_tab, set_fields, text_of
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def retype(page, table, row, column, number):
     """Put a number into a cell, as the table does."""
     cells = [list(numbers) for numbers in page.session_state["vectors_cells"][table]]
     cells[row][column] = number
-    return given(page, cells=page.session_state["vectors_cells"] | {table: cells})
+    return set_fields(page, cells=page.session_state["vectors_cells"] | {table: cells})
 
 
 def sound(page):
@@ -40,13 +40,13 @@ def show(page, step):
 def test_every_preset_draws_its_steps_and_says_what_it_shows(page, preset):
     choose(page, "selectbox", "preset", preset)
     assert charts(page)
-    assert PRESETS[preset].line in said(page)
+    assert PRESETS[preset].line in text_of(page)
     assert charts(sound(show(page, "context")))
 
 
 def pairs(page):
     """What the component of the first screen was given."""
-    return component(page, "nine_pairs")
+    return component_data(page, "nine_pairs")
 
 
 def test_it_opens_on_nine_pairs_and_three_arrows_with_the_rules_closed(visit):
@@ -76,7 +76,7 @@ def test_the_softmax_is_switched_off_and_told_in_the_address(page):
     choose(page, "toggle", "softmax", False)
     assert any("A = S'" in formula.value for formula in page.latex)
     assert page.query_params["softmax"] in ("0", ["0"])
-    assert "The softmax is off" in said(open_tab(page, "try"))
+    assert "The softmax is off" in text_of(open_tab(page, "try"))
 
 
 def test_who_has_no_pointer_chooses_the_row_whose_weight_is_changed(page):
@@ -109,10 +109,10 @@ def test_scores_need_not_be_scaled_and_may_look_back_only(page):
 
 def test_what_an_example_shows_is_said_of_it_before_ones_own_changes(page):
     line = PRESETS["huge"].line
-    assert f"\n{line}" in said(choose(page, "selectbox", "preset", "huge"))
-    assert f"Before your changes: {line}" in said(choose(page, "selectbox", "scoring", "cosine"))
+    assert f"\n{line}" in text_of(choose(page, "selectbox", "preset", "huge"))
+    assert f"Before your changes: {line}" in text_of(choose(page, "selectbox", "scoring", "cosine"))
     choose(page, "selectbox", "preset", "equal")
-    assert f"Before your changes: {PRESETS['equal'].line}" in said(retype(page, "K", 0, 0, -1))
+    assert f"Before your changes: {PRESETS['equal'].line}" in text_of(retype(page, "K", 0, 0, -1))
 
 
 def test_what_examples_say_is_so():
@@ -157,20 +157,20 @@ def test_edges_of_a_graph_are_its_mask_and_can_be_chosen(page):
     shown = pairs(choose(page, "selectbox", "preset", "graph"))
     assert shown["edges"] == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
     assert np.array(shown["weights"])[0, 3:].tolist() == [0, 0]
-    shown = pairs(sound(given(page, edges=[15])))
+    shown = pairs(sound(set_fields(page, edges=[15])))
     assert shown["edges"] == [[0, 4]]
     assert (np.array(shown["weights"])[0] > 0).tolist() == [True, False, False, False, True]
     assert page.query_params["edges"] in ("15", ["15"])
-    assert pairs(sound(given(page, edges=[])))["allowed"] is None
+    assert pairs(sound(set_fields(page, edges=[])))["allowed"] is None
 
 
 def test_slips_of_other_texts_are_put_right(page):
     open_tab(page, "notations")
-    assert all(words in said(page) for words in ("784, not 748", "high, not low", "*Attention is all you need*"))
+    assert all(words in text_of(page) for words in ("784, not 748", "high, not low", "*Attention is all you need*"))
 
 
 def test_the_chosen_cell_is_written_out_beside_the_matrix(page):
-    given(page, step="scores", cell={"query": 2, "key": 1, "dimension": 0})
+    set_fields(page, step="scores", cell={"query": 2, "key": 1, "dimension": 0})
     assert r"S_{3,2} = q_{3} \cdot k_{2} = 1 \cdot 0.75 + 2 \cdot 1 = 2.75" in "".join(one.value for one in page.latex)
 
 
@@ -186,16 +186,16 @@ def test_what_was_typed_survives_leaving_the_page(page):
 
 def test_a_non_linearity_lets_one_vector_change_what_another_does(page):
     open_tab(show(page, "scores"), "pairs")
-    assert "A neuron's weights belong to single inputs" in said(page)
-    assert "mixed effect: **exactly 0**" in said(page)
+    assert "A neuron's weights belong to single inputs" in text_of(page)
+    assert "mixed effect: **exactly 0**" in text_of(page)
     page.toggle(key="vectors_deep").set_value(True).run()
-    assert "mixed effect: **exactly 0**" in said(page)
+    assert "mixed effect: **exactly 0**" in text_of(page)
     for deep in (True, False):
         page.toggle(key="vectors_deep").set_value(deep).run()
         page.toggle(key="vectors_bends").set_value(True).run()
         sound(page)
-        assert "exactly 0" not in said(page)
-        assert "mixed effect: **" in said(page)
+        assert "exactly 0" not in text_of(page)
+        assert "mixed effect: **" in text_of(page)
 
 
 def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_example(page):
@@ -216,15 +216,15 @@ def test_a_vector_of_zeros_takes_a_third_of_each_and_the_verdict_goes_with_the_e
 def test_a_weighted_average_is_drawn_of_values_in_a_plane_and_sizes_change_all_tables_together(page):
     open_tab(page, "average")
     assert len(page.get("vega_lite_chart")) == 1
-    assert "lines are weights of **x1**" in said(page)
+    assert "lines are weights of **x1**" in text_of(page)
     choose(page, "number_input", "size_d_v", 3)
-    assert "these have 3" in said(page)
+    assert "these have 3" in text_of(page)
     choose(page, "number_input", "size_d_model", 4)
     held = page.session_state["vectors_cells"]
     assert [len(held["X"][0]), len(held["W_Q"]), len(held["W_O"][0])] == [4, 4, 4]
     assert held["X"][0] == [1, 0.5, 0, 0]
     choose(page, "toggle", "softmax", False)
-    assert "The softmax is off" in said(page)
+    assert "The softmax is off" in text_of(page)
 
 
 def test_a_press_counts_though_the_browser_has_not_heard_of_the_one_before(page):

@@ -104,9 +104,9 @@ class Return(Session):
         self.cookies = {cookie["name"]: cookie["value"] for cookie in browser.page.context.cookies()}
         self._query, self.received = query, []
 
-    def _take(self, message: ForwardMsg) -> None:
+    def _handle(self, message: ForwardMsg) -> None:
         self.received.append(message.SerializeToString())
-        super()._take(message)
+        super()._handle(message)
 
     async def look(self, path: str) -> list[bytes]:
         assert not (await self.open(path)).faults

@@ -18,7 +18,7 @@ async def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_tr
     lines_of, paths = {}, (str(weights.parent), str(root))
 
     def visit(page_name: str) -> None:
-        text = "\n".join(str(one.message) for one in session.drawn.values())
+        text = "\n".join(str(element.message) for element in session.elements.values())
         lines_of[page_name] = [line.strip() for line in text.splitlines() if any(one in line for one in paths)]
 
     with served("app.py") as server:
@@ -26,7 +26,7 @@ async def test_no_page_without_weights_names_a_place_of_the_server_or_shows_a_tr
         faults = (await session.open("")).faults
         visit("start")
         for entry in PAGES[1:]:
-            faults += (await session.go(entry.url_path)).faults
+            faults += (await session.switch_page(entry.url_path)).faults
             visit(entry.name)
             for tabs in session.widgets("tab_container", "*_tabs"):
                 for label in session.tabs(tabs):

@@ -43,9 +43,9 @@ class Stranger(Uploader):
         super().__init__(address)
         self.toasts = ""
 
-    def _draw(self, message) -> None:
+    def _add_element(self, message) -> None:
         self.toasts += str(message.delta.new_transient) + str(message.delta.new_element.toast)
-        super()._draw(message)
+        super()._add_element(message)
 
     async def put(self, n_megabytes: int) -> object:
         """Send a file of so many MiB; returns what to give its widget."""
@@ -71,7 +71,7 @@ class Stranger(Uploader):
         return connection.sock
 
     async def use_file(self, value: object) -> None:
-        await self.use(self.widgets("file_uploader")[0], FILES, value)
+        await self.set_value(self.widgets("file_uploader")[0], FILES, value)
 
     async def delete(self, value) -> None:
         headers = {"Cookie": self._cookie_line(), "X-Xsrftoken": self.cookies["_streamlit_xsrf"]}
@@ -108,7 +108,7 @@ async def test_the_largest_upload_is_taken_and_the_uploader_names_it(public):
         widget = stranger.widgets("file_uploader")[0]
         assert widget.message.max_upload_size_mb == 104
         await stranger.use_file(await stranger.put(104))
-        assert f"{104 * MIB} bytes" in stranger.words("markdown", "text")
+        assert f"{104 * MIB} bytes" in stranger.texts("markdown", "text")
 
 
 async def test_an_upload_says_how_long_it_is(public):
@@ -181,17 +181,17 @@ async def test_rows_beyond_a_table_are_not_added(public, key):
     async with strangers(public, 2) as (stranger, second_stranger):
         table = stranger.widgets("dataframe", key)[0]
         before = public.seconds()
-        await stranger.use(table, "string_value", state)
+        await stranger.set_value(table, "string_value", state)
         assert public.seconds() - before < 2
-        assert "2 and 2 rows" in stranger.words("markdown", "text")
+        assert "2 and 2 rows" in stranger.texts("markdown", "text")
         assert "100,000 new rows" in stranger.toasts
-        await stranger.use(table, "string_value", json.dumps({"added_rows": [{}, {}]}))
-        assert "2 and 2 rows" in stranger.words("markdown", "text")
-        await stranger.use(table, "string_value", json.dumps({"added_rows": ["x" * 5_000_000]}))
+        await stranger.set_value(table, "string_value", json.dumps({"added_rows": [{}, {}]}))
+        assert "2 and 2 rows" in stranger.texts("markdown", "text")
+        await stranger.set_value(table, "string_value", json.dumps({"added_rows": ["x" * 5_000_000]}))
         assert "larger than 4 MB" in stranger.toasts
         before = public.seconds()
         for _ in range(3):  # it goes without waiting
-            await second_stranger.touch(table, "string_value", state)
+            await second_stranger.send_value(table, "string_value", state)
         await second_stranger.close()
         await asyncio.sleep(1)
         assert public.seconds() - before < 4

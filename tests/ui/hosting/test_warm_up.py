@@ -28,10 +28,10 @@ class Watching(Session):
         super().__init__(address)
         self.lists: list[set[str]] = []
 
-    def _take(self, message: ForwardMsg) -> None:
+    def _handle(self, message: ForwardMsg) -> None:
         if message.WhichOneof("type") == "navigation":
             self.lists.append({page.page_name for page in message.navigation.app_pages})
-        super()._take(message)
+        super()._handle(message)
 
 
 def test_first_paint_imports_no_library(root):
@@ -47,7 +47,7 @@ async def test_first_visitor_by_a_link_meets_the_app(server):
     assert not answer.faults
     assert session.lists
     assert all(told == {entry.title for entry in PAGES} for told in session.lists)
-    assert session.words("heading")[0] == "Look up softly"
+    assert session.texts("heading")[0] == "Look up softly"
     await session.close()
 
 
@@ -56,9 +56,9 @@ async def test_what_one_visitor_finds_is_no_default_of_another(server):
     one, other = Session(server.address), Session(server.address)
     await one.open("translate")
     await other.open("translate")
-    await other.use(other.widgets("text_input", "translate_text")[0], "string_value", "")
+    await other.set_value(other.widgets("text_input", "translate_text")[0], "string_value", "")
     (tabs,) = [tabs for tabs in one.widgets("tab_container") if "Step by step" in one.tabs(tabs)]
-    await one.use(tabs, "string_value", "Any length")
+    await one.set_value(tabs, "string_value", "Any length")
     assert "tab=length" in one._query
     for session in (one, other):
         await session.close()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.app import charts, frames, given, opened
+from tests.support.app import charts, frames, open_page, set_fields
 
 
 def heatmap(page):
@@ -16,7 +16,7 @@ def heatmap(page):
 
 @pytest.fixture
 def page(app):
-    return opened(app, "pages/lookup/page.py", "steps")
+    return open_page(app, "pages/lookup/page.py", "steps")
 
 
 def test_the_switch_draws_the_step_as_a_chart_and_back(page):
@@ -31,23 +31,23 @@ def test_the_switch_draws_the_step_as_a_chart_and_back(page):
 
 def test_a_link_shows_the_chart(app):
     app.query_params["chart"] = "1"
-    assert charts(opened(app, "pages/lookup/page.py", "steps"))[0].type == "vega_lite_chart"
+    assert charts(open_page(app, "pages/lookup/page.py", "steps"))[0].type == "vega_lite_chart"
 
 
 def test_the_chart_follows_input_and_step(page):
-    given(page, step_chart=True, step="scores")
+    set_fields(page, step_chart=True, step="scores")
     description, scores = heatmap(page)
     assert description.startswith("Scores: ")
-    given(page, step="weights")
+    set_fields(page, step="weights")
     description, weights = heatmap(page)
     assert description.startswith("Weights: ")
     assert weights != scores
-    given(page, temperature=5.0)
+    set_fields(page, temperature=5.0)
     assert heatmap(page)[1] != weights
 
 
 def test_the_chart_follows_the_head(app):
-    page = given(opened(app, "pages/transformer/page.py", "steps"), step_chart=True, step="weights")
+    page = set_fields(open_page(app, "pages/transformer/page.py", "steps"), step_chart=True, step="weights")
     before = heatmap(page)[1]
     page.segmented_control(key="transformer_head").set_value(4).run()
     assert heatmap(page)[1] != before
@@ -56,7 +56,7 @@ def test_the_chart_follows_the_head(app):
 def test_a_click_is_for_steps_whose_rows_ask(page):
     modes = {}
     for step in ("key", "scores"):
-        given(page, step_chart=True, step=step)
+        set_fields(page, step_chart=True, step=step)
         modes[step] = list(charts(page)[0].proto.selection_mode)
         params = json.loads(charts(page)[0].proto.spec)["params"]
         assert any("select" in param for param in params), "rows stand out under the pointer, or are clicked"
@@ -64,5 +64,5 @@ def test_a_click_is_for_steps_whose_rows_ask(page):
 
 
 def test_probabilities_are_bars(app):
-    page = given(opened(app, "pages/pixels/page.py", "steps"), step_chart=True, step="class")
+    page = set_fields(open_page(app, "pages/pixels/page.py", "steps"), step_chart=True, step="class")
     assert "vega_lite_chart" in [chart.type for chart in charts(page)]

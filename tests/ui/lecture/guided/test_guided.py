@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from tests.support.app import said, settled
+from tests.support.app import rerun, text_of
 from ui.lecture.guided.items import BUNDLED, lecture_text, parsed_lecture
 from ui.lecture.guided.menu import handout
 from ui.navigation import entry_of
@@ -29,7 +29,7 @@ def test_every_item_opens_its_page_as_its_link_says_under_its_sentence(visit, na
     assert not page.toast, "every part of the link is understood"
     assert not page.error
     assert page.title[0].value == entry_of(item.page).heading
-    assert item.sentence in said(page)
+    assert item.sentence in text_of(page)
     shown = {part: value for part, value in page.query_params.items() if part not in ("guided", "item", "lecture")}
     assert {part: value if isinstance(value, str) else value[0] for part, value in shown.items()} == item.state
 
@@ -37,11 +37,11 @@ def test_every_item_opens_its_page_as_its_link_says_under_its_sentence(visit, na
 def test_a_link_begins_a_lecture(visit):
     page = visit("start", guided="15")
     assert page.session_state["lecture"] is True
-    assert item_of("15", 1).sentence in said(page)
+    assert item_of("15", 1).sentence in text_of(page)
 
 
 def test_the_menu_begins_a_lecture_and_next_opens_its_next_item(app):
-    page = settled(app, lectures=True)
+    page = rerun(app, lectures=True)
     page.button(key="lecture_15").click().run()
     assert page.button(key="item_before").disabled
     page.button(key="item_after").click().run()
@@ -51,7 +51,7 @@ def test_the_menu_begins_a_lecture_and_next_opens_its_next_item(app):
 def test_an_item_asks_its_question_and_then_tells(visit):
     item = item_of("15", 4)
     page = visit("vectors", guided="15", item="4", lecture="1", tab="steps")
-    assert item.question not in said(page)
+    assert item.question not in text_of(page)
     page.toggle(key="vectors_step_guess").set_value(True).run()
     assert "Reveal" in [button.label for button in page.button]
     page.button(key="lecture_item_ask").click().run()
@@ -59,15 +59,15 @@ def test_an_item_asks_its_question_and_then_tells(visit):
     assert (asked.label, tuple(asked.options)) == (item.question, item.answers)
     assert "Reveal" not in [button.label for button in page.button], "a hall has one question at a time"
     page.button(key="lecture_item_reveal").click().run()
-    assert f"**{item.answers[item.right]}.**" in said(page)
+    assert f"**{item.answers[item.right]}.**" in text_of(page)
 
 
 def test_a_lecture_ends_with_what_to_keep_and_goes_back_to_its_last_item(visit):
     page = visit("atlas", guided="15", item="7", lecture="1")
     page.button(key="item_after").click().run()
-    assert "A large weight is not yet an explanation." in said(page)
+    assert "A large weight is not yet an explanation." in text_of(page)
     page.button(key="lecture_item_back").click().run()
-    assert item_of("15", 7).sentence in said(page)
+    assert item_of("15", 7).sentence in text_of(page)
 
 
 def upload(page, content: bytes, name: str = "mine.txt"):
@@ -79,7 +79,7 @@ OWN = "# Mine [x](http://elsewhere.example)\n\n## *Not* decides.\npage: matter\n
 
 
 def test_a_file_of_ones_own_is_given_and_a_faulty_one_changes_nothing(app):
-    upload(settled(app, lectures=True), OWN.encode())
+    upload(rerun(app, lectures=True), OWN.encode())
     assert not app.error
     faulty = (OWN.replace("minutes: 3", "minutes: soon"), "Line 5: minutes are"), (OWN.replace("# M", "M"), "Line 1: ")
     for text, words in (*faulty, ("\ud800", "UTF-8")):
@@ -87,11 +87,11 @@ def test_a_file_of_ones_own_is_given_and_a_faulty_one_changes_nothing(app):
         assert words in app.error[0].value
     app.button(key="lecture_own").click().run()
     assert app.session_state["page_shown"] == "matter"
-    assert "*Not* decides." in said(app)
+    assert "*Not* decides." in text_of(app)
     assert app.query_params["guided"] in ("own", ["own"])
     assert app.button(key="matter_try")
     app.button(key="item_after").click().run()
-    assert "The end" in said(app)
+    assert "The end" in text_of(app)
     assert "matter_try" not in [button.key for button in app.button], "it would lie over the end"
 
 
