@@ -121,7 +121,7 @@ def time_section() -> None:
         hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
         trained = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _training_stages)
         curve = series.curve_of(inked_pixels(pad.canvas, pad.paper))
-        readable = last_readable(PAD, pad, is_empty=curve is None)
+        readable = last_readable(PAD, pad, is_unreadable=curve is None)
         if curve is None:
             st.info("Draw from left to right.")
             curve = series.curve_of(inked_pixels(readable.canvas, readable.paper))

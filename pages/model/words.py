@@ -100,7 +100,7 @@ def text_ids(request: RunRequest) -> tuple[int, ...]:
     if writing.get("of") == FROM_LINK and _fits(writing, request, input_ids):
         writing["of"] = _fingerprint(request)
     elif writing.get("of") != _fingerprint(request):
-        WRITING.preset(_unwritten(request, input_ids))
+        WRITING.set_default(_unwritten(request, input_ids))
     return tuple(WRITING.value["ids"])
 
 
