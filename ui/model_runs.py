@@ -35,7 +35,7 @@ from ui.hosting.uploads import max_megabytes
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.navigation import opened_recording
-from ui.skeleton import live
+from ui.skeleton import draw_fragment
 from ui.state import APP, Field
 
 LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
@@ -233,7 +233,7 @@ class ModelChoice:
                 button.form_submit_button("Load", on_click=self.ask, width="stretch")
             self._draw_suggestions()
             if self.awaited.value:
-                live(self._draw_progress, beat=SECONDS_BETWEEN_LOOKS)
+                draw_fragment(self._draw_progress, beat=SECONDS_BETWEEN_LOOKS)
             self._draw_message()
         return self._loaded(local_names)
 

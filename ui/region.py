@@ -13,7 +13,7 @@ from attention_core.charts.png import matrix_png
 from ui.chart import draw_layers, picture_address
 from ui.component import component
 from ui.edits import EditList, difference, write_moved_share
-from ui.parts import BODY, changing, run_parts
+from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.state import Field, component_message, set_widget, widget_value
 
 FINE = 20  # rows of a picture from which on the brush is three cells wide
@@ -110,11 +110,11 @@ class Region:
                 description = f"it looks as it does in the ready drawing {drawing}"
                 self._edits.add(PatternFrom(0, HeadRef(self._page, drawing)), description=description)
                 set_widget(key, None)  # it can be pressed again
-                run_parts(BODY)
+                rerun_fragments(BODY)
 
         st.pills(label, self._copies, key=key, on_change=take, wrap=True)
 
     def _button(self, label: str, edit: Edit, description: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"
-        add = changing(partial(self._edits.add, edit, description=description))
+        add = with_rerun(partial(self._edits.add, edit, description=description))
         st.button(label, key=key, on_click=add, disabled=disabled, width="content")

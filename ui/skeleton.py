@@ -11,6 +11,7 @@ import streamlit as st
 
 from ui.chart import forget_pictures, new_picture_list, noting_pictures_in
 from ui.faults import show_faults, show_lost_gpu
+from ui.fragments import BODY, FRAGMENT_NAMES
 from ui.hosting.uploads import show_refusal
 from ui.hosting.warm_up import is_warm
 from ui.inside_streamlit import StopException
@@ -18,7 +19,6 @@ from ui.lecture.guided.items import lecture_controls, page_question
 from ui.lecture.hall.corner import hall_corner, pause_idle_hall
 from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
 from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
-from ui.parts import BODY, PART_NAMES, run_parts
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
 from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
 from ui.try_this import undo_surprise
@@ -54,7 +54,7 @@ def page_frame(name: str, question: str) -> None:
         read_address(name)
     forget_pictures()
     EXPORT.value = None
-    CLOCKS.value, PART_NAMES.value = {}, set()
+    CLOCKS.value, FRAGMENT_NAMES.value = {}, set()
     page_head(entry_of(name).heading, question)
 
 
@@ -80,7 +80,7 @@ def guarded(draw: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def live(
+def draw_fragment(
     draw: Callable[..., None],
     *args: Any,
     name: str = "",
@@ -90,10 +90,10 @@ def live(
     """Draw a fragment: it reruns alone after a click in it, and with every beat of a player in it that plays.
 
     While none plays, it reruns after each `beat`, in seconds; None = it does not. Callbacks can run it by its name, see
-    ui.parts.
+    ui.fragments.
     """
     if name:
-        PART_NAMES.value.add(name)
+        FRAGMENT_NAMES.value.add(name)
     was_playing, run = any(player.is_playing for player in players), guarded(draw)
     seconds = next((player.seconds for player in players if player.is_playing), beat)
     seconds_before, CLOCKS.value[draw.__qualname__] = CLOCKS.value.get(draw.__qualname__), seconds
@@ -114,7 +114,7 @@ def page_body(draw: Callable[[], None]) -> None:
     if LECTURE.value:
         draw()
     else:
-        live(draw, name=BODY)
+        draw_fragment(draw, name=BODY)
 
 
 def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[Player, ...] = ()) -> None:
@@ -140,9 +140,9 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
         opened.value = renamed[opened.value]
     opened.clamp_to_options(slugs)
     if LECTURE.value:
-        live(_draw_screens, name, screens, players=players)
+        draw_fragment(_draw_screens, name, screens, players=players)
     else:
-        live(_draw_tabs, name, tabs, players=players)
+        draw_fragment(_draw_tabs, name, tabs, players=players)
 
 
 def _screens_of(tabs: Iterable[Tab]) -> list[Tab]:
@@ -167,7 +167,7 @@ def _draw_screens(name: str, screens: list[Tab]) -> None:
 def _on_screen(name: str) -> None:
     """Undo the page's surprise once the lecture leaves the first screen."""
     if OPEN_TAB[name].value != TOP and undo_surprise(name):
-        run_parts()  # the whole page, which reads the restored address
+        st.rerun()  # the whole page, which reads the restored address
 
 
 def _draw_tabs(name: str, tabs: tuple[Tab, ...]) -> None:

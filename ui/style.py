@@ -4,5 +4,5 @@ import streamlit as st
 
 
 def page_style(rules: str) -> None:
-    """Write CSS that the server alone can write: in every run of the part that calls it, since the last rules stay."""
+    """Write CSS that the server alone can write: in every run of what calls it, since the last rules stay."""
     st.html(f"<style>{rules}</style>")

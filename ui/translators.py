@@ -59,7 +59,7 @@ def why_missing(translator: str) -> str:
 def translation(translator: str, text: str, forced: tuple[int, ...] = ()) -> core.Translation:
     """Return the model's translation that begins with the forced pieces; a final END stops it there.
 
-    Says what is missing, and ends the part, where the model is not there.
+    Says what is missing, and ends the fragment, where the model is not there.
     """
     return _translated(model_or_stop(f"translator-{translator}"), core.read_source(text), forced)
 

@@ -9,7 +9,6 @@ from ui.component import component
 from ui.lecture.hall.corner import HAS_ITEM_QUESTION
 from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES
-from ui.parts import run_parts
 from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
 from ui.style import page_style
 
@@ -110,7 +109,7 @@ def _close(page: str, undoes: bool) -> None:
     is_undone = undoes and undo_surprise(page)
     TRY_STAGE[page].value = NOT_TRIED
     if is_undone:
-        run_parts()  # the whole page, which reads the restored address
+        st.rerun()  # the whole page, which reads the restored address
 
 
 def _draw_question(page: str, surprise: TryThis) -> None:

@@ -8,7 +8,7 @@ from pages.atlas.map import TICK, draw_map, draw_search, draw_survey, follow_add
 from pages.atlas.shared_atlas import NAME, SharedAtlas, shared_atlas
 from pages.atlas.sources import MatrixSource, choose_head, choose_source
 from ui.layout import last_on_phone
-from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.skeleton import Tab, draw_fragment, page_frame, page_tabs
 from ui.try_this import try_this
 
 
@@ -62,10 +62,10 @@ if source:
         draw_framed_text(source, shared)  # after the flight, which moves the map
     is_surveyed = shared.atlas.is_surveyed
     with stage:
-        live(draw_moving_map, source, shared)
+        draw_fragment(draw_moving_map, source, shared)
     if not is_surveyed:
         with story:
-            live(draw_survey, shared, beat=TICK)
+            draw_fragment(draw_survey, shared, beat=TICK)
     if shared.atlas.has_product_weights:
         deeper = (Tab("why", "Why it fits", lambda: draw_memory(shared)),)
 else:

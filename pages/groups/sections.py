@@ -24,8 +24,8 @@ from ui import edits as by_hand
 from ui.chart import clickable, draw_chart
 from ui.computed import by_model, model_or_stop
 from ui.faithfulness import faithfulness_tab
+from ui.fragments import with_rerun
 from ui.labels import error_markdown, note
-from ui.parts import changing
 from ui.player import Stepper, StepStyle, show_numbers, show_step_chart, show_words, step_of
 from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
@@ -250,7 +250,7 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
             EDITS, trace, [query], 0, head, written(numbers), f"{HEAD_WORDS[head]}: ", names[query]
         )
         pair_axis = Axis("pair", [*names, "nobody"]) if trace.story.key_axis.grid else None
-        by_hand.matrix_editor(row, changing(QUERY.set), _keys(trace, names, query), pair_axis=pair_axis)
+        by_hand.matrix_editor(row, with_rerun(QUERY.set), _keys(trace, names, query), pair_axis=pair_axis)
     with right:
         traces_of_head = _trace(HEADS[head], numbers), trace
         learned, changed = (step_of(each, "answer").value()[query].tolist() for each in traces_of_head)

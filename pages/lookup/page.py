@@ -7,8 +7,8 @@ from pages.lookup import first_screen as screen
 from pages.lookup import table
 from pages.lookup.tabs import STEPS, draw_numbers, draw_words, lookup_steps, time_section
 from ui.edits import WeightsRow, matrix_editor
+from ui.fragments import with_rerun
 from ui.layout import attention_roles, last_on_phone
-from ui.parts import changing
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
@@ -49,7 +49,7 @@ def dictionary() -> None:
         """Draw what can be changed: weights, and the records."""
         weights, outcome = st.columns(2, gap="large")
         with weights:
-            matrix_editor(WeightsRow(table.EDITS, trace, [query], of=request.in_words), changing(table.QUERY.set))
+            matrix_editor(WeightsRow(table.EDITS, trace, [query], of=request.in_words), with_rerun(table.QUERY.set))
         with outcome:
             table.show_change(request, plain, trace, query)
             with st.container(key="desk_lookup_records"):

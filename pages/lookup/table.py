@@ -8,7 +8,7 @@ from attention_core.attention.trace import AttentionTrace
 from attention_core.inference.soft_lookup import value_labels
 from pages.lookup import records as core
 from ui.edits import COMPUTED, EditList, show_outcome, show_weights_difference
-from ui.parts import changing
+from ui.fragments import with_rerun
 from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRY_STAGE
 
@@ -99,5 +99,5 @@ def show_change(request: LookupRequest, plain: AttentionTrace, trace: AttentionT
 def edit_table() -> None:
     """Let a visitor edit the records."""
     label = f"Records, one per line: key = value. The first {core.MAX_RECORDS} are used."
-    RECORDS.widget(st.text_area, label, height=300, max_chars=core.MAX_LETTERS, on_change=changing(guess_again))
-    st.button("Restore", key="lookup_restore", on_click=changing(LOADED.reset))
+    RECORDS.widget(st.text_area, label, height=300, max_chars=core.MAX_LETTERS, on_change=with_rerun(guess_again))
+    st.button("Restore", key="lookup_restore", on_click=with_rerun(LOADED.reset))

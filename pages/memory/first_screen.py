@@ -35,7 +35,7 @@ WALK = Walk(NAME)
 
 
 def networks() -> dict[str, Translator]:
-    """Return the networks that are there by what they are called; say what is missing, and end the part if all is."""
+    """Return the networks that are there by what they are called; say what is missing, end the fragment if all is."""
     models = {}
     for name, label in NETWORKS.items():
         model, fault = model_or_fault(name)

@@ -15,10 +15,10 @@ from pages.model import glance
 from pages.model.one_head import MAX_MATRIX_SIDE
 from pages.model.words import input_ids_of
 from ui import edits as by_hand
+from ui.fragments import with_rerun
 from ui.labels import distinct, error_markdown, paragraph
 from ui.lecture.mode import LECTURE
 from ui.model_runs import RunRequest, pretrained_of, run_of
-from ui.parts import changing
 
 N_LIKELIEST = 6
 
@@ -96,7 +96,7 @@ def _controls(run: ModelRun, changed: ModelRun, selection: glance.Selection) -> 
     with st.container(horizontal=True, vertical_alignment="center", key="model_out"):
         st.markdown(f"**{name.capitalize()}**", width="content")
         label = "Switch it on" if off else "Switch it off"
-        st.button(label, key="model_out_switch", on_click=changing(EDITS.toggle), args=(off or candidates[0],))
+        st.button(label, key="model_out_switch", on_click=with_rerun(EDITS.toggle), args=(off or candidates[0],))
     trace = changed.groups[group][layer]
     labels = [label.strip() for label in trace.story.query_axis.labels]
     row = by_hand.WeightsRow(EDITS, trace, [query], head, location, _input_of(run), f"{name}: ", labels[query])

@@ -19,7 +19,6 @@ from attention_core.hub.run import ModelRun, patches_of, special_keys
 from ui.chart import clickable, draw_chart
 from ui.job_queue import run_once
 from ui.layout import section
-from ui.parts import run_parts
 from ui.player import Stepper, StepStyle, show_numbers
 from ui.state import Field, following, whole_number
 
@@ -167,7 +166,7 @@ def choose(*, query: int | None = None, **choice: Any) -> None:
     HEAD.value = (HEAD.value or HeadChoice())._replace(**choice)
     if query is not None:
         TOKEN.value = query
-    run_parts()
+    st.rerun()
 
 
 def choose_row(row: int, column: int) -> None:

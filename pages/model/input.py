@@ -15,6 +15,7 @@ from attention_core.hub.pictures import png_of, read_picture
 from attention_core.hub.run import ModelInput, ModelRun, PictureInput, TextInput
 from pages.model.glance import NAME, SECOND_RUN, TOKEN
 from ui.canvas import Pad, digit_presets, draw_pad
+from ui.fragments import with_rerun
 from ui.labels import error_markdown, literal
 from ui.model_runs import (
     PAGE_MODEL,
@@ -27,7 +28,6 @@ from ui.model_runs import (
     uploaded_run,
 )
 from ui.navigation import opened_recording
-from ui.parts import changing
 from ui.state import Field, expander, named, single_choice
 
 PREVIEW = 256
@@ -115,9 +115,8 @@ def offer_model(run: ModelRun) -> None:
                 TEXT[NAME, kind].value = run.recording.text
         PAGE_MODEL.ask(name)
 
-    st.button(
-        "Load it, with the same words" if run.recording.text else "Load it", key=f"{NAME}_load", on_click=changing(load)
-    )
+    label = "Load it, with the same words" if run.recording.text else "Load it"
+    st.button(label, key=f"{NAME}_load", on_click=with_rerun(load))
 
 
 def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, RunRequest | None]:

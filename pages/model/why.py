@@ -26,7 +26,6 @@ from pages.model.input import TEXT
 from ui.labels import error_markdown, literal, number
 from ui.layout import figures_table
 from ui.model_runs import PAGE_MODEL, RunRequest, prepared_of, pretrained_of, run_of
-from ui.parts import run_parts
 from ui.state import Field, whole_number
 from ui.words import number_bars
 
@@ -104,7 +103,7 @@ def _open_example() -> None:
     HEAD.value, TOKEN.value = HeadChoice(f"decoder.{layer}.self", head), EXAMPLE_QUERY
     for field in (KEY, AGAINST, WITHOUT, OPENED):
         field.reset()
-    run_parts()
+    st.rerun()
 
 
 def _choose_cell(run: ModelRun, selection: Selection) -> Cell:

@@ -24,8 +24,8 @@ from ui.computed import by_model, card_or_empty
 from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
+from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.layout import bar_rows, grey_out, section
-from ui.parts import BODY, changing, run_parts
 from ui.player import Stepper, StepStyle, Walk, described_key, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
@@ -95,10 +95,10 @@ def change_section(drawing: ReadDrawing, changed: ChangedReading) -> None:
         with st.container(horizontal=True, gap="xsmall"):
             for look in range(len(changed.learned.probabilities)):
                 key = f"read_withhold_{look}"
-                st.button(f"{look + 1}", key=key, on_click=changing(EDITS.toggle), args=(_without(look),))
+                st.button(f"{look + 1}", key=key, on_click=with_rerun(EDITS.toggle), args=(_without(look),))
         names = {look: f"{look}: {label}" for look, label in enumerate(drawing.labels, 1)}
         label, choices = "Begin as if it had read up to", {0: "nothing"} | names
-        single_choice(label, AFTER, choices, wrap=True, on_change=partial(run_parts, BODY))
+        single_choice(label, AFTER, choices, wrap=True, on_change=partial(rerun_fragments, BODY))
         st.markdown(f"As it was: **{drawing.reading.digits or 'nothing'}**")
         if changed.is_changed:
             finished = "" if changed.reading.finished else ", and no end"

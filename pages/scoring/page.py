@@ -6,9 +6,9 @@ from pages.scoring import comparison as sections
 from pages.scoring import controls
 from pages.scoring.training import learned_section, projections_section, trained_section
 from ui.computed import model_or_stop
-from ui.parts import BODY
+from ui.fragments import BODY
 from ui.player import download_table, export_bar
-from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.skeleton import Tab, draw_fragment, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import TryThis, try_this
 
@@ -64,4 +64,4 @@ def comparison() -> None:
         sections.draw_plane(vectors, traces)
 
 
-live(comparison, name=BODY)
+draw_fragment(comparison, name=BODY)

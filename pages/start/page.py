@@ -4,16 +4,16 @@ import streamlit as st
 
 from pages.start.first_screen import draw_page_cards, draw_scene, draw_translations, first_answers
 from ui.lecture.guided.menu import lecture_menu
-from ui.skeleton import live, page_frame
+from ui.skeleton import draw_fragment, page_frame
 
 page_frame(
     "start", "Type or draw: see what attention changes. Words that only one of two translations says are coloured."
 )
 sentence, scene = st.columns([1.4, 1], gap="large")
 with sentence:
-    live(draw_translations)
+    draw_fragment(draw_translations)
 with scene:
-    live(draw_scene)
+    draw_fragment(draw_scene)
 with st.container(key="desk_start_path"):
     st.html(first_answers()["roles"])
     lecture_menu()

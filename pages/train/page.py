@@ -6,7 +6,7 @@ from pages.train import first_screen as screen
 from pages.train.tabs import compare_runs, did_attention_work, draw_breaks, offer_files
 from ui.layout import attention_roles, last_on_phone
 from ui.lecture.mode import LECTURE
-from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.skeleton import Tab, draw_fragment, page_frame, page_tabs
 from ui.take_along import take_along
 
 page_frame(
@@ -25,10 +25,10 @@ with st.container(key="train_first"):
     training = screen.current_training()
     beat = screen.BEAT if training.is_on else None
     with film:
-        live(screen.draw_learning, training, inputs, text, training.is_on, beat=beat)
+        draw_fragment(screen.draw_learning, training, inputs, text, training.is_on, beat=beat)
 
 tabs = [
-    Tab("work", "Did attention do any work?", lambda: live(did_attention_work, training, text, beat=beat)),
+    Tab("work", "Did attention do any work?", lambda: draw_fragment(did_attention_work, training, text, beat=beat)),
     Tab("break", "Break it", draw_breaks),
     Tab("compare", "Compare two trainings", lambda: compare_runs(training, inputs, text)),
 ]

@@ -16,9 +16,9 @@ from pages.transformer import experiment as page
 from ui.chart import clickable, draw_chart
 from ui.computed import cached_computation
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
+from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.labels import error_markdown, literal
 from ui.layout import section
-from ui.parts import BODY, changing, run_parts
 from ui.player import Stepper, export_bar, show_step_chart, show_words, step_of, style_at_query
 from ui.state import Field, following, whole_number
 from ui.translators import show_next_word, translation
@@ -58,7 +58,7 @@ def _choose_head(
         if switch:
             edit = head.switch_off_edit
             label = "Switch on" if edit in page.EDITS.changes else "Switch off"
-            st.button(label, key="transformer_switch", on_click=changing(page.EDITS.toggle), args=(edit,))
+            st.button(label, key="transformer_switch", on_click=with_rerun(page.EDITS.toggle), args=(edit,))
     st.caption(f"{QUERIES_AND_KEYS[head.kind]}.")
     return _chosen_head(experiment)
 
@@ -148,7 +148,7 @@ def _on_word(change: Callable[[int, float | None], None] | None) -> None:
         QUERY.value = row
     if change and arc:
         change(*arc)
-        run_parts(BODY)
+        rerun_fragments(BODY)
 
 
 def change_heads(experiment: page.Experiment) -> None:

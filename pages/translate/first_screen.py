@@ -25,7 +25,7 @@ from ui import words
 from ui.lecture.mode import LECTURE
 from ui.player import Player, Stepper
 from ui.read_back import read_back
-from ui.skeleton import live
+from ui.skeleton import draw_fragment
 from ui.state import Field, following, one_of, widget_value
 from ui.try_this import TRY_STAGE, TryThis
 
@@ -129,7 +129,7 @@ def compare_two_models(text: str) -> dict[str, TracedTranslation]:
         WORD.clamp(0, len(stepped_model(models).view.target) - 1)
         rows = _stop_rows(models)
         if WORDS.is_playing:
-            live(_follow_play, rows, players=(WORDS,))
+            draw_fragment(_follow_play, rows, players=(WORDS,))
     for slot in network.FIRST:
         _draw_model(slot, text, models)
     if models:

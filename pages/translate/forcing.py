@@ -13,9 +13,9 @@ from attention_core.data.pieces import END, load_vocabulary
 from attention_core.data.sentence_presets import CLASSIC, REFERENCES
 from attention_core.inference import translation as core
 from ui.edits import WeightsRow, show_weights_difference, weight_editor
+from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.hosting.bounds import PREFIX_LETTERS
 from ui.layout import section
-from ui.parts import BODY, changing, run_parts
 from ui.state import Field, plain_text, whole_number, whole_numbers
 from ui.translators import EDITS, NAME, TRANSLATORS, likely_pieces, model_of, show_next_word, translation
 from ui.words import chosen_piece, piece_label, word_bars
@@ -81,10 +81,10 @@ def force_french(traced: core.TracedTranslation, row: int, text: str) -> None:
             "The French must begin with",
             max_chars=PREFIX_LETTERS.maximum,
             placeholder="nothing: the models are free",
-            on_change=changing(lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value)),
+            on_change=with_rerun(lambda: force_pieces(_pieces_of(PREFIX.value), PREFIX.value)),
         )
         free = partial(st.button, "The model's own choice", key="translate_free", disabled=not FORCED_PIECES.value)
-        free(on_click=changing(force_pieces), args=([],))
+        free(on_click=with_rerun(force_pieces), args=([],))
     with right:
         _draw_next_pieces(traced, text, traced.view.first_piece[row])
 
@@ -107,7 +107,7 @@ def _on_piece() -> None:
     if choice is not None and len(choice[1]) < MAX_FORCED:
         force_pieces([*choice[1], choice[0]])
         WORD.value += 1
-        run_parts(BODY)
+        rerun_fragments(BODY)
 
 
 def forced_french_note(text: str, traced: core.TracedTranslation) -> None:

@@ -24,9 +24,9 @@ from pages.translate.first_screen import STEPS
 from pages.translate.forcing import WORD, forced_words_note, n_forced_words
 from ui.chart import draw_chart, picture_address
 from ui.computed import cached_computation, load_snapshots, model_or_fault
+from ui.fragments import BODY, rerun_fragments
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
-from ui.parts import BODY, run_parts
 from ui.player import StepStyle, described_key, show_step_chart, show_step_heading, show_words, step_of
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
@@ -66,7 +66,7 @@ def translate_steps(traced: TracedTranslation, row: int) -> None:
 
         def on_cell(piece: int, _: int) -> None:
             WORD.value = bisect(view.first_piece, piece) - 1
-            run_parts(BODY)
+            rerun_fragments(BODY)
 
         on_choose = on_cell if step.row_axis is trace.story.query_axis else None
         show_step_chart(trace, step, head, step_style, NAME, stepper=STEPS, on_choose=on_choose)

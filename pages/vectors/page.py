@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.vectors import tabs
 from pages.vectors.tables import FIRST, NAME, PRESET, STEPS, edited, load_preset, problem_in_tables, rules
-from ui.parts import BODY
+from ui.fragments import BODY
 from ui.player import export_bar, step_of
-from ui.skeleton import Tab, live, page_frame, page_tabs
+from ui.skeleton import Tab, draw_fragment, page_frame, page_tabs
 from ui.take_along import NOTATIONS, take_along
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 
@@ -50,4 +50,4 @@ def workbench() -> None:
 
 
 page_frame(NAME, "Every pair of inputs has a weight: drag an arrow, and see which of them change.")
-live(workbench, name=BODY)
+draw_fragment(workbench, name=BODY)

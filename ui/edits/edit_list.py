@@ -12,10 +12,10 @@ from attention_core import AttentionTrace
 from attention_core.attention import edits as core
 from attention_core.bounds.limits import EDITS
 from attention_core.links import pack, unpack
+from ui.fragments import with_rerun
 from ui.hosting.bounds import EDIT_LETTERS
 from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
-from ui.parts import changing
 from ui.state import Field, following
 
 MAX_NAMED = 6
@@ -126,21 +126,19 @@ class EditList:
         The hint stands there while there is no edit; not in a lecture, whose screen is about what an edit does.
         """
         with st.container(horizontal=True, gap="xsmall", key=f"{self.page}_edit_tools"):
-            for label, icon, act, may in (
+            for label, icon, act, is_possible in (
                 ("Undo", "undo", partial(self._travel, self._past, self._future), bool(self._past.value)),
                 ("Redo", "redo", partial(self._travel, self._future, self._past), bool(self._future.value)),
                 ("Reset", "restart_alt", self.reset, bool(self.changes)),
             ):
-                key = f"{self.page}_edits_{icon}"
-                st.button(
-                    label, key=key, icon=f":material/{icon}:", on_click=changing(act), disabled=not may, width="content"
-                )
+                key, symbol, on_click = f"{self.page}_edits_{icon}", f":material/{icon}:", with_rerun(act)
+                st.button(label, key=key, icon=symbol, on_click=on_click, disabled=not is_possible, width="content")
         if not self.changes and hint and not LECTURE.value:
             st.caption(hint)
         for index, change in enumerate(self.changes):
             misfit = self._reasons.value.get(change, ATTENTION_MISSING) if change.is_on else ""
             label = error_markdown(change.description[:1].upper() + change.description[1:])
-            switch = changing(partial(self._switch, index))
+            switch = with_rerun(partial(self._switch, index))
             st.checkbox(label, **following(f"{self.page}_edit_{index}", change.is_on, switch))
             if misfit:
                 st.caption(f"Not applied: {error_markdown(misfit)}.")

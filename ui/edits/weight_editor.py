@@ -15,8 +15,8 @@ from attention_core.attention.wording import percent
 from attention_core.charts.heads import masked_weights
 from attention_core.charts.matrix import MAX_RECT_SIDE, pair_axes
 from ui.edits.edit_list import EditList
+from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.labels import distinct, error_markdown
-from ui.parts import BODY, changing, run_parts
 from ui.player import StepStyle, show_numbers
 from ui.state import following, set_widget, widget_value
 
@@ -128,17 +128,17 @@ def weight_editor(
         if query is not None:
             row.copy_row(query, rows[query])  # type: ignore[index]
             set_widget(key, None)  # so that it can be chosen again
-            run_parts(BODY)
+            rerun_fragments(BODY)
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{page}_weight_editor"):
         key, chosen = row.chosen_keys(key_names)
         question = "Weight of" if row.trace.n_queries == 1 else f"{label} takes from"
         st.selectbox(question, list(key_names), key=key, format_func=numbered.__getitem__, width=190)
         weight = float(weights[list(chosen)].sum())
-        on_weight = changing(lambda percentage: row.set_weight(chosen, float(percentage) / 100, key_names[chosen]))
+        on_weight = with_rerun(lambda percentage: row.set_weight(chosen, float(percentage) / 100, key_names[chosen]))
         follows = following(f"{page}_weight", round(100 * weight, 2), on_weight)
         st.number_input("in percent", 0.0, 100.0, step=5.0, width=130, **follows)
-        cut = changing(partial(row.set_weight, chosen, 0.0, key_names[chosen]))
+        cut = with_rerun(partial(row.set_weight, chosen, 0.0, key_names[chosen]))
         st.button("Cut it", key=f"{page}_cut", on_click=cut, disabled=not weight)
         if rows:
             key, question = f"{page}_row_of", f"Or {label} looks where"

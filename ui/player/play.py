@@ -17,8 +17,8 @@ MIN_BEAT_FRACTION = 0.8
 class Player(Generic[Value]):
     """Sets a field to one value of a sequence after the other, each for `seconds`, a beat.
 
-    Draw it in a fragment that `live` runs with every beat. Its shortcuts are the arrow keys, with the modifier, such as
-    "Shift+", where these have another use.
+    Draw it in a `draw_fragment`, which runs with every beat. Its shortcuts are the arrow keys, with the modifier, as
+    in "Shift+", where these have another use.
     """
 
     def __init__(self, field: Field[Value], seconds: float, modifier: str = "") -> None:

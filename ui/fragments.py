@@ -1,4 +1,4 @@
-"""Fragments, the parts of a page that rerun alone, have names: a callback says which it changes, and those rerun."""
+"""Fragments, what reruns alone of a page, have names: a callback says which it changes, and those rerun."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,23 +9,23 @@ from ui.state import APP, Field
 
 BODY = "page_body"
 """The fragment of all below a page's heading, with the tabs: what a tab reruns that changes something above it."""
-PART_NAMES = Field[set[str]](APP, "parts_drawn", set)
+FRAGMENT_NAMES = Field[set[str]](APP, "parts_drawn", set)
 """The names of the fragments that the last full run of the page has drawn."""
 
 
-def run_parts(*names: str) -> None:
+def rerun_fragments(*names: str) -> None:
     """Rerun these fragments in place of the one with the clicked widget; the full page if none of them is drawn.
 
     It ends the callback that calls it.
     """
-    st.rerun([name for name in names if name in PART_NAMES.value] or "app")
+    st.rerun([name for name in names if name in FRAGMENT_NAMES.value] or "app")
 
 
-def changing(act: Callable[..., object], *names: str) -> Callable[..., None]:
+def with_rerun(act: Callable[..., object], *names: str) -> Callable[..., None]:
     """Return a callback that acts and then reruns these fragments, by default the page's body."""
 
     def run(*arguments: Any) -> None:
         act(*arguments)
-        run_parts(*names or (BODY,))
+        rerun_fragments(*names or (BODY,))
 
     return run

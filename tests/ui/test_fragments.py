@@ -1,4 +1,4 @@
-"""A callback says which parts of a page it changes: these run, once; where none is drawn, the whole page does."""
+"""A callback says which fragments of a page it changes: these run, once; where none is drawn, the whole page does."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -7,24 +7,24 @@ from streamlit.testing.v1 import AppTest
 def page():
     import streamlit as st
 
-    from ui.parts import BODY, changing
-    from ui.skeleton import live
+    from ui.fragments import BODY, with_rerun
+    from ui.skeleton import draw_fragment
     from ui.state import APP, Field
 
     runs, number = Field(APP, "runs", list), Field(APP, "number", 0)
 
     def lower() -> None:
         runs.value.append("lower")
-        st.button("Add", key="add", on_click=changing(lambda: number.set(number.value + 1)))
+        st.button("Add", key="add", on_click=with_rerun(lambda: number.set(number.value + 1)))
         st.text(f"below {number.value}")
 
     def body() -> None:
         runs.value.append("body")
         st.text(f"above {number.value}")
-        live(lower)
+        draw_fragment(lower)
 
     runs.value.append("page")
-    live(body, name=BODY if st.session_state.has_body else "")
+    draw_fragment(body, name=BODY if st.session_state.has_body else "")
 
 
 @pytest.mark.parametrize(("has_body", "second"), [(True, ["body", "lower"]), (False, ["page", "body", "lower"])])
