@@ -1,4 +1,4 @@
-"""docs/notes.md: every statement has a link, which opens the page, and the part of it, that the table names."""
+"""docs/notes.md: every statement has a link, which opens the page, and the experiment, that the table names."""
 
 import re
 from urllib.parse import parse_qsl, urlsplit
@@ -32,5 +32,7 @@ def test_link_opens_what_the_table_names(where, link, visit):
     title, _, part = where.partition(", ")
     assert entry.title.startswith(title)
     assert part in repr(page)
+    if slug := query.get("question"):
+        assert part == page.title[0].value == next(text for one, text, _ in entry.questions if one == slug)
     if tab := query.get("tab"):
         assert page.session_state[f"{entry.name}_tab"] == tab

@@ -5,15 +5,23 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from attention_core.files import find_file
-from ui.state import APP, Field
+from ui.state import APP, Field, one_of
 
 CAME_THROUGH_APP = Field(APP, "came_through_app", False)
 ICON = str(Path(__file__).with_name("icon.png"))
+
+
+class Question(NamedTuple):
+    """A question of a page, which an experiment answers: pages/NAME/experiments/SLUG.py, see ui.questions."""
+
+    slug: str  # its name in the address, which never changes
+    text: str
+    in_lecture: bool = False  # whether a remote control leads to it; of a page at most one
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,7 @@ class PageEntry:
     card: Mapping[str, Any] = field(
         default_factory=dict
     )  # what of it is photographed for Start, see benchmarks/start_page.py
+    questions: tuple[Question, ...] = ()  # () = it has tabs
 
     @property
     def url_path(self) -> str:
@@ -44,11 +53,37 @@ class PageEntry:
 def discover_pages() -> tuple[PageEntry, ...]:
     """Return a page for each folder of pages/ with an entry.toml, in their order."""
     files = find_file("pages").glob("*/entry.toml")
-    pages = [PageEntry(file.parent.name, **tomllib.loads(file.read_text(encoding="utf-8"))) for file in files]
+    pages = [_read_entry(file.parent.name, file.read_text(encoding="utf-8")) for file in files]
     return tuple(sorted(pages, key=lambda page: (page.position, page.name)))
 
 
+def _read_entry(name: str, text: str) -> PageEntry:
+    entry = tomllib.loads(text)
+    questions = tuple(Question(**question) for question in entry.pop("questions", ()))
+    return PageEntry(name, questions=questions, **entry)
+
+
 PAGES = discover_pages()
+NUMBERS = "numbers"
+"""The slug of the screen with all the numbers of a page, among those of its questions."""
+OPEN_QUESTION = {
+    entry.name: Field(
+        entry.name,
+        "question",
+        "",
+        address="question",
+        parse=one_of((NUMBERS, *(question.slug for question in entry.questions))),
+    )
+    for entry in PAGES
+    if entry.questions
+}
+"""The slug of the question that is open on each page; "" = none."""
+
+
+def open_question(name: str) -> Question | None:
+    """Return the question that is open on a page."""
+    slug = OPEN_QUESTION[name].value if name in OPEN_QUESTION else ""
+    return next((question for question in entry_of(name).questions if question.slug == slug), None)
 
 
 def entry_of(name: str) -> PageEntry:

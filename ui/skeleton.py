@@ -18,9 +18,9 @@ from ui.inside_streamlit import StopException
 from ui.lecture.guided.items import lecture_controls, page_question
 from ui.lecture.hall.corner import hall_corner, pause_idle_hall
 from ui.lecture.mode import LECTURE, SCREENS, lecture_mode
-from ui.navigation import PAGES, PageEntry, entry_of, path_of, through_app
+from ui.navigation import OPEN_QUESTION, PAGES, PageEntry, entry_of, open_question, path_of, through_app
 from ui.state import APP, PAGE, PLAYING, Field, read_address, set_widget, single_choice, widget_value, write_address
-from ui.take_along import EXPORT, OPEN_MENU, take_along_menu
+from ui.take_along import EXPORT, take_along_menu
 from ui.try_this import undo_surprise
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 OPEN_TAB = {entry.name: Field(entry.name, "tab", "", address="tab") for entry in PAGES}
 """The slug of what is open on each page: a tab, a section of More, or in lecture mode TOP."""
-TOP, SECTIONS_TAB, MENU_TAB = "top", "more", "take"
-"""Slugs: of a lecture's first screen, of the tab "More", and in old addresses of the menu at the foot."""
+TOP, SECTIONS_TAB = "top", "more"
+"""Slugs: of a lecture's first screen, of the tab "More"."""
 CLOCKS = Field[dict[str, float | None]](APP, "clocks", dict)
 """The seconds between two runs of each fragment, by the name of its function; None = it runs after clicks alone."""
 PREVIOUS_TABS = {entry.name: Field[list[str]](entry.name, "tabs_were", list) for entry in PAGES}  # their labels
@@ -41,21 +41,24 @@ class Tab(NamedTuple):
     slug: str  # its name in the address, which never changes
     label: str
     draw: Callable[[], None] | None  # called only while it is open; None = it has nothing but sections
-    formerly: tuple[str, ...] = ()  # slugs by which old addresses open it
     below: Tab | None = None  # drawn below it; in a lecture, a separate screen
     # expanders below it, of which one is open at a time; in a lecture, each is a screen
     sections: tuple[Tab, ...] = ()
 
 
 def page_frame(name: str, question: str) -> None:
-    """Draw the page's heading and the question that it answers; read the address, unless app.py has done so."""
+    """Draw the page's heading and the question that it answers; read the address, unless app.py has done so.
+
+    An open experiment has a heading of its own.
+    """
     through_app()
     if PAGE.value != name:
         read_address(name)
     forget_pictures()
     EXPORT.value = None
     CLOCKS.value, FRAGMENT_NAMES.value = {}, set()
-    page_head(entry_of(name).heading, question)
+    if LECTURE.value or open_question(name) is None:
+        page_head(entry_of(name).heading, question)
 
 
 def page_head(heading: str, question: str) -> None:
@@ -130,14 +133,9 @@ def page_tabs(name: str, *tabs: Tab, more: tuple[Tab, ...] = (), players: tuple[
     screens = _screens_of(tabs)
     slugs = [TOP, *(screen.slug for screen in screens)] if LECTURE.value else [tab.slug for tab in all_tabs]
     opened.suggest(slugs[0])
-    renamed = {slug: screen.slug for screen in screens for slug in screen.formerly}
-    if not LECTURE.value:
-        renamed |= {tab.below.slug: tab.slug for tab in all_tabs if tab.below}
-    if opened.value == MENU_TAB and MENU_TAB not in slugs:
-        set_widget(OPEN_MENU, True)
-        renamed[MENU_TAB] = all_tabs[0].slug
-    if opened.value in renamed:
-        opened.value = renamed[opened.value]
+    above = {} if LECTURE.value else {tab.below.slug: tab.slug for tab in all_tabs if tab.below}
+    if opened.value in above:
+        opened.value = above[opened.value]
     opened.clamp_to_options(slugs)
     if LECTURE.value:
         draw_fragment(_draw_screens, name, screens, players=players)
@@ -232,7 +230,7 @@ def _foot_link(direction: str, entry: PageEntry, icon: str, side: Literal["left"
 
 def sidebar() -> None:
     with st.sidebar:
-        lecture_mode(on_change=OPEN_TAB[PAGE.value].reset if PAGE.value else None)
+        lecture_mode(on_change=_open_first_screen if PAGE.value else None)
         if LECTURE.value:
             hall_corner()
             lecture_controls()
@@ -240,3 +238,9 @@ def sidebar() -> None:
             from ui.computed import describe_compute_device
 
             st.caption(describe_compute_device())
+
+
+def _open_first_screen() -> None:
+    for opened in (OPEN_TAB, OPEN_QUESTION):
+        if PAGE.value in opened:
+            opened[PAGE.value].reset()

@@ -15,6 +15,7 @@ import streamlit as st
 from attention_core.links import is_packed, pack, unpack
 from ui.inside_streamlit import came_by_history
 from ui.labels import literal
+from ui.old_addresses import current_address
 
 Value = TypeVar("Value")
 FOLLOWED_ADDRESS, PARSED_KEYS, BAD_VALUES, SET_KEYS = "followed_address", "parsed_keys", "bad_parts", "set_keys"
@@ -339,7 +340,7 @@ def read_address(page: str) -> None:
     present = st.query_params.to_dict()
     opened, OPENED_SESSION.value = OPENED_SESSION.value, None
     is_by_history = came_by_history()
-    address = present if opened is None else opened
+    address = current_address(page, present if opened is None else opened)
     sets_all = is_by_history or opened is not None
     if PAGE.value != page or sets_all:
         follow_address(address)
@@ -369,7 +370,7 @@ def write_address() -> None:
     address_texts.clear()
     address_texts.update(texts)
     ours = {LEFT_OUT, *(field.address for field in fields_of(page))}
-    address = {name: text for name, text in present.items() if name not in ours} | texts
+    address = {name: text for name, text in current_address(page, present).items() if name not in ours} | texts
     left_out: list[str] = []
     while len(urlencode(address)) > MAX_ADDRESS_LETTERS and (removable := ours & address.keys() - {LEFT_OUT}):
         left_out.append(max(removable, key=lambda name: len(address[name])))

@@ -12,6 +12,8 @@ from ui.state import ADDRESS_TEXTS, APP, LEFT_OUT, OPENED_SESSION, Field, set_wi
 
 NOTATIONS = "notations"  # the section of *Three vectors* that says how others write what the pages show
 OPEN_MENU = "take_along"  # the key of the menu, true while it is open
+OPENS_MENU = Field(APP, "opens_menu", False, address="menu", text=lambda _: "")
+"""Whether an old address opens the menu."""
 EXPORT = Field[Callable[[], object] | None](APP, "export", None)
 """Draws what the page has of its own to export; None = nothing."""
 N_UPLOADS = Field(APP, "session_uploads", 0)
@@ -29,6 +31,9 @@ def take_along_menu(entry: PageEntry) -> None:
     """Draw the menu; nothing in it is computed while it is closed."""
     if OPENED_SESSION.value is not None:
         st.rerun()  # the whole page, which follows it
+    if OPENS_MENU.value:
+        OPENS_MENU.value = False
+        set_widget(OPEN_MENU, True)
     menu = st.popover("Take it along", icon=":material/ios_share:", key=OPEN_MENU, on_change="rerun", width="content")
     if not menu.open:
         return

@@ -26,7 +26,7 @@ def question_and_answer() -> None:
     page_tabs(
         NAME,
         Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answer)),
-        Tab("try", "Try", lambda: change_section(drawing, reading, answer), formerly=("forbid",)),
+        Tab("try", "Try", lambda: change_section(drawing, reading, answer)),
         Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
         more=(
             Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),

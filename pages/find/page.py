@@ -45,7 +45,7 @@ def hidden_digit() -> None:
     page_tabs(
         screen.NAME,
         Tab("steps", "Step by step", lambda: find_steps(reading)),
-        Tab("try", "Try", lambda: change_section(reading), formerly=("block",)),
+        Tab("try", "Try", lambda: change_section(reading)),
         more=(find_doubts(reading),),
         players=(STEPS,),
     )

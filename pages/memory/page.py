@@ -44,7 +44,7 @@ def draw_networks() -> None:
     take_along(lambda: st.code(NOTEBOOK.format(text=text), language="python"))
     page_tabs(
         screen.NAME,
-        Tab("steps", "Step by step", lambda: tabs.walk_tab(text), formerly=("words", "lengths")),
+        Tab("steps", "Step by step", lambda: tabs.walk_tab(text)),
         Tab("cure", "What attention gives back", lambda: tabs.cure_tab(text)),
         more=(
             Tab("own", "Looking back at itself", tabs.self_attention_tab),

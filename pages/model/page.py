@@ -26,7 +26,6 @@ def tab(
     label: str,
     draw: Callable[..., None],
     *arguments: Any,
-    formerly: tuple[str, ...] = (),
     sections: Iterable[Tab] = (),
 ) -> Tab:
     """Return a tab or a section; where it does not get the changed run, it says that it shows the model unchanged."""
@@ -36,7 +35,7 @@ def tab(
             st.caption("The model as it is, without your changes in *What it does*.")
         draw(*arguments)
 
-    return Tab(slug, label, draw_with_note, formerly, sections=tuple(sections))
+    return Tab(slug, label, draw_with_note, sections=tuple(sections))
 
 
 page_frame(
@@ -69,7 +68,6 @@ tabs = [
         "Heads",
         heads_in_numbers,
         run,
-        formerly=("alike",),
         sections=[
             tab("layers", "Through all layers", rolled_out, run),
             tab("pair", "Side by side with another run", side_by_side, run, request),
@@ -82,7 +80,7 @@ if request is not None and pretrained is not None:
     sections = [] if has_picture else [model_doubts(run, request)]
     if predicts_words(pretrained) and not has_picture and pretrained.kind is not ModelKind.ENCODER:
         sections.append(tab("words", "What it says next", next_tokens, request))
-        sections.append(tab("keeps", "What it keeps: the KV cache", growing_cache, run, request, formerly=("cache",)))
+        sections.append(tab("keeps", "What it keeps: the KV cache", growing_cache, run, request))
     if predicts_words(pretrained) and has_single_stack:
         sections.append(tab("logit", "The logit, by head and layer", logit_by_part, run, request))
     if has_single_stack:

@@ -47,9 +47,9 @@ def drawing_and_reading() -> None:
 
     page_tabs(
         screen.NAME,
-        Tab("steps", "Step by step", lambda: tabs.pixels_steps(reading), formerly=("pixel", "all")),
-        Tab("try", "Try", lambda: tabs.change_section(reading), formerly=("erase",)),
-        Tab("learned", "What was learned", lambda: tabs.learned_section(reading), formerly=("parts",)),
+        Tab("steps", "Step by step", lambda: tabs.pixels_steps(reading)),
+        Tab("try", "Try", lambda: tabs.change_section(reading)),
+        Tab("learned", "What was learned", lambda: tabs.learned_section(reading)),
         more=(
             Tab("worth", "How much of the work did attention do?", tabs.worth_section),
             Tab("kept", "Does V stay close to X?", lambda: tabs.projection_section(reading)),

@@ -26,14 +26,13 @@ def number_as_read() -> None:
     page_tabs(
         NAME,
         Tab("film", "Step by step", lambda: tabs.film_section(changed_drawing)),
-        Tab("try", "Try", lambda: tabs.change_section(drawing, changed), formerly=("start",)),
+        Tab("try", "Try", lambda: tabs.change_section(drawing, changed)),
         Tab("question", "Another question", lambda: tabs.question_section(changed_drawing)),
         more=(
             Tab(
                 "steps",
                 "State, glimpse, state: one look in formulas",
                 lambda: tabs.read_steps(changed_drawing),
-                formerly=("state",),
             ),
             read_doubts(drawing),
         ),

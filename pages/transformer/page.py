@@ -39,7 +39,7 @@ def orders() -> None:
     if text and model:
         tabs = [
             Tab("steps", "Step by step", lambda: transformer_steps(experiment)),
-            Tab("off", "Try", lambda: change_heads(experiment), formerly=("order",)),
+            Tab("off", "Try", lambda: change_heads(experiment)),
             Tab("heads", "All heads", lambda: all_heads(experiment)),
         ]
         take_along(lambda: export_head(experiment))

@@ -54,7 +54,6 @@ def translations() -> None:
                 "alignment",
                 "Who looks where",
                 lambda: tabs.draw_alignments(models, text),
-                formerly=("meaning", "errors"),
                 below=Tab("grammar", "Is grammar caught?", lambda: tabs.draw_grammar(models, text)),
             ),
             *([translation_doubts(NAME, text, traced)] if traced.view.source == traced.view.keys else []),

@@ -33,7 +33,7 @@ def workbench() -> None:
     trace = edited(problem)
     page_tabs(
         NAME,
-        Tab("steps", "Step by step", lambda: tabs.step_by_step(trace), ("cell", "ways", "pixels", "softmax")),
+        Tab("steps", "Step by step", lambda: tabs.step_by_step(trace)),
         Tab("try", "Try", lambda: tabs.change_weights(problem, trace)),
         Tab("pairs", "Pairs and a neuron", lambda: tabs.neuron_panel(problem)),
         more=(

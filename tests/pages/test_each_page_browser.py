@@ -1,4 +1,4 @@
-"""What holds of every page: few short tabs that are in the address, controls for the Tab key, room on a phone."""
+"""What holds of every page: tabs or questions in the address, controls for the Tab key, room on a phone."""
 
 import re
 
@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.on_page import HEIGHT, SIZES, assert_fits, open_tab, settle
+from ui.questions import MAX_LINKS
 
 MAX_PIXELS = 2 * 900 + 60
 """Two screens, and some more for the fonts of other machines."""
@@ -72,7 +73,7 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
     if entry.name == "start":
         page.locator(".answers b").first.wait_for()
     else:
-        page.get_by_role("tab").first.wait_for()
+        page.locator("[role=tab], .st-key-questions button").first.wait_for()
     settle(page, 600)
     assert "?" not in page.url, "plain arrival must leave the address alone"
     page.wait_for_function("document.getElementById('opening').disabled", timeout=4000)  # it slows every change down
@@ -87,6 +88,17 @@ def test_it_opens_at_rest_with_short_tabs_and_back_undoes_the_last_one(visit, ap
         page.wait_for_url(lambda url, before=before: url != before and re.search(r"[?&]tab=[a-z0-9-]+", url))
         heights.append(page.evaluate(HEIGHT))
     assert max(heights) <= MAX_PIXELS or entry.name in ("start", "model"), heights
+    for question in entry.questions[:MAX_LINKS]:
+        page.get_by_role("button", name=question.text).click()
+        page.get_by_role("heading", name=question.text).wait_for()
+        settle(page)
+        assert f"question={question.slug}" in page.url
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+        assert page.evaluate(HEIGHT) <= MAX_PIXELS
+        page.go_back()
+        page.get_by_role("heading", name=entry.heading).wait_for()
+        settle(page)
+        assert "question=" not in page.url
     if len(labels) > 1:
         page.go_back()
         settle(page, 600)

@@ -9,6 +9,7 @@ import pytest
 
 WALK = """
 from attention_core.data.lecture import read_lecture
+from tests.support.app import text_of
 from ui.navigation import PAGES, entry_of, path_of
 
 LECTURE = "# Mine\\n\\n## Two words.\\npage: nearest\\nminutes: 3\\n"
@@ -28,6 +29,29 @@ def test_it_bears_what_strangers_type(hostile_visitor, root):
     fields = [file for file, _ in hostile_visitor.calls if file.endswith("pages/nearest/parts.py")]
     assert len(fields) == 2
     assert not hostile_visitor.faults
+
+
+def test_its_question_opens_an_experiment_and_leads_back(visit):
+    page = visit("nearest", query="dog")
+    page.button(key="nearest_question_reordered").click().run()
+    assert page.title[0].value == "Does the order of letters count?"
+    assert page.query_params["question"] in ("reordered", ["reordered"])
+    assert page.text_input(key="nearest_query").value == "dog"
+    assert "Yes: the nearest word gives" in text_of(page)
+    page.button(key="nearest_back").click().run()
+    assert page.title[0].value == "Which word is nearest"
+    assert "question" not in page.query_params
+
+
+def test_in_a_lecture_its_screens_are_chosen_from_a_list(visit):
+    page = visit("nearest", lecture="1")
+    screens = page.segmented_control(key="nearest_question")
+    assert screens.options == ["Which word is nearest", "Does the order of letters count?", "All the numbers"]
+    assert "nearest_step" not in page.session_state
+    screens.set_value("numbers").run()
+    assert page.segmented_control(key="nearest_step")
+    page.segmented_control(key="nearest_question").set_value("reordered").run()
+    assert "Does the order of letters count?" in [title.value for title in page.title]
 
 
 def test_its_entry_imports_neither_torch_nor_charts(root):
@@ -59,4 +83,4 @@ def test_a_folder_is_a_page(root, tmp_path):
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stdout[-6000:]
     n_passed = int(done.stdout.rpartition(" passed")[0].rpartition("\n")[2].split()[-1])
-    assert n_passed >= 9, done.stdout[-3000:]
+    assert n_passed >= 11, done.stdout[-3000:]

@@ -47,6 +47,11 @@ def open_tab(page: AppTest, slug: str) -> AppTest:
     return rerun(page, **{f"{page.session_state['page_shown']}_tab": slug})
 
 
+def open_question(page: AppTest, slug: str) -> AppTest:
+    """Open the experiment of a question of the page that is shown; "" = the page itself."""
+    return rerun(page, **{f"{page.session_state['page_shown']}_question": slug})
+
+
 def set_fields(page: AppTest, **state: Any) -> AppTest:
     """Set fields of the page that is shown, by their names without the page's, and run it again."""
     return rerun(page, **{f"{page.session_state['page_shown']}_{name}": value for name, value in state.items()})

@@ -4,7 +4,7 @@
 import { boxOf, clamp, make, onceAFrame } from "../../attention_core/attention/view/prelude.js";
 
 const KEYS = [
-  ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9", "a screen"], ["], [", "next page, page before"],
+  ["→, Page Down", "next step, word or screen"], ["←, Page Up", "back"], ["1 to 9, 0", "a screen"], ["], [", "next page, page before"],
   ["R", "reveal what was hidden"], ["F", "full screen of the chart under the pointer, and back"],
   ["S", "spotlight on a region, on a row, off"], ["+, −", "larger or smaller spotlight"], ["B or .", "black screen, and back"],
   ["C", "all controls and boxes in sight, or only what a hall needs"], ["D", "dark or light"], ["N", "notes of a guided lecture, in a second window"], ["L", "leave lecture mode"], ["?", "this card"], ["Esc", "back to the page"],
@@ -100,8 +100,9 @@ class Lecture {
     window.addEventListener("click", (event) => requestAnimationFrame(() => this.clicked(event)), true);
   }
 
-  adopt({ on, paths }) {
+  adopt({ on, paths, way }) {
     this.paths = paths;
+    this.way = way;
     this.on = on;
     this.overlay.hidden = !on;
     if (!this.quiet) this.calmDown();
@@ -269,7 +270,8 @@ class Lecture {
     if (isAnswered || isStep) return;
     if (direction === "previous" && press(".st-key-lecture_item_back button")) return;
     const screens = [...document.querySelectorAll(SCREENS)], by = direction === "next" ? 1 : -1;
-    const beside = screens[screens.findIndex((node) => node.ariaChecked === "true") + by];
+    const at = screens.findIndex((node) => node.ariaChecked === "true"), way = this.way.length ? this.way : [...screens.keys()];
+    const beside = screens[by > 0 ? way.find((index) => index > at) : way.findLast((index) => index < at)];
     if (screens.length && beside && !document.querySelector(".st-key-item_after")) beside.click(); else this.turnPage(by);
   }
 
@@ -279,9 +281,8 @@ class Lecture {
   }
 
   act(key) {
-    const number = Number(key);
     if (key in DIRECTIONS) this.go(DIRECTIONS[key]);
-    else if (number) document.querySelectorAll(SCREENS)[number - 1]?.click();
+    else if (/^\d$/.test(key)) document.querySelectorAll(SCREENS)[(Number(key) + 9) % 10]?.click();
     else if (key === "]" || key === "[") this.turnPage(key === "]" ? 1 : -1);
     else if (key === "r") press('[class*="_reveal"] button');
     else if (key === "f") this.fullScreen();
@@ -320,12 +321,12 @@ const keepColours = (records) => {
   }
 };
 
-// A link to a tab, a section or a step opens scrolled to it, and stays there while the page grows, until the visitor acts.
+// A link to a tab, a section, a step or all the numbers opens scrolled to it, and stays there while the page grows, until the visitor acts.
 const showShared = () => {
   const [{ name }] = performance.getEntriesByType("navigation");  // the page leaves out of its address what is as usual
-  if (!/[?&](tab|step)=/.test(name)) return;
+  if (!/[?&](tab|step|question)=/.test(name)) return;
   const block = document.querySelector(BLOCK), ends = new AbortController();
-  const watch = new ResizeObserver(() => (block.querySelector(SECTION) ?? block.querySelector('[role="tablist"]'))?.scrollIntoView());
+  const watch = new ResizeObserver(() => (block.querySelector(SECTION) ?? block.querySelector('[role="tablist"], .st-key-numbers'))?.scrollIntoView());
   for (const node of block.children) watch.observe(node);
   ends.signal.onabort = () => watch.disconnect();
   for (const kind of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(kind, () => ends.abort(), { capture: true, passive: true, signal: ends.signal });

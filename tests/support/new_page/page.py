@@ -2,15 +2,18 @@
 
 from pages.nearest import parts
 
-from ui.skeleton import Tab, page_body, page_frame, page_tabs
+from ui.questions import draw_experiment, page_questions
+from ui.skeleton import page_body, page_frame
 from ui.take_along import take_along
 
 
 def nearest_words() -> None:
-    """Draw the words that are compared, and what stands below them."""
-    trace = parts.compared_words()
+    """Draw the open experiment, or the words that are compared and what stands below them."""
+    if draw_experiment(parts.NAME):
+        return
+    trace = parts.compare(*parts.query_and_keys())
     parts.show_shares(trace)
-    page_tabs(parts.NAME, Tab("steps", "Step by step", lambda: parts.show_steps(trace)), players=(parts.STEPS,))
+    page_questions(parts.NAME, lambda: parts.show_steps(trace), players=(parts.STEPS,))
     take_along(lambda: parts.export(trace))
 
 

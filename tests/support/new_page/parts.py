@@ -23,22 +23,32 @@ TEMPERATURE, MAX_WORDS = 0.1, 12
 STEPS = Stepper(NAME)
 
 
-def compared_words() -> AttentionTrace:
-    """Draw the two fields, and return what the query takes from each word; an empty field is as on arrival."""
+def query_and_keys() -> tuple[str, tuple[str, ...]]:
+    """Draw the two fields, and return what is in them; an empty field is as on arrival."""
     query = QUERY.widget(st.text_input, "Query", max_chars=SENTENCE_LETTERS.maximum)
     words = WORDS.widget(st.text_area, "Keys", max_chars=SENTENCE_LETTERS.maximum)
-    keys = (words.split() or WORDS.default.split())[:MAX_WORDS]
-    return soft_lookup(Records(tuple(keys), tuple(keys)), [query.strip()[:200] or QUERY.default], TEMPERATURE)
+    return query.strip()[:200] or QUERY.default, (*(words.split() or WORDS.default.split())[:MAX_WORDS],)
+
+
+def compare(query: str, keys: tuple[str, ...]) -> AttentionTrace:
+    """Return what the query takes from each key."""
+    return soft_lookup(Records(keys, keys), [query], TEMPERATURE)
 
 
 def show_shares(trace: AttentionTrace) -> None:
     """Draw a bar for each word, and ask where most comes from once the query changes."""
-    shares, labels = to_array(trace.weights()[0]).tolist(), list(map(str, trace.story.key_axis.labels))
     with st.container(key="nearest_shares"):
-        st.html(bar_rows((label, share, SERIES[0]) for label, share in zip(labels, shares, strict=True)))
-        title = "What the query takes from each word"
-        note_picture(partial(bars, shares, labels, title=title, colour=SERIES[0]), title)
+        labels = draw_weights(trace)
     try_this(NAME, _other_query(trace, labels))
+
+
+def draw_weights(trace: AttentionTrace) -> list[str]:
+    """Draw a bar for each word; return the words."""
+    shares, labels = to_array(trace.weights()[0]).tolist(), list(map(str, trace.story.key_axis.labels))
+    st.html(bar_rows((label, share, SERIES[0]) for label, share in zip(labels, shares, strict=True)))
+    title = "What the query takes from each word"
+    note_picture(partial(bars, shares, labels, title=title, colour=SERIES[0]), title)
+    return labels
 
 
 def _other_query(trace: AttentionTrace, labels: list[str]) -> TryThis:

@@ -1,0 +1,50 @@
+"""Every old address opens what it promised, wherever that stands today."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from ui.navigation import NUMBERS, PAGES, entry_of
+from ui.old_addresses import OPENS, current_address
+
+ROWS = [(name, old, today) for name, opens in OPENS.items() for old, today in opens.items() if name != "every"]
+NEEDED = {"model": {"model": "tatoeba-llama"}}
+"""What a page has to be shown with to have all its tabs."""
+BELOW = {"measured": "cost", "force": "try", "grammar": "alignment"}
+"""By tabs below others, which are screens of their own in a lecture alone, those others."""
+
+
+@pytest.mark.parametrize(("name", "old", "today"), ROWS)
+def test_an_old_address_opens_what_it_promised(name, old, today, visit):
+    query, current = dict(parse_qsl(old)), dict(parse_qsl(today))
+    page = visit(name, **NEEDED.get(name, {}), **query)
+    assert not page.exception
+    assert not page.error
+    assert not page.toast
+    if tab := current.get("tab"):
+        assert page.session_state[f"{name}_tab"] == BELOW.get(tab, tab)
+        assert not entry_of(name).questions, "a page with questions has no tabs"
+        return
+    slug = current["question"]
+    text = "All the numbers" if slug == NUMBERS else {one: text for one, text, _ in entry_of(name).questions}[slug]
+    headings = [*(title.value for title in page.title), *(heading.value for heading in page.subheader)]
+    assert text in headings
+    assert not query.items() & dict(page.query_params).items(), "the address is today's"
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_the_menu_at_the_foot_opens_by_its_old_address(entry, visit):
+    page = visit(entry.name, tab="take")
+    assert page.session_state["take_along"] is True
+    assert "tab" not in page.query_params
+    assert "menu" not in page.query_params
+
+
+def test_the_later_of_two_old_values_decides_and_others_stay():
+    assert current_address("pixels", {"tab": "erase", "pixel": "3"}) == {"tab": "try", "pixel": "3"}
+    assert current_address("pixels", {"tab": "patches"}) == {"tab": "patches"}
+    assert current_address("find", {"tab": "no such tab"}) == {"tab": "no such tab"}
+
+
+def test_old_addresses_are_of_pages_that_are_there():
+    assert OPENS.keys() - {"every"} <= {entry.name for entry in PAGES}

@@ -1,0 +1,20 @@
+"""Old addresses: links that people keep open what they opened before, wherever it stands today."""
+
+import tomllib
+from collections.abc import Mapping
+from urllib.parse import parse_qsl
+
+from attention_core.files import find_file
+
+OPENS: dict[str, dict[str, str]] = tomllib.loads(find_file("ui/old_addresses.toml").read_text(encoding="utf-8"))
+"""By page, then by a name and value of an old address: the names and values in their place today."""
+
+
+def current_address(page: str, address: Mapping[str, str]) -> dict[str, str]:
+    """Return an address of a page as it is today; of two old values, the later name decides what is open."""
+    opens, current = OPENS["every"] | OPENS.get(page, {}), dict(address)
+    for name, value in sorted(address.items()):
+        if (today := opens.get(f"{name}={value}")) is not None:
+            del current[name]
+            current |= dict(parse_qsl(today))
+    return current
