@@ -41,7 +41,7 @@ if __name__ == "__main__":  # a visitor's run; else the server begins
     if was_warm:
         sidebar()
     guarded(page.run)()
-    if not was_warm:  # what it needs is imported after Start is painted
+    if not was_warm:  # Start is painted before what the sidebar needs is imported
         sidebar()
     foot(entry)
     show_link_faults()

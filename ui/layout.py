@@ -1,4 +1,4 @@
-"""Elements that pages share: words in colours of roles, small tables, bars, greyed answers, the order on a phone."""
+"""Elements that pages share: text in the colours of roles, small tables, bars, greyed answers, the order on a phone."""
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from attention_core.charts.ramps import DARK_INK_RAMP, INK_RAMP, ROLE_COLOURS, R
 from ui.inside_streamlit import StopException
 from ui.style import page_style
 
-WIDEST_PHONE = 640  # CSS pixels up to which Streamlit puts columns below one another
+MAX_PHONE_WIDTH = 640  # CSS pixels up to which Streamlit puts columns below one another
 LATE = "animation: late 2.5s step-end; "
-"""What comes last is shown late, so that nobody sees it pushed down by what is drawn above it."""
+"""CSS of what comes last: it is hidden at first, so that nobody sees it pushed down by what is drawn above it."""
 
 
 def last_on_phone(screen: str, *keys: str) -> None:
-    """Let parts of a first screen, by their keys, come after all others on a phone, in this order.
+    """On a phone, put these containers of a first screen below all others, in this order.
 
     The screen is the key of the container whose only child is a row of columns.
     """
@@ -30,26 +30,26 @@ def last_on_phone(screen: str, *keys: str) -> None:
         for order, key in enumerate(keys, 1)
     )
     page_style(
-        f"@media (max-width: {WIDEST_PHONE}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
+        f"@media (max-width: {MAX_PHONE_WIDTH}px) {{ {row} {{ flex-flow: column nowrap; gap: 1rem; }} "
         f"{column}, {column} > [data-testid=stVerticalBlock] {{ display: contents; }} {last} "
         "@keyframes late { from { visibility: hidden; } } }"
     )
 
 
-def grey_out(key: str, is_before: bool) -> None:
+def grey_out(key: str, is_outdated: bool) -> None:
     """Grey out a container while it shows the answer to an earlier input; to be called in every run."""
-    page_style(f".st-key-{key} {{ opacity: {0.35 if is_before else 1}; }}")
+    page_style(f".st-key-{key} {{ opacity: {0.35 if is_outdated else 1}; }}")
 
 
 READABLE = 57
 """Per cent of a role's colour in its text: with no more of it, text has a contrast of 4.5, light and dark."""
 
-DEFINITION = {
-    Role.QUERY: ("help", "asks"),
-    Role.KEY: ("key", "is asked"),
-    Role.VALUE: ("package_2", "is handed over"),
+ROLE_SENTENCES = {
+    Role.QUERY: ("help", "A query", "asks"),
+    Role.KEY: ("key", "a key", "is asked"),
+    Role.VALUE: ("package_2", "a value", "is handed over"),
 }
-"""What each role does, with its icon in the font of symbols that Streamlit brings."""
+"""The icon of each role, in the font of symbols that Streamlit brings, and what it does: a subject and its verb."""
 
 
 def stop_run() -> NoReturn:
@@ -80,8 +80,8 @@ def shaded_word(word: str, weight: float, largest: float, style: str = "") -> st
     return f'<span title="{percent(weight)}" style="{css}">{html.escape(word)}</span>'
 
 
-def role_word(role: Role, text: str | None = None) -> str:
-    """Return HTML for a word in its role's colour."""
+def role_span(role: Role, text: str | None = None) -> str:
+    """Return HTML for a text in its role's colour, by default the role's name."""
     return f'<span class="role" style="color:{role_colour(role)}">{text or role.value}</span>'
 
 
@@ -89,39 +89,40 @@ def attention_roles(meaning: str) -> None:
     """Say what query, key and value do, and what that means on this page."""
     roles = ", ".join(
         f'<span class="icon" aria-hidden="true" style="color:{role_colour(role)}">{icon}</span> '
-        f"{role_word(role, f'a {role}')} {action}"
-        for role, (icon, action) in DEFINITION.items()
+        f"{role_span(role, subject)} {verb}"
+        for role, (icon, subject, verb) in ROLE_SENTENCES.items()
     )
-    st.html(f'<p class="who">{roles.replace(">a ", ">A ", 1)}. {meaning}</p>')
+    st.html(f'<p class="who">{roles}. {meaning}</p>')
 
 
 def section(title: str, role: Role | None = None, step: str = "") -> None:
-    """Draw a section's heading, in its role's colour if it has one; of a step, it bears the step's name."""
+    """Draw a section's heading, in its role's colour if it has one, and with the name of the step that it is about."""
     if role is None:
         st.subheader(title, anchor=False)
     else:
-        attributes, css = f' data-step="{step}" data-role="{role}"' if step else "", "font-size:1rem;padding:0;margin:0"
-        st.html(f'<h3{attributes} style="color:{role_colour(role)};{css}">{title}</h3>')
+        attributes = f' data-step="{step}" data-role="{role}"' if step else ""
+        style = f"color:{role_colour(role)};font-size:1rem;padding:0;margin:0"
+        st.html(f'<h3{attributes} style="{style}">{title}</h3>')
 
 
-def bar_rows(lines: Iterable[tuple[str, float, str]], meanings: Mapping[str, str] | None = None) -> str:
-    """Return HTML of bars below each other, each with its name, its share of the whole and its colour.
+def bar_rows(bars: Iterable[tuple[str, float, str]], meanings: Mapping[str, str] | None = None) -> str:
+    """Return HTML of bars below each other, each of a name, a share from 0 to 1 and a colour.
 
-    Screen readers get the meanings of colours.
+    Screen readers get the meanings of the colours.
     """
     labels = {colour: f' role="img" aria-label="{html.escape(text)}"' for colour, text in (meanings or {}).items()}
     rows = (
         f"<span>{html.escape(escape_hidden(name))}</span>"
         f'<i style="--share:{share}; --line:{colour}"{labels.get(colour, "")}></i>'
         f"<b>{percent(share)}</b>"
-        for name, share, colour in lines
+        for name, share, colour in bars
     )
     return f'<div class="bars">{"".join(rows)}</div>'
 
 
 def figures_table(*rows: Sequence[str]) -> None:
-    """Draw a small table of figures, its head first; the first column holds words, the last one may."""
-    head, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
-    lines = [head.replace("td>", "th>"), *body]
-    attribute = " data-told" if all(not row[-1] or row[-1][0].isalpha() for row in rows) else ""
-    st.html(f'<div class="figures"><table{attribute}>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>')
+    """Draw a small table of figures, its header first; the first column holds text, the last one may."""
+    header, *body = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+    lines = "".join(f"<tr>{line}</tr>" for line in (header.replace("td>", "th>"), *body))
+    ends_in_text = all(not row[-1] or row[-1][0].isalpha() for row in rows)
+    st.html(f'<div class="figures"><table{" data-told" * ends_in_text}>{lines}</table></div>')

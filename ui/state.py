@@ -31,8 +31,8 @@ class Field(Generic[Value]):
     """One value that a visitor can set on a page, declared once, in a module. It is kept over reruns and other pages.
 
     Args:
-        page: the page, see PageEntry.name; APP = all; "model_other" is a part of the page "model" that prefixes its
-            names in the address with "other_".
+        page: the page, see PageEntry.name; APP = all; "model_other" = the page "model", and in its address the field's
+            name begins with "other_".
         name: of the field; page and name make its key in the session.
         default: its value on arrival, or a function that makes it.
         address: its name in the page's address; "" = it is not in the address.
@@ -97,11 +97,11 @@ class Field(Generic[Value]):
     def clamp_to_options(self, options: Sequence[Value], otherwise: Value | None = None) -> Value:
         """Return the value; if it is none of the options, set it to `otherwise` or else to the first of them."""
         fallback = options[0] if otherwise is None or otherwise not in options else otherwise
-        return self._clamp(*(value if value in options else fallback for value in (self.value, self.default)))
+        return self._clamp(lambda value: value if value in options else fallback)
 
     def clamp(self, lowest: Any, highest: Any) -> Value:
         """Return the value, set to the nearest bound if it lies outside."""
-        return self._clamp(*(max(lowest, min(highest, value)) for value in (self.value, self.default)))
+        return self._clamp(lambda value: max(lowest, min(highest, value)))
 
     def set_default(self, value: Value) -> None:
         """Set a default that is computed in the run, and the field to it unless the address has a value."""
@@ -111,7 +111,7 @@ class Field(Generic[Value]):
         state[self._key] = self._initial_value() if is_in_address else value
 
     def suggest(self, value: Value) -> None:
-        """Set a default that is computed in the run, and the first time the field to it unless it has another value."""
+        """Set a default that is computed in the run; the first time, also the field to it if nobody has set it."""
         had_default = self.has_set_default
         st.session_state[self._default_key] = _copy(value)
         if not had_default and _is_equal(self.value, self.default):
@@ -139,9 +139,10 @@ class Field(Generic[Value]):
         except BAD_VALUE_ERRORS:  # such as an infinite number in a table
             return ""
 
-    def _clamp(self, value: Value, default: Value) -> Value:
-        """Set the field to its clamped value; the declared default, clamped, is what the address leaves out."""
+    def _clamp(self, clamped: Callable[[Any], Any]) -> Value:
+        """Set the field to its clamped value; the address leaves it out if it is the declared default, clamped."""
         state, before = st.session_state, self.value
+        value, default = clamped(before), clamped(self.default)
         is_changed = not _is_equal(value, before)
         if _is_equal(before, self.default):
             if is_changed:
@@ -156,10 +157,10 @@ class Field(Generic[Value]):
 
     def _initial_value(self) -> Value:
         state = st.session_state
-        is_new = self._key not in state.setdefault(PARSED_KEYS, set())
+        may_parse = self._key not in state.setdefault(PARSED_KEYS, set())
         state[PARSED_KEYS].add(self._key)
         default = state.get(self._default_key, self.default)
-        text = state.get(FOLLOWED_ADDRESS, {}).get(self.address, "") if is_new else ""
+        text = state.get(FOLLOWED_ADDRESS, {}).get(self.address, "") if may_parse else ""
         try:
             return self._parse(text) if text else _copy(default)
         except BAD_VALUE_ERRORS:
@@ -238,10 +239,10 @@ def one_of(values: Iterable[Any]) -> Callable[[str], Any]:
     return {as_text(value): value for value in values}.__getitem__
 
 
-def named(**values: Any) -> dict[str, Any]:
-    """Return `parse` and `text` of a Field whose values are labels, for which the address has lasting names.
+def slugs(**values: Any) -> dict[str, Any]:
+    """Return `parse` and `text` of a Field whose values are labels, each with a lasting slug for the address.
 
-    Field(..., **named(all=ALL_HEADS)) has "all" in the address for the value ALL_HEADS.
+    Field(..., **slugs(all=ALL_HEADS)) has "all" in the address for the value ALL_HEADS.
     """
     names = {value: name for name, value in values.items()}
     return {"parse": values.__getitem__, "text": names.__getitem__}
@@ -252,7 +253,7 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     int: between(-999_999, 999_999),
     float: between(-1e6, 1e6),
     list: whole_numbers,
-    type: whole_numbers,  # of the default `list`, a function that makes one
+    type: whole_numbers,  # the type of `list`, which as a default makes a new one
 }
 
 
@@ -271,8 +272,8 @@ def set_widget(key: str, value: Any) -> None:
     st.session_state[key] = value
 
 
-def following(key: str, value: Any, on_value: Callable[[Any], object]) -> dict[str, Any]:
-    """Return arguments that make a widget show a value kept elsewhere and report the one that a visitor chooses."""
+def controlled(key: str, value: Any, on_value: Callable[[Any], object]) -> dict[str, Any]:
+    """Return arguments for a widget that shows this value in every run, and calls on_value with a visitor's choice."""
     set_widget(key, value)
     return {"key": key, "on_change": lambda: on_value(widget_value(key))}
 
@@ -288,9 +289,9 @@ def chart_selection(key: str, selection: str) -> list[dict[str, Any]]:
 
 
 def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style: Any) -> Any:
-    """Draw a field's options side by side and return the chosen one, at first the first.
+    """Draw a field's options side by side and return the chosen one, on arrival the first.
 
-    A mapping has the label of each option; for the style see st.segmented_control.
+    A mapping has the label of each option; the style is arguments of st.segmented_control.
     """
     values = list(options)
     if field.value not in values:
@@ -302,7 +303,7 @@ def single_choice(label: str, field: Field[Any], options: Iterable[Any], **style
 
 def expander(label: str, field: Field[bool]) -> Any:
     """Return an st.expander whose field keeps it open or closed over other pages."""
-    return st.expander(label, **following(f"{field.key}_folded", field.value, field.set))
+    return st.expander(label, **controlled(f"{field.key}_folded", field.value, field.set))
 
 
 def follow_address(address: Mapping[str, str]) -> None:
@@ -310,14 +311,14 @@ def follow_address(address: Mapping[str, str]) -> None:
     st.session_state.update({FOLLOWED_ADDRESS: address, BAD_VALUES: {}, PARSED_KEYS: set()})
 
 
-def address_followed() -> tuple[Mapping[str, str], dict[str, str] | None]:
-    """Return the address that is followed, and its invalid values, None once they have been shown."""
-    return st.session_state.get(FOLLOWED_ADDRESS, {}), st.session_state.get(BAD_VALUES)
+def followed_address() -> Mapping[str, str]:
+    """Return the address from which fields take their values."""
+    return st.session_state.get(FOLLOWED_ADDRESS, {})
 
 
 def fields_of(page: str) -> list[Field]:
     """Return the fields in the address of a page, with those that every page has."""
-    return [field for owner in {page, APP} for field in _FIELDS.get(owner, {}).values() if field.address]
+    return [field for owner in dict.fromkeys((page, APP)) for field in _FIELDS.get(owner, {}).values() if field.address]
 
 
 PAGE, PLAYING = Field(APP, "page_shown", ""), Field(APP, "playing", "")
@@ -327,7 +328,7 @@ ADDRESS_TEXTS = Field[dict[str, str]](APP, "address_texts", dict)
 """The texts of the page's fields in the address; always the same dict, which is also read between two runs."""
 IS_BY_HISTORY = Field(APP, "is_by_history", False)  # whether the last change of the address was Back or Forward
 OPENED_SESSION = Field[dict[str, str] | None](APP, "session_opened", None)
-LEFT_OUT = "without"  # the part of an address that names fields which were too long for it
+LEFT_OUT = "without"  # in an address, names the fields that were too long for it
 MAX_ADDRESS_LETTERS = 3_900
 """Letters of an address after the page's name; a link of 4,000 then has room for its server and page."""
 
@@ -369,31 +370,31 @@ def write_address() -> None:
     texts, address_texts = encode_fields(page), ADDRESS_TEXTS.value
     address_texts.clear()
     address_texts.update(texts)
-    ours = {LEFT_OUT, *(field.address for field in fields_of(page))}
-    address = {name: text for name, text in current_address(page, present).items() if name not in ours} | texts
+    ours = {field.address for field in fields_of(page)}
+    current = current_address(page, present)
+    address = {name: text for name, text in current.items() if name not in {LEFT_OUT, *ours}} | texts
     left_out: list[str] = []
-    while len(urlencode(address)) > MAX_ADDRESS_LETTERS and (removable := ours & address.keys() - {LEFT_OUT}):
+    while len(urlencode(address)) > MAX_ADDRESS_LETTERS and (removable := ours & address.keys()):
         left_out.append(max(removable, key=lambda name: len(address[name])))
         del address[left_out[-1]]
         address[LEFT_OUT] = ".".join(left_out)
-    common = {field.address for field in fields_of(APP)}
-    changes = {*address.items()} ^ {*present.items()}
-    if IS_BY_HISTORY.value and changes <= {(name, address.get(name)) for name in common}:
-        return  # only fields of all pages differ from the history's entry: a new one would delete those after it
+    only_adds, added = present.items() <= address.items(), address.keys() - present.keys()
+    if IS_BY_HISTORY.value and only_adds and added <= {field.address for field in fields_of(APP)}:
+        return  # it adds only fields of all pages to the history's entry: a new one would delete those after it
     if address != present or address != WRITTEN_ADDRESS.value:  # the browser's may be older than the written one
         WRITTEN_ADDRESS.value, IS_BY_HISTORY.value = address, False
         st.query_params.from_dict(address)
 
 
+_TOAST: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}
+
+
 def show_link_faults() -> None:
     """Show once which values in the address are invalid, and which fields were left out of it."""
-    address, bad_values = address_followed()
+    address, bad_values = followed_address(), st.session_state.get(BAD_VALUES)
     for name, text in (bad_values or {}).items():
         quoted = literal(f"{name}={text}")
         st.toast(f"{quoted} in the link is no value here: that part is as on a first visit.", **_TOAST)
     if bad_values is not None and (left_out := address.get(LEFT_OUT)):
         st.toast(f"The link was too long to hold {literal(left_out)}: ask for the session file.", **_TOAST)
     st.session_state[BAD_VALUES] = None
-
-
-_TOAST: dict[str, Any] = {"icon": ":material/link_off:", "duration": "infinite"}

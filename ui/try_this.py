@@ -9,7 +9,7 @@ from ui.component import component
 from ui.lecture.hall.corner import HAS_ITEM_QUESTION
 from ui.lecture.mode import LECTURE
 from ui.navigation import PAGES
-from ui.state import APP, OPENED_SESSION, Field, encode_fields, following, one_of
+from ui.state import APP, OPENED_SESSION, Field, controlled, encode_fields, one_of
 from ui.style import page_style
 
 MAX_OPTIONS = 4
@@ -36,8 +36,8 @@ _scroll_to = component("scroll_to")
 
 def ask_guess(question: str, options: Mapping[Any, str], key: str, guess: Any, on_guess: Callable[[Any], None]) -> None:
     """Ask for one of the options, each with its label; `guess` and what on_guess gets are None while none is chosen."""
-    follows = following(key, guess if guess in options else None, on_guess)
-    st.segmented_control(question, list(options), format_func=options.__getitem__, **follows)
+    arguments = controlled(key, guess if guess in options else None, on_guess)
+    st.segmented_control(question, list(options), format_func=options.__getitem__, **arguments)
 
 
 def show_verdict(guess: str, is_right: bool | None, outcome: str) -> None:

@@ -48,13 +48,13 @@ from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.player import Stepper, StepStyle, Walk, export_bar, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
-from ui.state import Field, named, single_choice, whole_number
+from ui.state import Field, single_choice, slugs, whole_number
 
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
 REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PRESETS))
 CAPTIONER, TOGETHER = "scene-caption", "scene-caption-together"
 ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "trained together with the telling"}
-ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **named(beforehand=CAPTIONER, along=TOGETHER))
+ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **slugs(beforehand=CAPTIONER, along=TOGETHER))
 WALK = Walk(NAME, label="Look")
 MAX_NAMED, FRAME = 3, (200, 205, 211)
 answer_for_each, describe_scene = by_model(ask.answer_for_many), by_model(SceneCaption.explain)

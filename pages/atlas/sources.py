@@ -27,7 +27,7 @@ from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
 from ui.model_runs import latest, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
-from ui.state import Field, between, named, whole_number
+from ui.state import Field, between, slugs, whole_number
 
 LATEST, FROM_FILE = "What the model page shows", "A recording from a file"
 RECORDINGS: WeakKeyDictionary[ModelRun, str] = WeakKeyDictionary()
@@ -37,7 +37,7 @@ _TRACES = BoundedCache(max_items=4)
 SENTENCE_BREAK = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
 
 VISITOR_TEXT = Field(NAME, "text", THE_LIGHTHOUSE, address="text")
-WHICH_RUN = Field(NAME, "run", LATEST, address="run", **named(latest=LATEST, file=FROM_FILE))
+WHICH_RUN = Field(NAME, "run", LATEST, address="run", **slugs(latest=LATEST, file=FROM_FILE))
 ATTENTION = Field(NAME, "attention", 0, address="attention", parse=whole_number)
 LAYER = Field(NAME, "layer", ECHO[0], address="layer", parse=whole_number)
 

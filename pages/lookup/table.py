@@ -9,7 +9,7 @@ from attention_core.inference.soft_lookup import value_labels
 from pages.lookup import records as core
 from ui.edits import COMPUTED, EditList, show_outcome, show_weights_difference
 from ui.fragments import with_rerun
-from ui.state import Field, address_followed, is_mounted, one_of, single_choice, whole_number
+from ui.state import Field, followed_address, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRY_STAGE
 
 NAME = "lookup"
@@ -21,7 +21,7 @@ FIRST_TABLE, FORMERLY_FIRST = next(iter(core.PRESETS)), "Papers"
 
 def _table_on_arrival() -> str:
     """Return the first table; the papers for what is set without one, as links had it when those came first."""
-    address, _ = address_followed()
+    address = followed_address()
     had_table = is_mounted(f"{NAME}_preset")
     is_set = any(field.address in address or (had_table and field.encode()) for field in OF_TABLE)
     return FORMERLY_FIRST if is_set else FIRST_TABLE

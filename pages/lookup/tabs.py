@@ -27,7 +27,7 @@ from ui.job_queue import result_on_demand
 from ui.labels import literal, paragraph
 from ui.layout import figures_table, section, shaded_word
 from ui.player import Stepper, query_row, show_step_chart, show_words, style_at_query
-from ui.state import Field, named, single_choice
+from ui.state import Field, single_choice, slugs
 
 STEPS = Stepper(NAME)
 MAX_RUNS = 24  # runs of letters that are listed
@@ -108,7 +108,7 @@ HIDING = Field(
     "hiding",
     series.FORECAST,
     address="hidden",
-    **named(end=series.FORECAST, back=series.BACKWARDS, both=series.BIDIRECTIONAL),
+    **slugs(end=series.FORECAST, back=series.BACKWARDS, both=series.BIDIRECTIONAL),
 )
 
 

@@ -20,7 +20,7 @@ from ui.chart import clickable, draw_chart
 from ui.job_queue import run_once
 from ui.layout import section
 from ui.player import Stepper, StepStyle, show_numbers
-from ui.state import Field, following, whole_number
+from ui.state import Field, controlled, whole_number
 
 NAME = "model"
 SECOND_RUN = "model_other"  # in the place of NAME: what is set of the second run, beside the first
@@ -217,7 +217,7 @@ def _choice(run: ModelRun) -> Selection:
             format_func=str.capitalize,
             required=True,
             wrap=True,
-            **following("model_group", selection.group, lambda group: choose(group=group)),
+            **controlled("model_group", selection.group, lambda group: choose(group=group)),
         )
 
     def choose_ranked(head: tuple[int, int] | str) -> None:
@@ -235,7 +235,7 @@ def _choice(run: ModelRun) -> Selection:
         sorted(summary_of, key=lambda head: (isnan(spread := summary_of[head].relative_entropy), spread)),
         format_func=lambda head: f"{head[0] + 1}.{head[1] + 1}: {label(head)}".replace(" on the", ""),
         width=330,
-        **following("model_ranked", (selection.layer, selection.head), choose_ranked),
+        **controlled("model_ranked", (selection.layer, selection.head), choose_ranked),
     )
     return selection
 

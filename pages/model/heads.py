@@ -25,7 +25,7 @@ from ui.job_queue import queued_result
 from ui.labels import error_markdown, explain, literal, paragraph
 from ui.model_runs import RunRequest, choose_model, pretrained_of, run_of, uploaded_run
 from ui.player import StepStyle, show_numbers
-from ui.state import Field, named, one_of, single_choice
+from ui.state import Field, one_of, single_choice, slugs
 
 EXPLAINED = {
     "entropy": "0: each query looks at one key. Mean over the queries.",
@@ -186,7 +186,7 @@ def rolled_out(run: ModelRun) -> None:
 INPUT, MODEL = "Another input", "Another model"
 SECOND_TEXT = "The animal didn't cross the street because it was too wide."
 """What the second input begins with: as many tokens as the page's own example, another meaning of "it"."""
-COMPARED = Field(glance.NAME, "other_what", INPUT, address="compare", **named(input=INPUT, model=MODEL))
+COMPARED = Field(glance.NAME, "other_what", INPUT, address="compare", **slugs(input=INPUT, model=MODEL))
 
 
 def side_by_side(run: ModelRun, request: RunRequest | None) -> None:

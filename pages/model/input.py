@@ -28,7 +28,7 @@ from ui.model_runs import (
     uploaded_run,
 )
 from ui.navigation import opened_recording
-from ui.state import Field, expander, named, single_choice
+from ui.state import Field, expander, single_choice, slugs
 
 PREVIEW = 256
 ENGLISH = {
@@ -63,7 +63,7 @@ SOURCE = Field(
     "what",
     lambda: RECORDING if opened_recording() else MODEL,
     address="what",
-    **named(model=MODEL, recording=RECORDING),
+    **slugs(model=MODEL, recording=RECORDING),
 )
 FOLDED_OUT = Field[bool](
     NAME, "source_open", lambda: SOURCE.value == RECORDING or bool(PAGE_MODEL.key.value or PAGE_MODEL.requested.value)
@@ -72,7 +72,7 @@ INPUTS = (NAME, SECOND_RUN)
 KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
 TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
 SECOND_TEXT = {(name, kind): Field(name, f"second_{kind}", "", address=f"second_{kind}") for name, kind in KINDS}
-PICTURE_SOURCES = named(draw=DRAW, upload=UPLOAD, none=NO_PICTURE)
+PICTURE_SOURCES = slugs(draw=DRAW, upload=UPLOAD, none=NO_PICTURE)
 PICTURE_FROM = {name: Field(name, "way", DRAW, address="picture", **PICTURE_SOURCES) for name in INPUTS}
 PICTURE = {name: Field[bytes | None](name, "picture", None) for name in INPUTS}
 PICTURE_FILE = {name: Field(name, "picture_file", "") for name in INPUTS}

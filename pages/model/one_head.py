@@ -26,7 +26,7 @@ from ui.component import component
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
 from ui.player import StepStyle, export_bar, query_row, show_numbers, show_step_chart, show_words, style_at_query
-from ui.state import Field, component_message, following, one_of, single_choice
+from ui.state import Field, component_message, controlled, one_of, single_choice
 
 _view = component("token_view", folder="pages/model")
 MAX_INLINE = 4096
@@ -235,9 +235,9 @@ def patch_view(
     if before:
         options = distinct([*map(error_markdown, run.tokens[:before])])[:8]
         chosen = query if query < len(options) else None
-        follows = following(f"{key}_prefix", chosen, lambda column: glance.choose(query=column))
+        arguments = controlled(f"{key}_prefix", chosen, lambda column: glance.choose(query=column))
         label = "Ask from a token that is no patch, or click a patch"
-        st.segmented_control(label, range(len(options)), format_func=options.__getitem__, **follows)
+        st.segmented_control(label, range(len(options)), format_func=options.__getitem__, **arguments)
     marked, query_label = None, run.tokens[query]
     if query >= before:
         marked = query - before

@@ -29,7 +29,7 @@ from ui.computed import cached_computation, card_or_empty
 from ui.digits import compare_accuracies, draw_reading, inked, prepared, read_image
 from ui.edits import EditList
 from ui.player import Stepper
-from ui.state import Field, component_message, named, one_of, single_choice, whole_number
+from ui.state import Field, component_message, one_of, single_choice, slugs, whole_number
 
 NAME = "pixels"
 PAD = Pad(NAME, digit_presets(), first="7")
@@ -53,7 +53,7 @@ LAYER = Field(NAME, "layer", PLAIN, address="layer", parse=one_of(LAYERS))
 QUERY = Field(NAME, "query", None, address="pixel", parse=whole_number)
 """The pixel that is the query, from 0; None until one was chosen."""
 SINGLE_QUERY, COLUMN_MEANS, ROW_MEANS = "one pixel", "who is looked at", "who looks"
-MAP = Field(NAME, "map", SINGLE_QUERY, address="map", **named(one=SINGLE_QUERY, columns=COLUMN_MEANS, rows=ROW_MEANS))
+MAP = Field(NAME, "map", SINGLE_QUERY, address="map", **slugs(one=SINGLE_QUERY, columns=COLUMN_MEANS, rows=ROW_MEANS))
 EXPLAINED = {
     COLUMN_MEANS: "Orange: on average, pixels score this one above 0.",
     ROW_MEANS: "Orange: on average, this pixel scores the others above 0.",

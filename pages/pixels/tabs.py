@@ -36,7 +36,7 @@ from ui.layout import figures_table
 from ui.player import StepStyle, show_step_chart, show_words
 from ui.region import Region
 from ui.skeleton import Tab
-from ui.state import Field, between, expander, named, single_choice, whole_number
+from ui.state import Field, between, expander, single_choice, slugs, whole_number
 
 INITIAL_LIKENESS = 0.4  # correlation beyond the ink, above which much of a map counts as there from the start
 MOMENT = Field(screen.NAME, "snapshot", -1, address="moment", parse=whole_number)
@@ -196,7 +196,7 @@ def worth_section() -> None:
 N_DRAWS = 20  # how often as much ink is erased at random
 BY_WEIGHT, BY_JACOBIAN = "taken from most", "largest Jacobian"
 FFN = "ffn-classifier"
-ERASED_BY = Field(screen.NAME, "erased", BY_WEIGHT, address="erase", **named(taken=BY_WEIGHT, moving=BY_JACOBIAN))
+ERASED_BY = Field(screen.NAME, "erased", BY_WEIGHT, address="erase", **slugs(taken=BY_WEIGHT, moving=BY_JACOBIAN))
 N_ERASED = Field(screen.NAME, "erase_n", -1, address="pixels", parse=between(1, 784))
 CASE_SIZE = 150  # screen pixels of a map
 ask_many, pixel_influence = by_model(core.ask_many), by_model(core.pixel_influence)

@@ -15,7 +15,7 @@ from attention_core.inference.read_back import words_only_in
 from attention_core.inference.scenes import is_clear, read_digits, scene_input
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
 from ui.computed import by_model
-from ui.layout import role_word
+from ui.layout import role_span
 from ui.translators import FIRST, traced_translation
 from ui.words import word_data
 
@@ -29,11 +29,11 @@ explain, read = by_model(SceneQuestion.explain), by_model(read_digits)
 
 def roles_line() -> str:
     """Return HTML that says what query, key and value are here."""
-    query, key, value = (role_word(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
+    query, key, value = (role_span(role) for role in (Role.QUERY, Role.KEY, Role.VALUE))
     return (
         f'<p class="who">A {query} asks: a French word, a question. The better a {key} fits, an English word or a '
         f"place in the drawing, the more of its {value} is handed over: its "
-        f"{role_word(Role.WEIGHTS, 'weight')}.</p>"
+        f"{role_span(Role.WEIGHTS, 'weight')}.</p>"
     )
 
 

@@ -20,7 +20,7 @@ from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.labels import error_markdown, literal
 from ui.layout import section
 from ui.player import Stepper, export_bar, show_step_chart, show_words, step_of, style_at_query
-from ui.state import Field, following, whole_number
+from ui.state import Field, controlled, whole_number
 from ui.translators import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
 
@@ -53,7 +53,7 @@ def _choose_head(
                 choices,
                 format_func=lambda choice: choice.capitalize() if isinstance(choice, str) else str(choice + 1),
                 required=True,
-                **following(f"transformer_{name}", getattr(head, name), partial(_on_choice, name)),
+                **controlled(f"transformer_{name}", getattr(head, name), partial(_on_choice, name)),
             )
         if switch:
             edit = head.switch_off_edit

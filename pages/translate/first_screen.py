@@ -26,7 +26,7 @@ from ui.lecture.mode import LECTURE
 from ui.player import Player, Stepper
 from ui.read_back import read_back
 from ui.skeleton import draw_fragment
-from ui.state import Field, following, one_of, widget_value
+from ui.state import Field, controlled, one_of, widget_value
 from ui.try_this import TRY_STAGE, TryThis
 
 FIRST_CONTRAST = -1  # in place of a row: the first word that only the lower model says
@@ -214,7 +214,7 @@ def _draw_model(slot: str, text: str, models: Mapping[str, TracedTranslation]) -
         label_visibility="collapsed",
         wrap=True,
         width="content",
-        **following(f"translate_model_{slot}", name, lambda translator: MODELS.set(MODELS.value | {slot: translator})),
+        **controlled(f"translate_model_{slot}", name, lambda translator: MODELS.set(MODELS.value | {slot: translator})),
     )
     if traced is None:
         st.error(f"**This model cannot be loaded.** {network.why_missing(name)}", icon=":material/error:")

@@ -30,9 +30,9 @@ LOADED = state.Field(NAME, "loaded", "")
 """The preset that was loaded into the tables."""
 SETTINGS: dict[str, state.Field] = {
     "scoring": state.Field(NAME, "scoring", "dot", address="scoring", parse=state.one_of(SCORES)),
-    "scaled": state.Field(NAME, "scaled", True, address="scale", **state.named(**{"sqrt(d_k)": True, "none": False})),
+    "scaled": state.Field(NAME, "scaled", True, address="scale", **state.slugs(**{"sqrt(d_k)": True, "none": False})),
     "temperature": state.Field(NAME, "temperature", 1.0, address="temperature", parse=state.between(0.05, 5.0)),
-    "causal": state.Field(NAME, "causal", False, address="mask", **state.named(causal=True, none=False)),
+    "causal": state.Field(NAME, "causal", False, address="mask", **state.slugs(causal=True, none=False)),
     "softmax": state.Field(NAME, "softmax", True, address="softmax"),
     "edges": state.Field[list[int]](NAME, "edges", list, address="edges"),
 }

@@ -16,7 +16,7 @@ from ui.fragments import with_rerun
 from ui.hosting.bounds import EDIT_LETTERS
 from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
-from ui.state import Field, following
+from ui.state import Field, controlled
 
 MAX_NAMED = 6
 """Queries without a key up to which all are named."""
@@ -139,7 +139,7 @@ class EditList:
             misfit = self._reasons.value.get(change, ATTENTION_MISSING) if change.is_on else ""
             label = error_markdown(change.description[:1].upper() + change.description[1:])
             switch = with_rerun(partial(self._switch, index))
-            st.checkbox(label, **following(f"{self.page}_edit_{index}", change.is_on, switch))
+            st.checkbox(label, **controlled(f"{self.page}_edit_{index}", change.is_on, switch))
             if misfit:
                 st.caption(f"Not applied: {error_markdown(misfit)}.")
         if any(isinstance(edit, core.SetWeights) for trace in traces if not trace.has_softmax for edit in trace.edits):

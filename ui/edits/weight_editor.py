@@ -18,7 +18,7 @@ from ui.edits.edit_list import EditList
 from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.labels import distinct, error_markdown
 from ui.player import StepStyle, show_numbers
-from ui.state import following, set_widget, widget_value
+from ui.state import controlled, set_widget, widget_value
 
 MATRIX_SIZE, DECIMALS, TINY = 250, 9, 1e-9
 """Pixels of the longer side; digits of a weight that is set; what keeps a sum of weights from being 0."""
@@ -136,8 +136,8 @@ def weight_editor(
         st.selectbox(question, list(key_names), key=key, format_func=numbered.__getitem__, width=190)
         weight = float(weights[list(chosen)].sum())
         on_weight = with_rerun(lambda percentage: row.set_weight(chosen, float(percentage) / 100, key_names[chosen]))
-        follows = following(f"{page}_weight", round(100 * weight, 2), on_weight)
-        st.number_input("in percent", 0.0, 100.0, step=5.0, width=130, **follows)
+        arguments = controlled(f"{page}_weight", round(100 * weight, 2), on_weight)
+        st.number_input("in percent", 0.0, 100.0, step=5.0, width=130, **arguments)
         cut = with_rerun(partial(row.set_weight, chosen, 0.0, key_names[chosen]))
         st.button("Cut it", key=f"{page}_cut", on_click=cut, disabled=not weight)
         if rows:
@@ -184,7 +184,7 @@ def matrix_editor(
         show_numbers(trace, mean, f"{page}_weights", style, fields, on_choose=on_choose)
     if trace.n_queries > 1 and not pair_axis:  # for visitors without a pointer
         names = dict(enumerate(distinct(trace.story.query_axis.labels)))
-        follows = following(f"{page}_asks", row.queries[0], on_query)
-        st.selectbox("Row", list(names), format_func=names.__getitem__, width=190, **follows)
+        arguments = controlled(f"{page}_asks", row.queries[0], on_query)
+        st.selectbox("Row", list(names), format_func=names.__getitem__, width=190, **arguments)
     weight_editor(row, key_names, rows)
     row.edits.draw(trace, hint=hint)
