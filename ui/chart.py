@@ -1,6 +1,6 @@
 """Draw charts and pictures on a page, and note each, so that a visitor can save it as a figure.
 
-Their data are sent as Arrow, large pictures as files, one of each for all visitors, which a browser fetches once.
+Data are sent as Arrow. A large picture is one file for all visitors, which a browser fetches once.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from attention_core.charts.columns import Columns
 
 MIN_FILE_BYTES = 1500
-"""Of a picture, from which on it is a file, fetched once however often its chart changes."""
+"""From which on a picture is a file, fetched once however often its chart changes."""
 LECTURE_SCALE, MIN_FONT_SIZE = 1.4, 12
-"""In a lecture, how much larger the letters of charts are; pixels as which smaller letters count before."""
+"""In a lecture: how many times larger letters of charts are, and the pixels to which smaller ones are raised before."""
 MAX_GROWN_HEIGHT = 340
 """Pixels to which a lower chart may grow in a lecture, so that larger letters leave room for its plot."""
 GUIDES = ("axis", "header", "legend")  # what Vega-Lite writes around a plot
-_layers = component("layers")
+_layered_picture = component("layers")
 
 
 def draw_chart(
@@ -48,10 +48,10 @@ def draw_chart(
     width: Literal["stretch", "content"] | None = None,
     on_select: Callable[[], Any] | Literal["rerun", "ignore"] = "ignore",
     selection_mode: str | list[str] | None = None,
-    into: DeltaGenerator | None = None,
+    container: DeltaGenerator | None = None,
     step: str = "",
 ) -> Any:
-    """Draw a chart into a container, None = the open one; `alt` describes it for screen readers.
+    """Draw a chart in a container, None = the open one; `alt` describes it for screen readers.
 
     For `step` see note_picture; the other arguments and the result are those of st.vega_lite_chart.
     """
@@ -61,7 +61,7 @@ def draw_chart(
         spec = _for_lecture(spec)
     sides = ("width", "height") if width == "content" else ("height",)
     spec, row = with_row(spec | _streamlit_overrides(spec, sides))
-    return (into or st).vega_lite_chart(
+    return (container or st).vega_lite_chart(
         None,
         spec | {"datasets": {name: _arrow(columns) for name, columns in {**chart.data, **row}.items()}},
         key=key,
@@ -89,17 +89,18 @@ def draw_layers(
 ) -> None:
     """Draw PNGs over one another, the top one first, `size` pixels wide: much quicker than a chart of them.
 
-    The values, (rows, columns), are those of their cells; a tooltip has the value of one in place of {}. Rows of a set
+    The values, (rows, columns), are those of their cells; the tooltip has a cell's value in place of {}. Rows of a set
     height have gaps between them, and row labels in the file that is saved. The cell under the pointer is lit as a
-    position of the axis, the chosen one has a frame, and on_choose is called with the index of one that is clicked.
+    position of the axis, the chosen one has a frame, and on_choose is called with the index of the clicked one.
     """
     rows, columns = values.shape
 
     def build_chart() -> Chart:
         from attention_core.charts.pictures import layered_picture
 
-        sides = size, rows * row_height if row_height else round(size * rows / columns)
-        return layered_picture(layers, (rows, columns), sides, row_labels=row_labels, smooth=smooth, marked=chosen)
+        height = rows * row_height if row_height else round(size * rows / columns)
+        sides, shape = (size, height), values.shape
+        return layered_picture(layers, shape, sides, row_labels=row_labels, smooth=smooth, marked=chosen)
 
     def on_click() -> None:
         cell = (component_message(key, "chosen") or {}).get("cell")
@@ -111,7 +112,7 @@ def draw_layers(
     data |= {"layers": [*map(picture_address, layers)], "axis": axis, "tells": tooltip}
     data |= {"chosen": chosen, "takes": on_choose is not None}
     data["numbers"] = [float(f"{value:.3g}") for value in values.ravel()] if tooltip else []
-    _layers(key=key, data=data, default={"chosen": None}, on_chosen_change=on_click)
+    _layered_picture(key=key, data=data, default={"chosen": None}, on_chosen_change=on_click)
 
 
 def draw_map(
@@ -128,11 +129,11 @@ def draw_map(
     chosen: int | None = None,
     on_choose: Callable[[int], object] | None = None,
 ) -> None:
-    """Draw a map of weights (rows, columns) over a picture, see draw_layers; `high` has the strongest colour."""
+    """Draw a map of weights (rows, columns) over a picture, see draw_layers; weights from `high` on look alike."""
     from attention_core.charts.overlay import glow_ramp, image_png, map_png
 
-    ramp, opacity = glow_ramp(weights.size, float(weights.max()) if high is None else high), 0.85 if smooth else 1
-    layers = [map_png(weights, ramp, smooth, opacity), image_png(picture)]
+    ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
+    layers = [map_png(weights, ramp, smooth, 0.85 if smooth else 1), image_png(picture)]
     draw = partial(draw_layers, layers, 100 * weights, key, alt, size=size, smooth=smooth)
     draw(axis=axis, tooltip=tooltip, chosen=chosen, on_choose=on_choose)
 
@@ -175,10 +176,10 @@ def _for_lecture(spec: Spec) -> Spec:
     defaults["legend"] |= {"columns": 1}
     config = spec.get("config", {})
     config = config | {guide: sizes | config.get(guide, {}) for guide, sizes in defaults.items()}
-    height, sized = spec.get("height"), spec | {"config": config}
+    height, spec = spec.get("height"), spec | {"config": config}
     if isinstance(height, int | float) and height < MAX_GROWN_HEIGHT and "autosize" not in spec:
-        sized["height"] = min(LECTURE_SCALE**2 * height, MAX_GROWN_HEIGHT)
-    return _enlarged(sized)
+        spec["height"] = min(LECTURE_SCALE**2 * height, MAX_GROWN_HEIGHT)
+    return _enlarged(spec)
 
 
 def _enlarged(value: Any, name: str = "") -> Any:
@@ -214,39 +215,39 @@ def picture_address(content: bytes) -> str:
 
 
 PAGE_PICTURES = Field[list](APP, "pictures_of_the_page", list)
-"""The pictures that are noted of the page, with a list in place of each fragment."""
-OPEN_LIST = Field[list](APP, "pictures_of_the_part", list)
+"""The pictures that are noted of the page; those of a fragment are a list among them."""
+OPEN_PICTURES = Field[list](APP, "pictures_of_the_part", list)
 """The list to which pictures are added: the page's, or that of the fragment that is being drawn."""
-SUBJECT = Field(APP, "pictures_subject", "")  # see set_picture_subject
-WIDTHS = {"as shown": None, "85 mm": 85.0, "176 mm": 176.0}
+PICTURE_SUBJECT = Field(APP, "pictures_subject", "")  # see set_picture_subject
+PRINT_WIDTHS = {"as shown": None, "85 mm": 85.0, "176 mm": 176.0}
 """In print: a journal's column, and two columns with the gap between them."""
 MAX_NAME_LETTERS = 120
 
 
 class Picture(NamedTuple):
-    make: Callable[[], Chart]  # returns what was drawn, as a chart
+    build: Callable[[], Chart]  # returns what was drawn, as a chart
     title: str  # what it shows
     name: str  # of its file, after the page's name, such as "additive-attention-weights"
 
 
 def file_name(*words: str) -> str:
-    """Return the name of a file, without its ending: lower-case letters, digits and hyphens."""
+    """Return the name of a file, without its ending: lower-case words and numbers with hyphens, no word doubled."""
     plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
-    parts = re.findall(r"[a-z0-9]+", plain)
-    once = [part for part, before in zip(parts, ["", *parts], strict=False) if part != before or part.isdecimal()]
-    return "-".join(once)[:MAX_NAME_LETTERS].strip("-")
+    found = re.findall(r"[a-z0-9]+", plain)
+    distinct = [word for before, word in zip(["", *found], found, strict=False) if word != before or word.isdecimal()]
+    return "-".join(distinct)[:MAX_NAME_LETTERS].strip("-")
 
 
 def forget_pictures() -> None:
     """Forget the noted pictures, before a page is drawn."""
-    PAGE_PICTURES.value = OPEN_LIST.value = []
-    SUBJECT.value = ""
+    PAGE_PICTURES.value = OPEN_PICTURES.value = []
+    PICTURE_SUBJECT.value = ""
 
 
 def new_picture_list() -> list:
     """Return a list for the pictures of a fragment, which is in the open list from now on."""
     fragment_pictures: list = []
-    OPEN_LIST.value.append(fragment_pictures)
+    OPEN_PICTURES.value.append(fragment_pictures)
     return fragment_pictures
 
 
@@ -254,30 +255,30 @@ def new_picture_list() -> list:
 def noting_pictures_in(fragment_pictures: list) -> Iterator[None]:
     """Note the pictures of a fragment, in its list, in place of those of its last run."""
     fragment_pictures.clear()
-    outer = OPEN_LIST.value, SUBJECT.value
-    OPEN_LIST.value = fragment_pictures
+    outer = OPEN_PICTURES.value, PICTURE_SUBJECT.value
+    OPEN_PICTURES.value = fragment_pictures
     try:
         yield
     finally:
-        OPEN_LIST.value, SUBJECT.value = outer
+        OPEN_PICTURES.value, PICTURE_SUBJECT.value = outer
 
 
 def set_picture_subject(subject: str) -> None:
     """Set what the steps drawn next in this fragment are of, such as a model: it is in their titles and file names."""
-    SUBJECT.value = subject
+    PICTURE_SUBJECT.value = subject
 
 
-def note_picture(make: Callable[[], Chart], title: str, step: str = "") -> None:
+def note_picture(build: Callable[[], Chart], title: str, step: str = "") -> None:
     """Note a chart, which the menu at the page's foot can save; that of a step is named after its subject and step.
 
     A title's text from a semicolon on is for the page alone: it says what to do with the chart.
     """
-    title, subject = title.partition(";")[0], SUBJECT.value
-    picture = Picture(make, f"{title} ({subject})", file_name(subject, step)) if step else Picture(make, title, title)
-    OPEN_LIST.value.append(picture)
+    title, subject = title.partition(";")[0], PICTURE_SUBJECT.value
+    picture = Picture(build, f"{title} ({subject})", file_name(subject, step)) if step else Picture(build, title, title)
+    OPEN_PICTURES.value.append(picture)
 
 
-def pictures() -> list[Picture]:
+def noted_pictures() -> list[Picture]:
     """Return the noted pictures of the page, each with a unique name."""
     counts: Counter[str] = Counter()
     renamed = []
@@ -300,19 +301,19 @@ def save_pictures(page: str) -> None:
     """Draw the widgets that save a picture of a page (see PageEntry.name) as a figure, which is made on demand."""
     from attention_core.charts.figure import FORMATS
 
-    choices = pictures()
+    choices = noted_pictures()
     if not choices:
         return
     short = [choice.title.split(": ")[0] for choice in choices]
     labels = [label if short.count(label) == 1 else choice.title for label, choice in zip(short, choices, strict=True)]
     index = st.selectbox("Picture", range(len(choices)), format_func=labels.__getitem__)
-    width = st.segmented_control("Width", list(WIDTHS), default=next(iter(WIDTHS)), required=True)
+    width = st.segmented_control("Width", list(PRINT_WIDTHS), default=next(iter(PRINT_WIDTHS)), required=True)
     picture = choices[index]
     with st.container(horizontal=True, gap="small"):
         for file_format in FORMATS:
             st.download_button(
                 file_format.upper(),
-                partial(_figure, picture, file_format, WIDTHS[width]),
+                partial(_figure, picture, file_format, PRINT_WIDTHS[width]),
                 f"{file_name(page, picture.name)}.{file_format}",
                 on_click="ignore",
                 key=f"pictures_{file_format}",
@@ -322,12 +323,12 @@ def save_pictures(page: str) -> None:
 def _figure(picture: Picture, file_format: str, width: float | None) -> bytes:
     from attention_core.charts.figure import figure
 
-    return figure(picture.make(), file_format, title=picture.title, width=width)
+    return figure(picture.build(), file_format, title=picture.title, width=width)
 
 
-MAX_BYTES = 96 * 2**20  # of all files together; the least recently used are dropped
+MAX_FILES_BYTES = 96 * 2**20  # of all files together; the least recently used are dropped
 FOLDER = "pictures"
-FILES = BoundedCache(MAX_BYTES, size=len)
+FILES = BoundedCache(MAX_FILES_BYTES, size=len)
 
 
 def route() -> Route:

@@ -26,7 +26,7 @@ from attention_core.concurrency import BoundedCache, ComputedValue, note_release
 from attention_core.device import choose_device, describe_device, to_array
 from attention_core.log import log
 from attention_core.models import load
-from attention_core.serve.client import ADDRESS, BEAT, AwayError, Cluster, LostError
+from attention_core.serve.client import ADDRESS, POLL_SECONDS, AwayError, Cluster, LostError
 from attention_core.serve.wire import PACKAGES, function_name, is_ours
 from attention_core.weights import WeightsError, read_card, read_weights
 from ui.hosting.bounds import VALUE_BYTES
@@ -34,7 +34,7 @@ from ui.labels import error_markdown
 from ui.layout import stop_run
 from ui.state import APP, Field
 
-AWAY = "ATTENTION_RAY_AWAY"  # what to do while the cluster does not answer: "here" = compute here, "wait" = wait for it
+AWAY_VARIABLE = "ATTENTION_RAY_AWAY"  # while the cluster does not answer: "here" = compute here, "wait" = wait for it
 AWAY_NOTICE = "The cluster does not answer."
 KNOWS_CLUSTER_AWAY = Field(APP, "knows_cluster_away", False)
 """Whether this visitor has read that the cluster does not answer."""
@@ -87,15 +87,15 @@ def _local_device() -> str:
 
 
 def _should_wait() -> bool:
-    return os.environ.get(AWAY) == "wait"
+    return os.environ.get(AWAY_VARIABLE) == "wait"
 
 
 def _wait_for_cluster(remote: Cluster) -> None:
-    """Wait until it answers; a visitor who leaves the page ends the wait."""
+    """Wait until the cluster answers; a visitor who leaves the page ends the wait."""
     notice = st.empty()
     while remote.is_away:
         notice.info(f"{AWAY_NOTICE} Waiting for it.")
-        time.sleep(BEAT)
+        time.sleep(POLL_SECONDS)
     notice.empty()
 
 
@@ -106,7 +106,7 @@ def _load(name: str, device: str) -> Any:  # the class depends on the name
 
 @st.cache_resource(max_entries=4, show_spinner="Loading the snapshots")
 def load_snapshots(name: str) -> dict[str, Tensor]:
-    """Return the parameters kept while a model was trained (see attention_core.train)."""
+    """Return the parameters saved while a model was trained, see attention_core.train."""
     return read_weights(f"{name}.snapshots")
 
 
@@ -238,7 +238,7 @@ def cached_computation(
 
 
 def by_model(function: Callable[Concatenate[Any, Params], Value]) -> Callable[Concatenate[str, Params], Value]:
-    """Return a function of the core that takes a model first, to be called with its name; see cached_computation."""
+    """Make a function of the library that takes a model first take its name instead; see cached_computation."""
     cached = cached_computation(on_cluster=True)(function)
 
     @wraps(function)
@@ -250,7 +250,7 @@ def by_model(function: Callable[Concatenate[Any, Params], Value]) -> Callable[Co
 
 def content_key(value: Any) -> Hashable:
     """Return a hashable key, equal for values of equal content."""
-    if origin := getattr(value, "origin", None) if isinstance(value, Tensor | nn.Module) else None:
+    if isinstance(value, Tensor | nn.Module) and (origin := getattr(value, "origin", None)):
         return origin  # of a loaded model or of one of its tensors or modules: (name, path)
     if isinstance(value, Tensor):
         value = to_array(value)

@@ -19,7 +19,7 @@ from attention_core.serve.wire import function_name, pack, unpack
 ADDRESS = "ATTENTION_RAY_ADDRESS"
 OF_MODEL = "attention_core.serve.calls:of_model"
 MAX_REPEATS = 2  # a call that was lost with the process that worked on it is made again so often: calls change nothing
-PROBE_SECONDS, BEAT = 1.3, 0.3
+PROBE_SECONDS, POLL_SECONDS = 1.3, 0.3
 """How long a sign of life may take, and how often it is asked for while an answer is awaited."""
 RETRY_AFTER_SECONDS = 5.0  # after which a deployment that was away is asked again
 
@@ -114,7 +114,7 @@ class Cluster:
     def _await(self, connection: HTTPConnection) -> None:
         """Wait until the answer begins, asking for signs of life meanwhile."""
         until = time.monotonic() + CLUSTER_SECONDS.maximum
-        while not select.select([connection.sock], [], [], BEAT)[0]:
+        while not select.select([connection.sock], [], [], POLL_SECONDS)[0]:
             self.probe()
             if time.monotonic() > until:
                 raise AwayError(f"{self.name} took more than {CLUSTER_SECONDS.maximum:.0f} seconds")

@@ -141,7 +141,7 @@ def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> No
     for number, (column, half) in enumerate(halves):
         chart = score_fields({name: fields[name] for name in half}, query.tolist(), key.tolist(), EXTENT)
         alt = f"Score fields of {', '.join(half)}: what they would score at every place of the plane"
-        draw_chart(chart, key=f"scoring_fields_{number}", width="content", alt=alt, into=column)
+        draw_chart(chart, key=f"scoring_fields_{number}", width="content", alt=alt, container=column)
 
 
 def printed_tab(query: Tensor, key: Tensor) -> None:

@@ -191,7 +191,8 @@ def draw_unrolled(traced: TracedTranslation, row: int) -> None:
     source, target = step_of(trace, "embedding").row_axis.labels, trace.story.query_axis.labels
     lit = LIT_OUTPUTS[step.name] if step.role is Role.OUTPUT else step.role.value
     chart = unrolled_chart(source, target, query, lit, scores, weights)
-    draw_chart(chart, width="content", key="translate_unrolled", alt="The network unrolled, its step lit", into=picture)
+    alt = "The network unrolled, its step lit"
+    draw_chart(chart, width="content", key="translate_unrolled", alt=alt, container=picture)
     with text_column:
         show_step_heading(step)
         predecessor = f"**{as_markdown(target[query - 1])}**" if query else "the start"
@@ -262,7 +263,7 @@ def draw_training() -> None:
     for number, (column, sentence) in enumerate(zip(columns, sentences, strict=True)):
         chart = alignment_chart(to_array(sentence.moments[moment].weights), sentence.target, sentence.source, size=270)
         alt = f"Alignment after {sentence.moments[moment].step:,} updates: {' '.join(sentence.source[:-1])}"
-        draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, into=column)
+        draw_chart(chart, width="content", key=f"translate_learning_{number}", alt=alt, container=column)
 
 
 @cached_computation()

@@ -8,7 +8,7 @@ import pytest
 
 from attention_core.charts import figure
 from tests.support.app import html_of, open_page, open_tab, rerun, visible_and_hover_text
-from ui.chart import WIDTHS, file_name
+from ui.chart import PRINT_WIDTHS, file_name
 from ui.labels import TERMS, terms_in
 from ui.navigation import PAGES, path_of
 
@@ -39,7 +39,7 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def pictures_of(page):
-    """Return what ui.chart.pictures() does, outside a run."""
+    """Return what ui.chart.noted_pictures() does, outside a run."""
     import ui.chart
 
     return list(ui.chart._flat(page.session_state["pictures_of_the_page"]))
@@ -76,7 +76,7 @@ def test_every_tab_opens_explains_its_terms_and_its_pictures_become_vector_figur
             assert NAME.fullmatch(file_name(entry.name, picture.name))
             if picture.title in saved:
                 continue
-            chart, is_first = picture.make(), not saved
+            chart, is_first = picture.build(), not saved
             saved.add(picture.title)
             svg = figure(chart, "svg", title=picture.title)
             assert any(words and picture.title.startswith(words) for words in ET.fromstring(svg).itertext()), (
@@ -118,4 +118,4 @@ def test_file_names_are_plain(words, name):
 
 
 def test_widths_are_those_of_columns():
-    assert list(WIDTHS.values()) == [None, 85.0, 176.0]
+    assert list(PRINT_WIDTHS.values()) == [None, 85.0, 176.0]

@@ -95,7 +95,7 @@ def test_a_cluster_lost_in_the_middle_is_told_once_and_the_page_computes_here(ap
 
 
 def test_where_it_is_set_so_the_page_waits(app, there, monkeypatch):
-    monkeypatch.setenv(shown.AWAY, "wait")
+    monkeypatch.setenv(shown.AWAY_VARIABLE, "wait")
     page = open_page(app, "pages/pixels/page.py")
     forget()
     there.stuck, n_calls = True, there.n_calls
