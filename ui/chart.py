@@ -233,8 +233,8 @@ class Picture(NamedTuple):
 def file_name(*words: str) -> str:
     """Return the name of a file, without its ending: lower-case words and numbers with hyphens, no word doubled."""
     plain = unicodedata.normalize("NFKD", " ".join(words).lower()).encode("ascii", "ignore").decode()
-    found = re.findall(r"[a-z0-9]+", plain)
-    distinct = [word for before, word in zip(["", *found], found, strict=False) if word != before or word.isdecimal()]
+    terms = re.findall(r"[a-z0-9]+", plain)
+    distinct = [word for before, word in zip(["", *terms], terms, strict=False) if word != before or word.isdecimal()]
     return "-".join(distinct)[:MAX_NAME_LETTERS].strip("-")
 
 

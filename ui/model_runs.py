@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import astuple
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -25,12 +25,7 @@ from attention_core.hub.model import ModelError, NoMemory, Pretrained, in_megaby
 from attention_core.hub.run import ModelInput, ModelInputs, ModelRun, PictureInput, TextInput, run
 from attention_core.inference.pretrained import load_model, prepare, run_input
 from ui.computed import call_cluster, cluster, compute_turn
-from ui.hosting.bounds import (
-    DOWNLOADS,
-    RECORDING_BYTES,
-    RECORDINGS,
-    RUNS,
-)
+from ui.hosting.bounds import DOWNLOADS, RECORDING_BYTES, RECORDINGS, RUNS
 from ui.hosting.uploads import max_megabytes
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
@@ -38,35 +33,37 @@ from ui.navigation import opened_recording
 from ui.skeleton import draw_fragment
 from ui.state import APP, Field
 
-LATEST = Field[dict[str, Any] | None](APP, "model_latest", None)
-ALSO_FORGOTTEN: list[Callable[[], None]] = []
-"""Called by free_models: they forget further values that hold a model."""
+LATEST_REQUEST = Field[dict[str, Any] | None](APP, "model_latest", None)
+FORGET_CALLBACKS: list[Callable[[], None]] = []
+"""Called by free_models: each forgets further values that hold a model."""
 _STARTING = Lock("start a download")
 _DOWNLOADS: dict[str, Download] = {}
 """By the model's name: those in progress, and up to MAX_ENDED that have ended, whose outcome is still to be shown."""
 MAX_ENDED = 32
+NO_MESSAGE = "", ""
+"""In place of a kind, "error" or "info", and a text."""
 
 
 class RunRequest(NamedTuple):
     """What a visitor ran last: arguments of run_of."""
 
-    key: str
+    model_key: str  # its name or its folder, as choose_model returns it
     model_input: ModelInput
 
 
 @st.cache_resource(max_entries=MODELS.maximum, show_spinner="Loading the model")
-def pretrained_of(key: str) -> Pretrained:
+def pretrained_of(model_key: str) -> Pretrained:
     """Return a model by a key from choose_model, loaded once for everybody; ModelError = it is gone."""
     try:
-        return load_model(key)
+        return load_model(model_key)
     except NoMemory:
         free_models()
-        return load_model(key)
+        return load_model(model_key)
 
 
 def free_models() -> None:
     """Forget every loaded model and every run; they are loaded again when needed."""
-    for forget in (_runs().clear, prepared_of.clear, pretrained_of.clear, *ALSO_FORGOTTEN):
+    for forget in (_runs().clear, prepared_of.clear, pretrained_of.clear, *FORGET_CALLBACKS):
         forget()
     gc.collect()
 
@@ -76,40 +73,40 @@ def _runs() -> BoundedCache:
     return BoundedCache(max_items=RUNS.maximum)
 
 
-def run_of(key: str, model_input: ModelInput, edits: Mapping[int, Edits] | None = None) -> ModelRun:
-    """Return a model's run on an input, its traces edited by their numbers, computed once for everybody.
+def run_of(model_key: str, model_input: ModelInput, edits: Mapping[int, Edits] | None = None) -> ModelRun:
+    """Return a model's run on an input, computed once for everybody; the edits are by the index of their trace.
 
-    The key is as of pretrained_of. Do not call it inside compute_turn: it waits in the job queue.
+    Do not call it inside compute_turn: it waits in the job queue.
     """
-    arguments = key, model_input, tuple(sorted((edits or {}).items()))
+    arguments = model_key, model_input, tuple(sorted((edits or {}).items()))
     result = _runs().get(arguments)
     if result is None:
         with st.spinner("Running the model") if cluster() else nullcontext():
             result = call_cluster(run_input, *arguments)
         if result is None:
-            pretrained, prepared = pretrained_of(key), prepared_of(key, model_input)
+            pretrained, prepared = pretrained_of(model_key), prepared_of(model_key, model_input)
             return run_once(_runs(), arguments, lambda: run(pretrained, prepared, edits=edits), "Running the model")
         _runs().put(arguments, result.value)
     return result.value
 
 
 @st.cache_resource(max_entries=RUNS.maximum, show_spinner=False)
-def prepared_of(key: str, model_input: ModelInput) -> ModelInputs:
-    """Return an input as tensors that the model takes; not inside compute_turn, as run_of."""
-    pretrained = pretrained_of(key)
+def prepared_of(model_key: str, model_input: ModelInput) -> ModelInputs:
+    """Return an input as tensors that the model takes. Do not call it inside compute_turn, as run_of."""
+    pretrained = pretrained_of(model_key)
     with compute_turn():
         return prepare(pretrained, model_input)
 
 
-def remember(key: str, model_input: ModelInput) -> None:
+def remember_request(model_key: str, model_input: ModelInput) -> None:
     """Remember what this visitor ran, for other pages and for coming back; as plain values."""
     plain = {"png": model_input.png} if isinstance(model_input, PictureInput) else {"text": astuple(model_input)}
-    LATEST.value = {"key": key, **plain}
+    LATEST_REQUEST.value = {"key": model_key, **plain}
 
 
-def latest() -> RunRequest | None:
-    """Return what this visitor looked at last on the page of models, or None."""
-    values = LATEST.value
+def latest_request() -> RunRequest | None:
+    """Return what this visitor ran last on the page of models, or None."""
+    values = LATEST_REQUEST.value
     if values is None:
         return None
     return RunRequest(values["key"], PictureInput(values["png"]) if "png" in values else TextInput(*values["text"]))
@@ -122,7 +119,7 @@ class _DownloadStopped(Exception):
 class Download:
     """A download in a thread of its own: `done` bytes of `total` have arrived.
 
-    The outcome is None until it has ended; then ("error" or "info", the reason), or ("", "") if all has arrived.
+    The outcome is None until it has ended, then a message, or NO_MESSAGE if all has arrived.
     """
 
     def __init__(self, candidate: catalogue.ModelCandidate) -> None:
@@ -141,12 +138,12 @@ class Download:
     def _run(self, candidate: catalogue.ModelCandidate) -> None:
         try:
             catalogue.fetch(candidate, self._progress)
-            self.outcome = "", ""
+            self.outcome = NO_MESSAGE
         except ModelError as error:
             self.outcome = "error", str(error)
         except _DownloadStopped:
-            stopped = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
-            self.outcome = "info", stopped
+            reason = f"The download of {self.name} was stopped. What has arrived stays: Load goes on from there."
+            self.outcome = "info", reason
         except Exception as error:
             self.outcome = "error", f"{self.name} cannot be fetched: {error}"
             raise
@@ -177,19 +174,19 @@ def download_of(name: str) -> Download | None:
     return _DOWNLOADS.get(name)
 
 
-THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
-SECONDS_BETWEEN_LOOKS = 0.5
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+PROGRESS_SECONDS = 0.5  # between two updates of a download's bar
 
 
 def choose_model(name: str) -> str | None:
-    """Draw the choice of a model and return the key of the one that is loaded, or None if there is none at all.
+    """Draw the choice of a model and return the key of the loaded one, or None if there is none at all.
 
-    If it cannot be loaded, the field says why and the model shown before stays. The choice is in the address.
+    If the chosen one cannot be loaded, the page says why and the one before stays. The choice is in the address.
     """
     return model_choice(name).draw()
 
 
-def folders_allowed() -> bool:
+def may_open_folders() -> bool:
     """Return whether this visitor may open folders of this machine.
 
     ATTENTION_HOSTED=1 = nobody may, 0 = everybody may. Without it only a visitor at this machine: the connection comes
@@ -200,45 +197,53 @@ def folders_allowed() -> bool:
     headers = {header.lower(): value for header, value in st.context.headers.items()}
     through_proxy = any(header.startswith("x-forwarded") or header in ("forwarded", "via") for header in headers)
     opened_at = urlsplit(headers.get("origin", "")).hostname or "localhost"
-    at_home = st.context.ip_address is None and opened_at in THIS_MACHINE
-    return at_home and not through_proxy and not is_hosted()
+    is_local = st.context.ip_address is None and opened_at in LOCAL_HOSTS
+    return is_local and not through_proxy and not is_hosted()
 
 
 class ModelChoice:
-    """The widgets that choose a model, in one place of the app; `name` begins their keys."""
+    """The widgets that choose a model on a page, and its fields; `name` begins their keys.
+
+    `loaded_last` is the last chosen model that could be loaded, `awaited` the one that is being downloaded; `picked` and
+    `requested` are the values of the list and of the box for a name.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.key = Field(name, "key", "", address="model", parse=self._of_link)
-        self.picked, self.requested = Field(name, "picked", ""), Field(name, "asked", "")
+        self.model_key = Field(name, "key", "", address="model", parse=self._parse_link)
         self.loaded_last, self.awaited = Field(name, "good", ""), Field(name, "waits", "")
-        self.message = Field(name, "said", ("", ""))
+        self.picked, self.requested = Field(name, "picked", ""), Field(name, "asked", "")
+        self.message = Field(name, "said", NO_MESSAGE)
+
+    @property
+    def is_requested(self) -> bool:
+        return bool(self.model_key.value or self.requested.value)
 
     def draw(self) -> str | None:
         local_names = [model.name for model in catalogue.listed_models()]
-        if local_names and not self.key.value:
-            self.key.clamp_to_options(local_names)
-        key = self.key.value
+        if local_names and not self.model_key.value:
+            self.model_key.clamp_to_options(local_names)
+        model_key = self.model_key.value
         with st.container(key=f"{self.name}_source"):
             picker, field = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
-            if key:
-                self.picked.value = key
-                options = local_names if key in local_names else [*local_names, key]
+            if model_key:
+                self.picked.value = model_key
+                options = local_names if model_key in local_names else [*local_names, model_key]
                 display_name = {name: catalogue.DISPLAY_NAMES.get(name, name) for name in options}.__getitem__
                 picker.selectbox("Model", options, key=self.picked.key, on_change=self._pick, format_func=display_name)
             with field, st.form(f"{self.name}_form", border=False, enter_to_submit=True):
-                label = "Any other model: its name on huggingface.co" + (" or folder" if folders_allowed() else "")
+                label = "Any other model: its name on huggingface.co" + (" or folder" if may_open_folders() else "")
                 text, button = st.columns([4, 1], vertical_alignment="bottom")
                 self.requested.widget(text.text_input, label, placeholder="distilbert/distilgpt2", max_chars=300)
-                button.form_submit_button("Load", on_click=self.ask, width="stretch")
+                button.form_submit_button("Load", on_click=self.load, width="stretch")
             self._draw_suggestions()
             if self.awaited.value:
-                draw_fragment(self._draw_progress, beat=SECONDS_BETWEEN_LOOKS)
+                draw_fragment(self._draw_progress, beat=PROGRESS_SECONDS)
             self._draw_message()
-        return self._loaded(local_names)
+        return self._load_chosen(local_names)
 
-    def _of_link(self, name: str) -> str:
-        """Return the model that a link asks for; ValueError = it is not here, and the page offers to load it."""
+    def _parse_link(self, name: str) -> str:
+        """Return the model that a link asks for; ValueError = it is not here, and the box offers to load it."""
         if catalogue.find_local(name) is not None:
             return name
         self.requested.value = name[:200]
@@ -251,18 +256,18 @@ class ModelChoice:
         raise ValueError(f"name must be on this machine, got {name!r}")
 
     def _pick(self) -> None:
-        self.key.value = self.picked.value
+        self.model_key.value = self.picked.value
         self.message.reset()
 
-    def ask(self, name: str | None = None) -> None:
-        """Show a model at once if it is on this machine, else begin to download it."""
+    def load(self, name: str | None = None) -> None:
+        """Choose a model, by default the one in the box, if it is on this machine; else begin to download it."""
         if name is not None:
             self.requested.value = name
         self.message.reset()
         try:
             candidate = _candidate(self.requested.value)
             if candidate.folder is not None:
-                self.key.value = candidate.name
+                self.model_key.value = candidate.name
             else:
                 start_download(candidate)
                 self.awaited.value = candidate.name
@@ -278,48 +283,47 @@ class ModelChoice:
                     if model.megabytes * 1e6 <= max_bytes:
                         label = f"**{model.name}**, {model.kind.value}, {model.megabytes} MB"
                         key = f"{self.name}_try_{model.name}"
-                        st.button(label, key=key, type="tertiary", on_click=self.ask, args=(model.name,))
+                        st.button(label, key=key, type="tertiary", on_click=self.load, args=(model.name,))
             st.caption(f"Up to {in_megabytes(max_bytes)}, as safetensors: no model's code is run.")
-        if without := catalogue.skipped_folders():
-            reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in without.items())
-            names = ", ".join(map(literal, without))
+        if skipped := catalogue.skipped_folders():
+            reasons = "\n\n".join(f"{literal(name)}: {reason}" for name, reason in skipped.items())
+            names = ", ".join(map(literal, skipped))
             st.caption(f"Not in the list, for want of whole safetensors files: {names}.", help=reasons)
 
     def _draw_progress(self) -> None:
         name, download = self.awaited.value, download_of(self.awaited.value)
-        outcome = download.outcome if download is not None else ("", "")
+        outcome = NO_MESSAGE if download is None else download.outcome
         if download is not None and outcome is None:
             bar, button = st.columns([5, 1], vertical_alignment="center")
             bar.progress(download.share, f"{name}: {in_megabytes(download.done)} of {in_megabytes(download.total)}")
             button.button("Stop", key=f"{self.name}_stop", on_click=download.stop, width="stretch")
         elif name and outcome:
             self.awaited.reset()
-            if outcome == ("", ""):
-                self.key.value = name
+            if outcome == NO_MESSAGE:
+                self.model_key.value = name
             else:
                 self.message.value = outcome
             st.rerun()
 
     def _draw_message(self) -> None:
-        kind, words = self.message.value
+        kind, text = self.message.value
         if kind == "error":
-            st.error(error_markdown(words), icon=":material/error:")
+            st.error(error_markdown(text), icon=":material/error:")
         elif kind:
-            st.info(error_markdown(words))
+            st.info(error_markdown(text))
 
-    def _loaded(self, local_names: list[str]) -> str | None:
-        """Load the chosen model and return its key; if that fails, say why and take the one before, or the first."""
-        chosen = self.key.value
-        for key in dict.fromkeys((chosen, self.loaded_last.value, *local_names[:1])):
+    def _load_chosen(self, local_names: list[str]) -> str | None:
+        """Load the chosen model and return its key; if that fails, say why and try the one before, then the first."""
+        chosen = self.model_key.value
+        for model_key in filter(None, dict.fromkeys((chosen, self.loaded_last.value, *local_names[:1]))):
             try:
-                if key:
-                    pretrained_of(key)
-                    self.key.value = self.loaded_last.value = key
-                    if key != chosen:
-                        st.rerun()  # the list above names the one that failed
-                    return key
+                pretrained_of(model_key)
+                self.model_key.value = self.loaded_last.value = model_key
+                if model_key != chosen:
+                    st.rerun()  # the list above names the one that failed
+                return model_key
             except ModelError as error:
-                message = "error", f"{key} cannot be loaded. {error}"
+                message = "error", f"{model_key} cannot be loaded. {error}"
                 if self.message.value != message:
                     self.message.value = message
                     self._draw_message()
@@ -332,15 +336,15 @@ class ModelChoice:
 
 
 def _candidate(name: str) -> catalogue.ModelCandidate:
-    allowed = folders_allowed()
+    find = partial(catalogue.find_model, name, folders=may_open_folders())
     try:
-        return catalogue.find_model(name, folders=allowed)
+        return find()
     except NoMemory:
         free_models()
-        return catalogue.find_model(name, folders=allowed)
+        return find()
 
 
-model_choice = cache(ModelChoice)
+model_choice = cache(ModelChoice)  # one for each name
 PAGE_MODEL = model_choice("model")
 """The first model of the page “Your own model”; a second one may stand beside it."""
 
@@ -373,7 +377,7 @@ def _run_or_error(read: Callable[[], ModelRun]) -> ModelRun | None:
     try:
         return read()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error  # without the place of a file on the server
+        reason = getattr(error, "strerror", None) or error  # an OSError's own text has the file's path on the server
         if isinstance(error, FileNotFoundError):
             reason = f"There is no file {error.filename}."
         st.error(f"**The file cannot be opened.** {error_markdown(reason)}", icon=":material/error:")
@@ -381,12 +385,12 @@ def _run_or_error(read: Callable[[], ModelRun]) -> ModelRun | None:
 
 
 @st.cache_resource(max_entries=RECORDINGS.maximum, show_spinner="Opening the recording")
-def _read_recording(path: str, name: str, changed: float, _upload: Any = None) -> ModelRun:
+def _read_recording(path_or_id: str, name: str, modified_at: float, _upload: Any = None) -> ModelRun:
     from attention_core.attention.recording import load_recording
     from attention_core.hub.run import recording_run
 
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(path)
+        file = Path(path_or_id)
         if _upload is not None:
             file = Path(folder) / "run.npz"
             file.write_bytes(_upload.getvalue())  # getbuffer would copy it

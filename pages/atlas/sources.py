@@ -25,7 +25,7 @@ from ui.hosting.bounds import LONG_TEXT_LETTERS, TENSOR_FILES
 from ui.hosting.uploads import max_megabytes
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
-from ui.model_runs import latest, opened_run, run_of, uploaded_run
+from ui.model_runs import latest_request, opened_run, run_of, uploaded_run
 from ui.navigation import opened_file, opened_recording
 from ui.state import Field, between, slugs, whole_number
 
@@ -72,7 +72,7 @@ def _book() -> LongText:
 
 
 def run_source() -> MatrixSource | None:
-    page_run = latest()
+    page_run = latest_request()
     if page_run is not None:
         WHICH_RUN.clamp_to_options([LATEST, FROM_FILE])
         WHICH_RUN.widget(st.radio, "Run", [LATEST, FROM_FILE], label_visibility="collapsed")

@@ -65,7 +65,7 @@ def change_heads(run: ModelRun, changed: ModelRun, request: RunRequest) -> None:
     """Draw what can be changed of the chosen head, and what becomes of the output."""
     st.markdown("High weights cannot tell whether a head matters. Switch it off, or change a weight, and see.")
     if "bypasses" in run.recording.note:
-        name = pretrained_of(request.key).name
+        name = pretrained_of(request.model_key).name
         st.info(f"The code of {name} bypasses the library's attention interface: no head can be changed.")
         return
     selection = glance.chosen(run)
@@ -76,7 +76,7 @@ def change_heads(run: ModelRun, changed: ModelRun, request: RunRequest) -> None:
         if changed is run:
             st.info("Nothing is changed.")
         else:
-            pretrained = pretrained_of(request.key)
+            pretrained = pretrained_of(request.model_key)
             if pretrained.kind is ModelKind.VISION:
                 _classes(run, changed, pretrained)
             elif pretrained.kind is ModelKind.ENCODER or not predicts_words(pretrained):
@@ -120,7 +120,7 @@ def _draw_next_token(run: ModelRun, changed: ModelRun, request: RunRequest) -> N
     becomes = f"becomes {times} times {'less' if total < 0 else 'more'}" if times != "1" else "stays as"
     text = "target" if run.kind is ModelKind.ENCODER_DECODER else "text"
     st.markdown(f"**The {text} {becomes} probable.** And what comes next:")
-    show_likeliest(before[-1], after[-1], partial(core.token_text, pretrained_of(request.key).tokenizer))
+    show_likeliest(before[-1], after[-1], partial(core.token_text, pretrained_of(request.model_key).tokenizer))
 
 
 def in_times(factor: float) -> str:

@@ -58,7 +58,7 @@ def _state(numbers: Any) -> tuple[int, int, int]:
 
 def logit_by_part(run: ModelRun, request: RunRequest) -> None:
     """Draw what each head adds to the logit of a word that may come next, and what is likeliest after each layer."""
-    pretrained, inputs = pretrained_of(request.key), prepared_of(*request).inputs
+    pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     study = Study(pretrained.model, pretrained.tokenizer)
     try:
         word, rival, position = _choose_words(run, request)
@@ -100,7 +100,7 @@ def logit_by_part(run: ModelRun, request: RunRequest) -> None:
 def patch_heads(run: ModelRun, request: RunRequest) -> None:
     """Draw what the answer becomes when one head, or words' states after a layer, are those of a second sentence."""
     st.markdown("One part is taken over from a run on a second sentence. What becomes of the answer?")
-    pretrained, inputs = pretrained_of(request.key), prepared_of(*request).inputs
+    pretrained, inputs = pretrained_of(request.model_key), prepared_of(*request).inputs
     study, example = Study(pretrained.model, pretrained.tokenizer), "The same sentence with another word"
     second = SECOND.widget(st.text_input, "Second sentence, of as many tokens", placeholder=example).strip()
     try:
@@ -108,7 +108,7 @@ def patch_heads(run: ModelRun, request: RunRequest) -> None:
         if not second:
             return
         second_input = TextInput(second[: MODEL_TEXT_LETTERS.maximum], png=request.model_input.png)
-        second_inputs = prepared_of(request.key, second_input).inputs
+        second_inputs = prepared_of(request.model_key, second_input).inputs
         if not run.tiles:  # a picture has hundreds of tokens
             with st.container(key="desk_model_states_carried"):
                 _carry_states(run, study, second_inputs, inputs, position)
@@ -222,7 +222,7 @@ def _in_units(value: float, word: Any, rival: Any = None) -> str:
 
 def _position(n_logits: int, request: RunRequest) -> int:
     """Return where the word is asked for, from the end: after the text, or at the mask; ValueError = there is none."""
-    pretrained = pretrained_of(request.key)
+    pretrained = pretrained_of(request.model_key)
     if pretrained.kind is ModelKind.DECODER:
         return -1
     ids = prepared_of(*request).inputs["input_ids"][0].tolist()
@@ -236,7 +236,7 @@ def _choose_words(run: ModelRun, request: RunRequest) -> tuple[Any, Any, int]:
     """Let a person choose a word, and perhaps another one from which it is told apart; and where it is asked for."""
     if run.logits is None:
         raise ValueError("the model hands out no logits")
-    position, tokenizer = _position(len(run.logits), request), pretrained_of(request.key).tokenizer
+    position, tokenizer = _position(len(run.logits), request), pretrained_of(request.model_key).tokenizer
     likeliest, label = int(run.logits[position].argmax()), "Next word" if position == -1 else "Masked word"
     with st.container(horizontal=True, gap="medium"):
         word = _choose_word(tokenizer, likeliest, WORD, label)
@@ -264,7 +264,7 @@ MAP = "The map is the mean of all layers, heads and queries, not of the chosen h
 
 def model_doubts(run: ModelRun, request: RunRequest) -> Tab:
     """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
-    pretrained, units, over = pretrained_of(request.key), "tokens", None
+    pretrained, units, over = pretrained_of(request.model_key), "tokens", None
     if run.patch_grid is not None and run.picture is not None:
         units, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
 
@@ -273,4 +273,4 @@ def model_doubts(run: ModelRun, request: RunRequest) -> Tab:
 
     is_large = sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS
     answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
-    return faithfulness_tab(NAME, request.key, request, subject, units, over, answer, is_large)
+    return faithfulness_tab(NAME, request.model_key, request, subject, units, over, answer, is_large)

@@ -98,7 +98,7 @@ def corpus() -> Sequence[str]:
 
 def heads_of(request: RunRequest) -> Heads:
     """Return what every head of a model does over sentences that come along; ValueError = it cannot read them."""
-    pretrained = pretrained_of(request.key)
+    pretrained = pretrained_of(request.model_key)
 
     def portions() -> Iterator[tuple[float, Heads]]:
         texts = corpus()
@@ -110,7 +110,7 @@ def heads_of(request: RunRequest) -> Heads:
 
     bar = st.empty()
     try:
-        return queued_result(("heads of", request.key), portions)
+        return queued_result(("heads of", request.model_key), portions)
     finally:
         bar.empty()
 
@@ -216,9 +216,9 @@ def _second_run(request: RunRequest | None) -> ModelRun | None:
     if request is None:
         return uploaded_run(glance.SECOND_RUN)
     if COMPARED.value == INPUT:
-        pretrained = pretrained_of(request.key)
+        pretrained = pretrained_of(request.model_key)
         first = SECOND_TEXT if pretrained.kind is ModelKind.ENCODER else ""
         second_input = choose_input(glance.SECOND_RUN, pretrained, first=first)
-        return run_of(request.key, second_input) if second_input is not None else None
+        return run_of(request.model_key, second_input) if second_input is not None else None
     key = choose_model(glance.SECOND_RUN)
     return run_of(key, request.model_input) if key is not None else None

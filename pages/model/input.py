@@ -23,7 +23,7 @@ from ui.model_runs import (
     choose_model,
     opened_run,
     pretrained_of,
-    remember,
+    remember_request,
     run_of,
     uploaded_run,
 )
@@ -65,9 +65,7 @@ SOURCE = Field(
     address="what",
     **slugs(model=MODEL, recording=RECORDING),
 )
-FOLDED_OUT = Field[bool](
-    NAME, "source_open", lambda: SOURCE.value == RECORDING or bool(PAGE_MODEL.key.value or PAGE_MODEL.requested.value)
-)
+FOLDED_OUT = Field[bool](NAME, "source_open", lambda: SOURCE.value == RECORDING or PAGE_MODEL.is_requested)
 INPUTS = (NAME, SECOND_RUN)
 KINDS = [(name, kind) for name in INPUTS for kind in ModelKind]
 TEXT = {(name, kind): Field(name, f"text_{kind}", "", address=f"text_{kind}") for name, kind in KINDS}
@@ -113,7 +111,7 @@ def offer_model(run: ModelRun) -> None:
         if run.recording.text:
             for kind in ModelKind:
                 TEXT[NAME, kind].value = run.recording.text
-        PAGE_MODEL.ask(name)
+        PAGE_MODEL.load(name)
 
     label = "Load it, with the same words" if run.recording.text else "Load it"
     st.button(label, key=f"{NAME}_load", on_click=with_rerun(load))
@@ -127,7 +125,7 @@ def choose_run(source: str | ModelRun | None) -> tuple[ModelRun | None, RunReque
             model_input = choose_input(NAME, pretrained_of(source))
             if model_input is not None:
                 run, request = run_of(source, model_input), RunRequest(source, model_input)
-                remember(source, model_input)
+                remember_request(source, model_input)
         except ModelError as error:
             st.error(error_markdown(error), icon=":material/error:")
     for note in run.notes if run is not None else ():

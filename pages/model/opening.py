@@ -30,7 +30,7 @@ def opening(run: ModelRun, request: RunRequest | None, is_changed: bool) -> None
     trace = layers[selection.layer]
     weights = trace.weights(selection.head, [selection.query])[0].tolist()
     query_label = error_markdown(trace.story.query_axis.labels[selection.query].strip() or EMPTY)
-    model_input = request.model_input if request is not None and request.key == PACKAGE else None
+    model_input = request.model_input if request is not None and request.model_key == PACKAGE else None
     text = model_input.text if isinstance(model_input, TextInput) and model_input == TextInput(model_input.text) else ""
     sentence = describe_strongest_keys(run, trace, weights, selection.query)
     if text == SECOND_TEXT and query_label == QUERY_WORD and not is_changed:

@@ -59,7 +59,7 @@ with right, st.container(key="desk_model_heads"):
     glance(changed)
 take_along(lambda: export_head(changed))
 
-pretrained = pretrained_of(request.key) if request is not None else None
+pretrained = pretrained_of(request.model_key) if request is not None else None
 has_single_stack = pretrained is not None and pretrained.kind in (ModelKind.ENCODER, ModelKind.DECODER)
 tabs = [
     tab("head", "Look", inspect_head, changed, sections=[tab("steps", "Step by step", model_steps, changed)]),

@@ -60,12 +60,12 @@ def explain_weight(run: ModelRun, request: RunRequest) -> None:
     """Draw the chosen head's score of the chosen query and a key, taken apart."""
     selection = chosen(run)
     example = LLAMA, TextInput(EXAMPLE_TEXT), (*COPYING_HEAD, EXAMPLE_QUERY)
-    if (request.key, request.model_input, selection[1:]) != example:
+    if (request.model_key, request.model_input, selection[1:]) != example:
         label = "An example: why does a model say *car*?"
         st.button(label, key="model_why_story", icon=":material/bolt:", on_click=_open_example)
     try:
         with st.spinner("Taking the score apart"):
-            model, inputs = pretrained_of(request.key).model, prepared_of(*request).inputs
+            model, inputs = pretrained_of(request.model_key).model, prepared_of(*request).inputs
             stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(inputs), run.tokens))
             cell = _choose_cell(run, selection)
             rivals: dict[int, Against] = {MEAN: "mean", NOTHING: None}
@@ -97,7 +97,7 @@ def explain_weight(run: ModelRun, request: RunRequest) -> None:
 
 
 def _open_example() -> None:
-    PAGE_MODEL.ask(LLAMA)
+    PAGE_MODEL.load(LLAMA)
     TEXT[NAME, ModelKind.DECODER].value = EXAMPLE_TEXT
     layer, head = COPYING_HEAD
     HEAD.value, TOKEN.value = HeadChoice(f"decoder.{layer}.self", head), EXAMPLE_QUERY
@@ -203,7 +203,7 @@ def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, c
         )
         if WITHOUT.value:
             _show_without(run, request, cell, off)
-    if WITHOUT.value and (request.key, cell[:2], off) == (LLAMA, COPYING_HEAD, FINDING_HEAD):
+    if WITHOUT.value and (request.model_key, cell[:2], off) == (LLAMA, COPYING_HEAD, FINDING_HEAD):
         st.caption(EXAMPLE_FIGURES)
 
 
@@ -217,7 +217,7 @@ def _show_without(run: ModelRun, request: RunRequest, cell: Cell, off: tuple[int
         return
     weights = (float(result.recording.traces[trace_number].weights(head, [query], [key])) for result in runs)
     shares = {f"its look at {literal(run.tokens[key].strip())}": [*weights]}
-    pretrained, row = pretrained_of(request.key), query - len(run.tokens)  # logits may lack the first positions
+    pretrained, row = pretrained_of(request.model_key), query - len(run.tokens)  # logits may lack the first positions
     logits = [result.logits for result in runs if result.logits is not None]
     if pretrained.kind is ModelKind.DECODER and logits and -row <= len(logits[0]):
         token = int(logits[0][row].argmax())
@@ -231,9 +231,10 @@ def _show_without(run: ModelRun, request: RunRequest, cell: Cell, off: tuple[int
 def _head_namer(request: RunRequest) -> Callable[[int, int], str]:
     """Return a function that names a head by its layer and number; for models that are no decoders it returns ""."""
     try:
-        return heads_of(request).name if pretrained_of(request.key).kind is ModelKind.DECODER else lambda *head: ""
+        is_decoder = pretrained_of(request.model_key).kind is ModelKind.DECODER
+        return heads_of(request).name if is_decoder else lambda *head: ""
     except ValueError:  # a score can be taken apart without names of heads
-        log.exception("the heads of %s have no names", request.key)
+        log.exception("the heads of %s have no names", request.model_key)
         return lambda *head: ""
 
 

@@ -24,7 +24,7 @@ from ui.component import component
 from ui.hosting.bounds import WRITTEN_TOKENS
 from ui.job_queue import run_once
 from ui.labels import error_markdown, literal
-from ui.model_runs import ALSO_FORGOTTEN, RunRequest, prepared_of, pretrained_of
+from ui.model_runs import FORGET_CALLBACKS, RunRequest, prepared_of, pretrained_of
 from ui.player import StepStyle, show_numbers
 from ui.state import Field, component_message
 from ui.words import chosen_piece, word_bars
@@ -76,12 +76,12 @@ N_PENDING = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
 _GENERATIONS = BoundedCache(max_items=8)
 """For all visitors; each generation holds its model, too."""
-ALSO_FORGOTTEN.append(_GENERATIONS.clear)
+FORGET_CALLBACKS.append(_GENERATIONS.clear)
 
 
 def generation_of(request: RunRequest, ids: tuple[int, ...]) -> Generation:
     """Return the model's run of a text, cached for all visitors."""
-    pretrained, encoder_inputs = pretrained_of(request.key), {}
+    pretrained, encoder_inputs = pretrained_of(request.model_key), {}
     if pretrained.kind is ModelKind.ENCODER_DECODER:  # its encoder reads the input
         inputs = prepared_of(*request).inputs
         encoder_inputs = {name: inputs[name].to(pretrained.model.device) for name in ("input_ids", "attention_mask")}
@@ -117,13 +117,13 @@ def _parse_numbers(numbers: Any) -> dict[str, Any]:
 
 def _fits(writing: Mapping[str, Any], request: RunRequest, input_ids: tuple[int, ...]) -> bool:
     ids, n_input = writing["ids"], writing["n_given"]
-    has_tokens = max(ids) < len(pretrained_of(request.key).tokenizer)
+    has_tokens = max(ids) < len(pretrained_of(request.model_key).tokenizer)
     is_readable = has_tokens and len(ids) <= len(input_ids) + WRITTEN_TOKENS.maximum
     return is_readable and n_input <= len(input_ids) and tuple(ids[:n_input]) == input_ids[:n_input]
 
 
 def _fingerprint(request: RunRequest) -> str:
-    return f"{request.key} {hash(request.model_input)}"
+    return f"{request.model_key} {hash(request.model_input)}"
 
 
 def chosen_position() -> int:
@@ -154,20 +154,20 @@ def _truncate(n_tokens: int) -> None:
 def restart(request: RunRequest) -> None:
     """Return to the input or, where an encoder reads the input, to the first token; for callbacks."""
     input_ids = input_ids_of(request)
-    has_encoder = pretrained_of(request.key).kind is ModelKind.ENCODER_DECODER
+    has_encoder = pretrained_of(request.model_key).kind is ModelKind.ENCODER_DECODER
     WRITING.value = _unwritten(request, input_ids[:1] if has_encoder else input_ids)
 
 
 def why_ended(request: RunRequest, ids: tuple[int, ...]) -> str:
     """Return why the model writes no further, in a sentence; empty if it can."""
-    pretrained = pretrained_of(request.key)
+    pretrained = pretrained_of(request.model_key)
     if len(ids) > WRITING.value["n_given"] and ids[-1] in eos_tokens(pretrained):
         return f"The model said its end, {readable(pretrained.tokenizer, ids[-1:])[0]}: it has finished."
     return why_full(request, ids)
 
 
 def why_full(request: RunRequest, ids: tuple[int, ...]) -> str:
-    n_positions = max_positions(pretrained_of(request.key))
+    n_positions = max_positions(pretrained_of(request.model_key))
     if n_positions is not None and len(ids) >= n_positions:
         return f"The text fills the {n_positions:,} positions that the model knows."
     if len(ids) >= len(input_ids_of(request)) + WRITTEN_TOKENS.maximum:

@@ -18,7 +18,7 @@ from tests.support.tiny_hub import write_reader
 SCRIPT = """
 import streamlit as st
 from pages.model.input import choose_input
-from ui.model_runs import latest, pretrained_of, remember, run_of
+from ui.model_runs import latest_request, pretrained_of, remember_request, run_of
 from ui.model_runs import choose_model
 from ui.state import read_address, write_address
 
@@ -28,8 +28,8 @@ if key is not None:
     given = choose_input("model", pretrained_of(key))
     if given is not None:
         run = run_of(key, given)
-        remember(key, given)
-        assert latest() == (key, given)
+        remember_request(key, given)
+        assert latest_request() == (key, given)
         st.text(f"{run.model}: {len(run.recording)} traces of {len(run.tokens)}, {len(run.target_tokens)}")
 write_address()
 """
@@ -183,11 +183,11 @@ def test_folders_open_for_the_owner_alone(opened, model_folders, monkeypatch):
 def test_who_sits_at_the_machine_is_told_from_the_connection(monkeypatch, address, headers, hosted, allowed):
     import streamlit
 
-    from ui.model_runs import folders_allowed
+    from ui.model_runs import may_open_folders
 
     monkeypatch.setenv("ATTENTION_HOSTED", hosted)
     monkeypatch.setattr(streamlit, "context", SimpleNamespace(ip_address=address, headers=headers))
-    assert folders_allowed() is allowed
+    assert may_open_folders() is allowed
 
 
 def test_a_damaged_folder_leaves_the_model_before(opened, model_folders, tmp_path, monkeypatch):
