@@ -25,8 +25,8 @@ from ui.state import Field, is_mounted, single_choice
 INK = {"light": "#15191E", "dark": "#F4F6F8"}
 PAPER = {"light": "#FFFFFF", "dark": "#11151A"}
 CUSTOM, ERASER = "drawn", "eraser"
-INK_CONTRAST = 40
-"""Levels, of 255, by which a channel of a pixel has to differ from its paper to be ink."""
+MIN_INK_CONTRAST = 40
+"""By how many of 255 levels a channel of a pixel has to differ from its paper to be ink."""
 FABRIC_VERSION = "7.4.0"  # of Fabric.js, whose JSON the canvas reads and writes
 _bare_pad = component("bare_pad")
 
@@ -45,19 +45,19 @@ class Pad:
     """A drawing pad: its presets, inks and size, and the fields of what a visitor has drawn on it.
 
     Attributes:
-        name: with which its keys begin; pads of the same name on two pages have the same drawing.
+        name: its keys begin with it; pads of the same name on two pages have the same drawing.
         presets: label -> a function that returns its strokes, one button each; `first` is on the pad on arrival.
         size: height and width in canvas pixels.
         pens: names of inks, see attention_core.data.colours; empty = only the ink of the paper.
         from_address: returns the strokes of a name in the address that is no preset's, or None.
         preset: the label of the preset on the pad; CUSTOM = another drawing.
-        strokes: the drawing, packed; "" if it is a preset, or too long for a link.
-        drawing: the drawing as JSON of the canvas; empty before the pad is first drawn.
-        inked: its strokes, rounded as in the address; those in the ink of the paper have no colour.
+        drawing: what is on the pad, as JSON of the canvas; empty before the pad is first drawn.
+        strokes: the same, rounded as in the address; strokes in the ink of the paper have no colour.
+        packed: the same as text in the address; "" if it is a preset, or too long for a link.
         last_readable: the strokes of the last drawing that the page could read.
         undone: the shapes that Redo brings back, as JSON of the canvas.
-        generation: how often the canvas was mounted anew; `seed` is the drawing with which it was.
-        applied_address: preset and strokes of the address that the pad shows.
+        generation, seed: how often the canvas was mounted anew, and with which drawing it was the last time.
+        applied_address: preset and packed strokes of the address that the pad shows.
         too_long: a drawing too long for the address, for Forward after Back has removed it.
     """
 
@@ -73,9 +73,9 @@ class Pad:
     def __post_init__(self) -> None:
         self.preset = Field(self.name, "preset", self.first, address=self.address)
         self.paper = Field(self.name, "paper", "light")
-        self.strokes = Field(self.name, "strokes", "", address="strokes", parse=checked_strokes, text=str)
         self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
-        self.inked = Field[list[Stroke]](self.name, "inked", list)
+        self.strokes = Field[list[Stroke]](self.name, "inked", list)
+        self.packed = Field(self.name, "strokes", "", address="strokes", parse=checked_strokes, text=str)
         self.last_readable = Field[list[Stroke]](self.name, "last_readable", self.presets[self.first])
         self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
         self.generation = Field(self.name, "generation", 0)
@@ -91,11 +91,11 @@ class Pad:
 
 
 def draw_pad(pad: Pad) -> PadContent:
-    """Draw a pad with its presets and buttons; return its drawing."""
+    """Draw a pad with its presets and buttons; return what is on it."""
     paper = st.context.theme.type or "light"
     if paper != pad.paper.value:
         _change_paper(pad, paper)
-    if _preset_and_strokes(pad) != pad.applied_address.value:  # on arrival, and after Back
+    if _address_of(pad) != pad.applied_address.value:  # on arrival, and after Back
         _follow_address(pad)
     key = f"{pad.name}_pad_{pad.generation.value}"
     if not is_mounted(key):  # not later: a canvas whose initial drawing changes is wiped
@@ -111,7 +111,7 @@ def draw_pad(pad: Pad) -> PadContent:
             initial_drawing=pad.seed.value,
             key=key,
         ).json_data
-    if sent not in (pad.drawing.value, pad.seed.value | {"background": PAPER[paper]}):
+    if sent not in (pad.drawing.value, pad.seed.value | {"background": PAPER[paper]}):  # somebody has drawn
         strokes = strokes_of(sent)
         if strokes is None:
             st.info("The pen has gone too far: the last stroke is not read. Undo it, or clear the pad.")
@@ -119,25 +119,25 @@ def draw_pad(pad: Pad) -> PadContent:
             _record(pad, sent, strokes)
     with st.container(horizontal=True, gap="medium", key=f"{pad.name}_in_a_row") if LECTURE.value else nullcontext():
         _draw_buttons(pad)
-    return _content(pad, pad.inked.value)
+    return _content(pad, pad.strokes.value)
 
 
-def last_readable(pad: Pad, content: PadContent, is_unreadable: bool) -> PadContent:
-    """Return the drawing on a pad or, if the page cannot read it, the last one that it could."""
+def readable_content(pad: Pad, content: PadContent, is_unreadable: bool) -> PadContent:
+    """Return what is on a pad or, if the page cannot read it, what it could read last."""
     if is_unreadable:
         return _content(pad, pad.last_readable.value)
-    pad.last_readable.value = pad.inked.value
+    pad.last_readable.value = pad.strokes.value
     return content
 
 
 def _content(pad: Pad, strokes: list[Stroke]) -> PadContent:
     paper = pad.paper.value
-    inked = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in strokes]
-    return PadContent(render_strokes(inked, pad.size, paper), inked, paper)
+    coloured = [stroke._replace(colour=stroke.colour or INK[paper]) for stroke in strokes]
+    return PadContent(render_strokes(coloured, pad.size, paper), coloured, paper)
 
 
-def _preset_and_strokes(pad: Pad) -> tuple[str, str]:
-    return pad.preset.value, pad.strokes.value
+def _address_of(pad: Pad) -> tuple[str, str]:
+    return pad.preset.value, pad.packed.value
 
 
 def _record(
@@ -149,14 +149,13 @@ def _record(
 ) -> None:
     """Set the fields of a drawing, those in the address too, and the shapes that Redo brings back."""
     ink = INK[pad.paper.value]
-    inked = [stroke._replace(colour=None if stroke.colour == ink else stroke.colour) for stroke in strokes]
-    packed, pad.inked.value = packed_strokes(inked) if preset == CUSTOM else ("", inked)
-    pad.drawing.value, pad.undone.value = drawing, [*undone]
-    pad.preset.value, pad.strokes.value = preset, packed
-    pad.applied_address.value = _preset_and_strokes(pad)
+    uncoloured = [stroke._replace(colour=None if stroke.colour == ink else stroke.colour) for stroke in strokes]
+    pad.packed.value, pad.strokes.value = _pack(uncoloured) if preset == CUSTOM else ("", uncoloured)
+    pad.preset.value, pad.drawing.value, pad.undone.value = preset, drawing, [*undone]
+    pad.applied_address.value = _address_of(pad)
 
 
-def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
+def _pack(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
     """Return strokes as text of an address and as it restores them; "" and the same if they are too long for a link."""
     try:
         packed = pack_strokes(strokes)
@@ -166,17 +165,19 @@ def packed_strokes(strokes: list[Stroke]) -> tuple[str, list[Stroke]]:
 
 
 def _follow_address(pad: Pad) -> None:
-    """Draw what the address says onto the pad; what was too long for it comes again with Forward after Back."""
-    preset, packed = _preset_and_strokes(pad)
+    """Put on the pad what the address says; what was too long for it comes again with Forward after Back."""
+    preset, packed = _address_of(pad)
     if pad.applied_address.value == (CUSTOM, ""):
         pad.too_long.value = pad.drawing.value
     if packed:
         set_strokes(pad, unpack_strokes(packed))
     elif preset == CUSTOM and pad.too_long.value is not None:
         _replace(pad, pad.too_long.value)
+    elif preset in pad.presets:
+        _on_preset(pad, preset)
     else:
-        strokes = pad.from_address(preset) if pad.from_address and preset not in pad.presets else None
-        set_strokes(pad, strokes or pad.presets[preset if preset in pad.presets else pad.first](), preset=preset)
+        strokes = pad.from_address(preset) if pad.from_address else None
+        set_strokes(pad, strokes or pad.presets[pad.first](), preset=preset)
 
 
 def digit_presets() -> dict[str, Callable[[], list[Stroke]]]:
@@ -194,7 +195,8 @@ def _draw_buttons(pad: Pad) -> None:
         for label in pad.presets:
             st.button(label, key=f"{name}_preset_{label}", on_click=_on_preset, args=(pad, label))
     if pad.pens:
-        labels = {pen: pen for pen in (*pad.pens, ERASER)} | ({"black": "white"} if pad.paper.value == "dark" else {})
+        black = "white" if pad.paper.value == "dark" else "black"
+        labels = {pen: black if pen == "black" else pen for pen in (*pad.pens, ERASER)}
         single_choice("Pen", pad.pen, labels, label_visibility="collapsed", wrap=True)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{name}_tools"):
         st.button("Undo", key=f"{name}_undo", on_click=_undo, args=(pad, 1))
@@ -212,14 +214,14 @@ def _current_ink(pad: Pad) -> str:
 
 
 def _colour_on(paper: str, colour: str | None) -> str:
-    """Return a stroke's colour on a paper: its ink for black and for None."""
+    """Return a stroke's colour on a paper: the paper's ink for black and for None."""
     return INK[paper] if colour is None or colour.upper() == INK["light"] else colour
 
 
 def set_strokes(pad: Pad, strokes: Sequence[Stroke], *, add: bool = False, preset: str = CUSTOM) -> None:
     """Replace the strokes on the pad, or add to them; for a callback, or before the pad is drawn.
 
-    The preset is the name in the address that stands for them.
+    The preset is what the address calls them.
     """
     paper = pad.paper.value
     objects = [_path_object(stroke.path, _colour_on(paper, stroke.colour), stroke.width) for stroke in strokes]
@@ -265,15 +267,15 @@ def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
 
 
 def _undo(pad: Pad, n_strokes: float) -> None:
-    """Remove the last strokes, this many; a negative number redoes as many."""
+    """Remove the last strokes, this many, math.inf = all; a negative number redoes as many."""
     drawing = pad.drawing.value
     objects = drawing.get("objects", [])
-    shapes, n = [*objects, *pad.undone.value], int(max(len(objects) - n_strokes, 0))
-    _replace(pad, {**drawing, "objects": shapes[:n]}, undone=shapes[n:])
+    shapes, n_left = [*objects, *pad.undone.value], int(max(len(objects) - n_strokes, 0))
+    _replace(pad, {**drawing, "objects": shapes[:n_left]}, undone=shapes[n_left:])
 
 
 def _change_paper(pad: Pad, paper: str) -> None:
-    """Change the paper, and with it strokes in the colours of its ink and of the paper itself; others stay."""
+    """Change the paper, and with it the strokes in the colour of its ink or of the paper; others stay."""
     before, pad.paper.value = pad.paper.value, paper
     new_colours = {INK[before].lower(): INK[paper], PAPER[before].lower(): PAPER[paper]}
     objects = [
@@ -297,4 +299,4 @@ def inked_share(canvas: np.ndarray, paper: str) -> float:
 
 def inked_pixels(canvas: np.ndarray, paper: str) -> np.ndarray:
     """Return which pixels of a canvas, uint8 (height, width, 4), differ from its paper, bool (height, width)."""
-    return np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > INK_CONTRAST
+    return np.abs(canvas[..., :3].astype(int) - getrgb(PAPER[paper])).max(-1) > MIN_INK_CONTRAST

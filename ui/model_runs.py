@@ -204,7 +204,7 @@ def may_open_folders() -> bool:
 class ModelChoice:
     """The widgets that choose a model on a page, and its fields; `name` begins their keys.
 
-    `loaded_last` is the last chosen model that could be loaded, `awaited` the one that is being downloaded; `picked` and
+    `loaded_last` is the last chosen model that could be loaded, `awaited` the one that is downloaded; `picked` and
     `requested` are the values of the list and of the box for a name.
     """
 

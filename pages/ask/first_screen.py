@@ -23,7 +23,7 @@ from attention_core.data.scene_questions import SceneDigit
 from attention_core.device import to_array
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_question import SceneAnswer, SceneQuestion
-from ui.canvas import INK, PAPER, Pad, PadContent, draw_pad, inked_share, last_readable, render_strokes, set_strokes
+from ui.canvas import INK, PAPER, Pad, PadContent, draw_pad, inked_share, readable_content, render_strokes, set_strokes
 from ui.chart import note_picture
 from ui.component import component
 from ui.computed import by_model, cached_computation
@@ -124,7 +124,7 @@ def scene_pad() -> tuple[PadScene, bool]:
     if remark := read_drawing(pad).remark:
         st.info(REMARKS[remark])
     is_empty = remark is CanvasRemark.EMPTY
-    return read_drawing(last_readable(PAD, pad, is_empty)), not is_empty
+    return read_drawing(readable_content(PAD, pad, is_empty)), not is_empty
 
 
 read_drawing = cached_computation()(PadScene)

@@ -66,7 +66,7 @@ def draw_digit_pad() -> PadContent:
 
 
 def _scatter() -> None:
-    pieces = clutter_between(PAD.inked.value, PIECES_AT_ONCE, SIDE, np.random.default_rng())
+    pieces = clutter_between(PAD.strokes.value, PIECES_AT_ONCE, SIDE, np.random.default_rng())
     set_strokes(PAD, pieces, add=True)
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.data.canvases import CanvasRemark
 from pages.find import first_screen as screen
 from pages.find.tabs import STEPS, change_section, find_doubts, find_steps
-from ui.canvas import last_readable
+from ui.canvas import readable_content
 from ui.digits import WORTH, all_ten_digits, remark_on
 from ui.layout import grey_out, last_on_phone
 from ui.player import export_bar
@@ -25,7 +25,7 @@ def hidden_digit() -> None:
         pad = screen.draw_digit_pad()
     ink, canvas_remark = screen.ink_and_remark(pad.canvas)
     is_stale = ink.remark is CanvasRemark.EMPTY
-    reading = screen.read_canvas(last_readable(screen.PAD, pad, is_stale).canvas)
+    reading = screen.read_canvas(readable_content(screen.PAD, pad, is_stale).canvas)
     with reading_area:
         screen.draw_learned_reading(reading)
     if not is_stale:

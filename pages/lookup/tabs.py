@@ -20,7 +20,7 @@ from attention_core.inference.soft_lookup import MAX_WORDS, SPELLING, Encoder, s
 from attention_core.live_training import series
 from pages.lookup.charts import SERIES_SIZE, series_chart
 from pages.lookup.table import NAME, QUERY, LookupRequest
-from ui.canvas import Pad, draw_pad, inked_pixels, last_readable
+from ui.canvas import Pad, draw_pad, inked_pixels, readable_content
 from ui.chart import draw_chart
 from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
@@ -121,7 +121,7 @@ def time_section() -> None:
         hidden = single_choice("Hidden", HIDING, list(series.HIDDEN), wrap=True)
         trained = result_on_demand(("trained", "series"), "Train the network", f"{NAME}_train", _training_stages)
         curve = series.curve_of(inked_pixels(pad.canvas, pad.paper))
-        readable = last_readable(PAD, pad, is_unreadable=curve is None)
+        readable = readable_content(PAD, pad, is_unreadable=curve is None)
         if curve is None:
             st.info("Draw from left to right.")
             curve = series.curve_of(inked_pixels(readable.canvas, readable.paper))

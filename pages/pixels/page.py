@@ -6,7 +6,7 @@ from attention_core.data.drawing import CanvasRemark
 from pages.pixels import first_screen as screen
 from pages.pixels import tabs
 from pages.pixels.tabs import pixel_doubts
-from ui.canvas import draw_pad, last_readable
+from ui.canvas import draw_pad, readable_content
 from ui.digits import WORTH, all_ten_digits, draw_reading, inked, prepared, remark_on
 from ui.layout import grey_out, last_on_phone
 from ui.player import export_bar
@@ -25,7 +25,7 @@ def drawing_and_reading() -> None:
         pad = draw_pad(screen.PAD)
     prepared_drawing = prepared(pad.canvas)
     is_empty = prepared_drawing.remark is CanvasRemark.EMPTY
-    last_canvas = last_readable(screen.PAD, pad, is_empty).canvas
+    last_canvas = readable_content(screen.PAD, pad, is_empty).canvas
     reading = screen.read_drawing(prepared(last_canvas))
     with reading_area:
         draw_reading(f"Weights {'changed' if reading.trace.edits else 'as learned'}:", reading.edited.probabilities)

@@ -16,7 +16,7 @@ from attention_core.live_training.lesson import POSITION, LiveSettings, Look
 from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run
 from attention_core.live_training.lookup import MISSPELLED
 from pages.train.training import Training, TrainingStage
-from ui.canvas import Pad, digit_presets, draw_pad, last_readable
+from ui.canvas import Pad, digit_presets, draw_pad, readable_content
 from ui.component import component
 from ui.computed import cached_computation, compute_turn
 from ui.digits import prepared
@@ -153,7 +153,7 @@ def draw_input() -> tuple[Any, str]:
     """Draw the input of the lesson; return it as the model reads it, with a text that identifies it."""
     if LESSON.value == "digits":
         pad = draw_pad(PAD)
-        drawing = prepared(last_readable(PAD, pad, not pad.strokes).canvas)
+        drawing = prepared(readable_content(PAD, pad, not pad.strokes).canvas)
         image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]
