@@ -18,18 +18,18 @@ from ui.player.steps import steps_of
 from ui.state import Field, single_choice
 
 SECONDS_PER_STEP = 2.0
-STORY = Role.SCORES, Role.WEIGHTS, Role.CONTEXT
-"""What a lecture stops at of a trace, besides its last step."""
+LECTURE_ROLES = Role.SCORES, Role.WEIGHTS, Role.CONTEXT
+"""Of a trace, a lecture stops at the last step of each of these roles, and at the very last one."""
 
 
-def stops_of(steps: Iterable[Step], current: str) -> list[str]:
-    """Return the names of the steps that next and previous lead to: all, and in a lecture those of the story."""
-    names = {step.name: step.role for step in steps}
+def stop_names(steps: Iterable[Step], current: str) -> list[str]:
+    """Return the names of the steps that next and previous lead to: all, but in a lecture few."""
+    roles = {step.name: step.role for step in steps}
     if not LECTURE.value:
-        return list(names)
-    last = {role: name for name, role in names.items()}  # of each role the one that the next is made of
-    story = {current, *list(names)[-1:], *(last.get(role, "") for role in STORY)}
-    return [name for name in names if name in story]
+        return list(roles)
+    last_of_role = {role: name for name, role in roles.items()}
+    stops = {current, *list(roles)[-1:], *(last_of_role.get(role, "") for role in LECTURE_ROLES)}
+    return [name for name in roles if name in stops]
 
 
 class Stepper(Player[str]):
@@ -55,7 +55,7 @@ class Stepper(Player[str]):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{self.name}_stepper"):
             chips = {name: _chip(step) for name, step in by_name.items()}
             single_choice("Step", self.field, chips, label_visibility="collapsed", wrap=True)
-            stops = stops_of(by_name.values(), self.field.value)
+            stops = stop_names(by_name.values(), self.field.value)
             self.previous_button(stops)
             self.next_button(stops)
             self.play_button(names)
@@ -72,10 +72,10 @@ class Stepper(Player[str]):
         current = self.field.value
         super()._on_play(values)
         if self.is_playing and self.field.value == current:
-            self.go(values, 1)  # what is there already may stand still
+            self.go(values, 1)  # the present step's animation may have ended
 
 
 def _chip(step: Step) -> str:
-    """Return a step's words, as short as its title allows, and its symbol, which the skeleton's style puts below."""
-    words = re.split("[:,]", step.title)[0]
-    return words if words.lower() == step.symbol.lower() else f"{as_markdown(words)} :small[{as_markdown(step.symbol)}]"
+    """Return the beginning of a step's title, and its symbol, which CSS puts below."""
+    title = re.split("[:,]", step.title)[0]
+    return title if title.lower() == step.symbol.lower() else f"{as_markdown(title)} :small[{as_markdown(step.symbol)}]"
