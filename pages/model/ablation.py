@@ -13,7 +13,7 @@ from attention_core.hub.run import ModelRun
 from attention_core.links import unpack
 from pages.model import glance
 from pages.model.one_head import MAX_MATRIX_SIDE
-from pages.model.words import input_ids_of
+from pages.model.writing import input_ids_of
 from ui import edits as by_hand
 from ui.fragments import with_rerun
 from ui.labels import distinct, error_markdown, paragraph

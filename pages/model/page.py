@@ -14,7 +14,7 @@ from pages.model.input import TOPICS, choose_run, choose_source, offer_model
 from pages.model.one_head import export_head, inspect_head, model_steps
 from pages.model.opening import opening
 from pages.model.why import explain_weight
-from pages.model.words import growing_cache, next_tokens
+from pages.model.writing import growing_cache, next_tokens
 from ui.layout import stop_run
 from ui.model_runs import pretrained_of
 from ui.skeleton import Tab, page_frame, page_tabs

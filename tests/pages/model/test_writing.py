@@ -25,7 +25,7 @@ from pages.model.ablation import change_heads, changed_run
 from pages.model.effects import logit_by_part, patch_heads
 from pages.model.glance import open_on_distant_weight
 from pages.model.heads import heads_by_name
-from pages.model.words import next_tokens, growing_cache
+from pages.model.writing import next_tokens, growing_cache
 from ui.model_runs import RunRequest, pretrained_of, run_of
 
 key = st.query_params["model"]
@@ -113,7 +113,7 @@ def test_a_text_ends_at_the_length_of_the_model(opened):
 
 
 def test_how_many_tokens_were_written_is_counted_where_the_page_ends_them(opened, monkeypatch):
-    monkeypatch.setattr("pages.model.words.WRITTEN_TOKENS", SimpleNamespace(maximum=3))
+    monkeypatch.setattr("pages.model.writing.WRITTEN_TOKENS", SimpleNamespace(maximum=3))
     page = pressed(opened("decoder"), "says_more")
     assert "3 tokens were written. This page writes no further." in text_of(page)
     for _ in range(5):
@@ -138,7 +138,7 @@ def test_how_many_tokens_were_written_is_counted_where_the_page_ends_them(opened
     ],
 )
 def test_how_sure_it_is_follows_from_the_entropy(entropy, rest, n_rest, says):
-    from pages.model.words import _describe_uncertainty
+    from pages.model.writing import _describe_uncertainty
 
     assert _describe_uncertainty(NextTokens((), rest, n_rest, entropy)) == says
 
@@ -169,14 +169,15 @@ def test_next_tokens_and_what_is_said_of_them_are_those_of_the_model(opened):
     ],
 )
 def test_heads_that_share_keys_are_counted(heads, of, share, monkeypatch):
-    from pages.model import words
+    from pages.model import writing
 
-    monkeypatch.setattr(words, "cache_of", lambda made: KeyValueCache(1000, *heads, has_windows=False))
-    monkeypatch.setattr(words, "max_positions", lambda pretrained: 64)
+    monkeypatch.setattr(writing, "cache_of", lambda made: KeyValueCache(1000, *heads, has_windows=False))
+    monkeypatch.setattr(writing, "max_positions", lambda pretrained: 64)
     made = SimpleNamespace(ids=range(5), pretrained=None, recording=SimpleNamespace(traces=[]))
     most = "At the 64 tokens that the model knows: **12.8 kB**."
     assert (
-        words.describe_cache(made) == f"The KV cache: **1 kB** of keys and values for 5 tokens, in {of}. {most}{share}"
+        writing.describe_cache(made)
+        == f"The KV cache: **1 kB** of keys and values for 5 tokens, in {of}. {most}{share}"
     )
 
 
@@ -227,7 +228,7 @@ def test_another_text_is_another_beginning(opened):
     page = opened("decoder", part="keeps")
     pressed(page, "says_one")
     set_value(page.text_area[0], "The street")
-    assert page.session_state["model_says_writing"]["n_given"] == len(ids_of(page))
+    assert page.session_state["model_says_writing"]["n_input"] == len(ids_of(page))
 
 
 def test_what_is_kept_is_told(opened):

@@ -1,4 +1,4 @@
-"""What a language model expects: the next token of a text that it writes on."""
+"""A text that a language model writes: what it expects after each token, and the cache that grows with it."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,7 +31,7 @@ from ui.words import chosen_piece, word_bars
 
 
 def describe_cache(generation: Generation) -> str:
-    """Return how large the keys and values are that a model keeps so as not to compute them again."""
+    """Return sentences on how large a model's cache of keys and values is."""
     cache = cache_of(generation)
     if cache is None:
         return "It hands out its weights alone: what it would keep is not known."
@@ -68,19 +68,19 @@ WRITING = Field[dict[str, Any]](
     dict,
     address="written",
     parse=lambda text: _parse_numbers(unpack(text)),
-    text=lambda writing: pack([writing["n_given"], writing["at"], *writing["ids"]]),
+    text=lambda writing: pack([writing["n_input"], writing["position"], *writing["ids"]]),
 )
-"""of: its _fingerprint; ids: the tokens; n_given: how many are the input's; at: the chosen one, or None; or {}."""
-FROM_LINK = ""  # instead of a fingerprint: a link brought the text, not yet compared with the model and the input
+"""{}, or the fingerprint, the tokens' ids, of which n_input are the input's, the chosen position, None = the last."""
+FROM_LINK = ""  # in place of a fingerprint: a link brought the text, which may not belong to the model and the input
 N_PENDING = Field(NAME, "says_asked", 0)
 """Tokens that the model is still to write."""
 _GENERATIONS = BoundedCache(max_items=8)
-"""For all visitors; each generation holds its model, too."""
+"""For all visitors; each generation holds its model, so free_models empties it."""
 FORGET_CALLBACKS.append(_GENERATIONS.clear)
 
 
 def generation_of(request: RunRequest, ids: tuple[int, ...]) -> Generation:
-    """Return the model's run of a text, cached for all visitors."""
+    """Return the model's run of a text of these tokens, cached for all visitors."""
     pretrained, encoder_inputs = pretrained_of(request.model_key), {}
     if pretrained.kind is ModelKind.ENCODER_DECODER:  # its encoder reads the input
         inputs = prepared_of(*request).inputs
@@ -90,36 +90,37 @@ def generation_of(request: RunRequest, ids: tuple[int, ...]) -> Generation:
 
 
 def input_ids_of(request: RunRequest) -> tuple[int, ...]:
+    """Return the tokens of the input that the model writes on: the decoder's, where there is an encoder."""
     inputs = prepared_of(*request).inputs
     return tuple(inputs.get("decoder_input_ids", inputs["input_ids"])[0].tolist())
 
 
 def text_ids(request: RunRequest) -> tuple[int, ...]:
-    """Return the tokens that the visitor left; those of the input where the model or the input is a new one."""
+    """Return the tokens of the text; it begins again with the input where the model or the input is a new one."""
     writing, input_ids = WRITING.value, input_ids_of(request)
-    if writing.get("of") == FROM_LINK and _fits(writing, request, input_ids):
-        writing["of"] = _fingerprint(request)
-    elif writing.get("of") != _fingerprint(request):
+    if writing.get("fingerprint") == FROM_LINK and _continues_input(writing, request, input_ids):
+        writing["fingerprint"] = _fingerprint(request)
+    elif writing.get("fingerprint") != _fingerprint(request):
         WRITING.set_default(_unwritten(request, input_ids))
     return tuple(WRITING.value["ids"])
 
 
 def _unwritten(request: RunRequest, ids: tuple[int, ...]) -> dict[str, Any]:
-    return {"of": _fingerprint(request), "ids": list(ids), "n_given": len(ids), "at": None}
+    return {"fingerprint": _fingerprint(request), "ids": list(ids), "n_input": len(ids), "position": None}
 
 
 def _parse_numbers(numbers: Any) -> dict[str, Any]:
-    n_input, at, *ids = numbers
-    if not ids or not all(type(number) is int and number >= 0 for number in (n_input, at or 0, *ids)):
+    n_input, position, *ids = numbers
+    if not ids or not all(type(number) is int and number >= 0 for number in (n_input, position or 0, *ids)):
         raise ValueError("a text is the number of given tokens, the chosen one or nothing, and the tokens")
-    return {"of": FROM_LINK, "ids": ids, "n_given": min(n_input, len(ids)), "at": at}
+    return {"fingerprint": FROM_LINK, "ids": ids, "n_input": min(n_input, len(ids)), "position": position}
 
 
-def _fits(writing: Mapping[str, Any], request: RunRequest, input_ids: tuple[int, ...]) -> bool:
-    ids, n_input = writing["ids"], writing["n_given"]
-    has_tokens = max(ids) < len(pretrained_of(request.model_key).tokenizer)
-    is_readable = has_tokens and len(ids) <= len(input_ids) + WRITTEN_TOKENS.maximum
-    return is_readable and n_input <= len(input_ids) and tuple(ids[:n_input]) == input_ids[:n_input]
+def _continues_input(writing: Mapping[str, Any], request: RunRequest, input_ids: tuple[int, ...]) -> bool:
+    ids, n_input = writing["ids"], writing["n_input"]
+    is_readable = max(ids) < len(pretrained_of(request.model_key).tokenizer)
+    is_short = len(ids) <= len(input_ids) + WRITTEN_TOKENS.maximum
+    return is_readable and is_short and n_input <= len(input_ids) and tuple(ids[:n_input]) == input_ids[:n_input]
 
 
 def _fingerprint(request: RunRequest) -> str:
@@ -127,17 +128,17 @@ def _fingerprint(request: RunRequest) -> str:
 
 
 def chosen_position() -> int:
-    """Return the token after which the expectation is shown, from 0: the last one unless another was chosen."""
-    last, chosen_index = len(WRITING.value["ids"]) - 1, WRITING.value["at"]
-    return last if chosen_index is None else min(chosen_index, last)
+    """Return the position of the token after which the expectation is shown: the last unless another was chosen."""
+    last, position = len(WRITING.value["ids"]) - 1, WRITING.value["position"]
+    return last if position is None else min(position, last)
 
 
-def select_position(index: int) -> None:
-    WRITING.value["at"] = None if index >= len(WRITING.value["ids"]) - 1 else index
+def choose_position(position: int) -> None:
+    WRITING.value["position"] = None if position >= len(WRITING.value["ids"]) - 1 else position
 
 
 def append_token(token: int, after: int) -> None:
-    """Put a token behind another one and drop what followed it; for callbacks."""
+    """Append a token to the text up to the position `after`, and drop what followed there; for callbacks."""
     _truncate(after + 1)
     WRITING.value["ids"].append(token)
 
@@ -148,7 +149,7 @@ def remove_last_token() -> None:
 
 def _truncate(n_tokens: int) -> None:
     writing = WRITING.value
-    writing |= {"ids": writing["ids"][:n_tokens], "n_given": min(writing["n_given"], n_tokens), "at": None}
+    writing |= {"ids": writing["ids"][:n_tokens], "n_input": min(writing["n_input"], n_tokens), "position": None}
 
 
 def restart(request: RunRequest) -> None:
@@ -161,7 +162,7 @@ def restart(request: RunRequest) -> None:
 def why_ended(request: RunRequest, ids: tuple[int, ...]) -> str:
     """Return why the model writes no further, in a sentence; empty if it can."""
     pretrained = pretrained_of(request.model_key)
-    if len(ids) > WRITING.value["n_given"] and ids[-1] in eos_tokens(pretrained):
+    if len(ids) > WRITING.value["n_input"] and ids[-1] in eos_tokens(pretrained):
         return f"The model said its end, {readable(pretrained.tokenizer, ids[-1:])[0]}: it has finished."
     return why_full(request, ids)
 
@@ -172,30 +173,30 @@ def why_full(request: RunRequest, ids: tuple[int, ...]) -> str:
         return f"The text fills the {n_positions:,} positions that the model knows."
     if len(ids) >= len(input_ids_of(request)) + WRITTEN_TOKENS.maximum:
         return (
-            f"{format_count(len(ids) - WRITING.value['n_given'], 'tokens')} were written. This page writes no further."
+            f"{format_count(len(ids) - WRITING.value['n_input'], 'tokens')} were written. This page writes no further."
         )
     return ""
 
 
 _chips = component("token_chips", folder="pages/model")
 N_EXPECTED = 10
-MIN_UNSURE = 1.15  # equally likely tokens; with fewer, when one has about 98 %, it is almost sure
+MIN_UNSURE = 1.15  # equally likely tokens, below which a model is almost sure: one token has about 98 %
 MAX_BITS = 12  # a token as surprising as one of 4,096 has the full shade
 
 
 def next_tokens(request: RunRequest) -> None:
-    """Draw a text to write on, and what a model expects behind each of its tokens."""
+    """Draw the text, and what the model expects after the chosen token."""
     st.markdown("Click a token to say it, or let the model write.")
-    _write_beside(request, lambda generation: _draw_expectation(generation, bool(why_full(request, generation.ids))))
+    _draw_writing(request, lambda generation: _draw_expectation(generation, bool(why_full(request, generation.ids))))
 
 
 def growing_cache(run: ModelRun, request: RunRequest) -> None:
     """Draw how a trace grows while the model writes, and how large the keys and values are that it caches."""
-    _write_beside(request, lambda generation: _draw_growth(run, generation))
+    _draw_writing(request, lambda generation: _draw_growth(run, generation))
 
 
-def _write_beside(request: RunRequest, draw: Callable[[Generation], None]) -> None:
-    """Draw a text that the model continues, each token the likeliest, and beside it what `draw` shows of it."""
+def _draw_writing(request: RunRequest, draw_beside: Callable[[Generation], None]) -> None:
+    """Let the model append its pending tokens, each the likeliest; draw the text, and beside it what is to be seen."""
     left, right = st.columns(2, gap="large")
     n_pending, N_PENDING.value = N_PENDING.value, 0
     with left:
@@ -212,7 +213,7 @@ def _write_beside(request: RunRequest, draw: Callable[[Generation], None]) -> No
         _draw_text(generation)
         _draw_buttons(request, generation)
     with right:
-        draw(generation)
+        draw_beside(generation)
 
 
 def _draw_buttons(request: RunRequest, generation: Generation) -> None:
@@ -237,14 +238,14 @@ def _draw_text(generation: Generation) -> None:
     shades = [0.0, *(round(min(bits / MAX_BITS, 1.0), 4) for bits in generation.bits)]
     key, label = "model_says_text_chips", "The text so far"
     hint = "Orange: a surprise. Click a token for what was expected after it."
-    position, colour, n_input = chosen_position(), ROLE_COLOURS[Role.CONTEXT], WRITING.value["n_given"]
+    position, colour, n_input = chosen_position(), ROLE_COLOURS[Role.CONTEXT], WRITING.value["n_input"]
     picture = partial(shaded_words, generation.tokens, shades, [colour] * len(shades), chosen=position)
     note_picture(picture, f"{label}. {hint}")
 
     def choose_token() -> None:
-        index = (component_message(key, "chosen") or {}).get("place")
-        if isinstance(index, int):
-            select_position(index)
+        clicked = (component_message(key, "chosen") or {}).get("place")
+        if isinstance(clicked, int):
+            choose_position(clicked)
 
     tokens = [
         {"text": text, "share": shade, "note": note, "written": index >= n_input}
@@ -256,28 +257,28 @@ def _draw_text(generation: Generation) -> None:
 
 def _draw_expectation(generation: Generation, is_full: bool) -> None:
     """Draw the likeliest tokens after the chosen one; a click appends one and drops what followed there."""
-    index = chosen_position()
-    likely = expected(generation.logits[index], generation.pretrained.tokenizer, n=N_EXPECTED)
-    follows = generation.ids[index + 1] if index + 1 < len(generation.ids) else None
-    before = "".join(generation.tokens[max(0, index - 4) : index + 1]).strip()
-    st.markdown(f"After {literal(('… ' if index > 4 else '') + before)}")
+    position, n_tokens = chosen_position(), len(generation.ids)
+    likely = expected(generation.logits[position], generation.pretrained.tokenizer, n=N_EXPECTED)
+    next_id = generation.ids[position + 1] if position + 1 < n_tokens else None
+    before = "".join(generation.tokens[max(0, position - 4) : position + 1]).strip()
+    st.markdown(f"After {literal(('… ' if position > 4 else '') + before)}")
 
     def write_token() -> None:
         choice = chosen_piece("model_says_expected")
-        can_follow = not is_full or follows is not None
-        if choice is not None and choice[1] == [index, len(generation.ids)] and can_follow:
-            append_token(choice[0], index)
+        has_room = not is_full or next_id is not None
+        if choice is not None and choice[1] == [position, n_tokens] and has_room:  # else the bars are of another text
+            append_token(choice[0], position)
 
-    word_bars("model_says_expected", likely.likeliest, [index, len(generation.ids)], follows, write_token)
-    st.caption(_describe_uncertainty(likely) + ("" if follows is None else " Click another to go on from there."))
+    word_bars("model_says_expected", likely.likeliest, [position, n_tokens], next_id, write_token)
+    st.caption(_describe_uncertainty(likely) + ("" if next_id is None else " Click another to go on from there."))
 
 
 def _draw_growth(run: ModelRun, generation: Generation) -> None:
-    """Draw the weights of the chosen head or, where its layer does not grow with the text, of the last that does."""
+    """Draw the weights of the chosen head or, where its trace does not grow with the text, of the last that does."""
     selection, names = chosen(run), generation.recording.names
     chosen_name = run.groups[selection.group][selection.layer].story.name
-    growing = [index for index, name in enumerate(names) if name.split(".")[0] != "encoder" or not run.target_tokens]
-    index = next((index for index in growing if names[index] == chosen_name), growing[-1])
+    growing = [name for name in names if name.split(".")[0] != "encoder" or not run.target_tokens]
+    index = names.index(chosen_name if chosen_name in growing else growing[-1])
     trace, group = generation.recording[index], kind_of(names[index])
     head, style = min(selection.head, trace.n_heads - 1), StepStyle(trace.n_queries - 1, size=300)
     layer = sum(kind_of(name) == group for name in names[:index])
@@ -290,9 +291,9 @@ def _draw_growth(run: ModelRun, generation: Generation) -> None:
 
 
 def _describe_uncertainty(likely: NextTokens) -> str:
-    n_alike = 2**likely.entropy
-    form = ",.0f" if n_alike >= 2.95 else ".1f"  # 2.95 is rounded to 3.0
-    certainty = f"As unsure as between {n_alike:{form}} equally likely ones" if n_alike >= MIN_UNSURE else "Almost sure"
+    n_likely = 2**likely.entropy
+    rounded = f"{n_likely:,.0f}" if n_likely >= 2.95 else f"{n_likely:.1f}"  # never "3.0"
+    certainty = f"As unsure as between {rounded} equally likely ones" if n_likely >= MIN_UNSURE else "Almost sure"
     subject = f"The other {likely.n_remaining:,} tokens together" if likely.n_remaining > 1 else "The other token"
     remainder = f"{subject}: {percent(likely.remainder)}. " * (likely.n_remaining > 0)
     return f"{remainder}{certainty} ({likely.entropy:.1f} bits)."
