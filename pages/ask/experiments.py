@@ -222,10 +222,10 @@ def _draw_step_picture(trace: AttentionTrace, step: Step, drawing: PadScene) -> 
         dimensions[role] = np.sort(np.argsort(-to_array(vectors[0, :EMPTY_KEY].std(0)))[:MAX_DIMENSIONS]).tolist()
     looks = {"picture": StepStyle(over=drawing.scene.rgb), "weights": StepStyle(over=drawing.canvas)}
 
-    def step_look(step: Step) -> StepStyle:
+    def style_of(step: Step) -> StepStyle:
         return looks.get(step.name, StepStyle())._replace(column_indices=dimensions.get(step.role))
 
-    show_step_chart(trace, step, 0, step_look, NAME, stepper=STEPS)
+    show_step_chart(trace, step, 0, style_of, NAME, stepper=STEPS)
     if step.name == "weights":
         draw_empty_weight(trace)
     elif step.role in dimensions:

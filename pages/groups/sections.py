@@ -184,10 +184,10 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
             _pairs_of_query(trace, step, query, numbers)
         else:
 
-            def step_look(step: Step) -> StepStyle | None:
+            def style_of(step: Step) -> StepStyle | None:
                 return None if step.col_axis.grid else StepStyle(query, size=SIZE)
 
-            show_step_chart(trace, step, 0, step_look, name, stepper=STEPS, on_choose=QUERY)
+            show_step_chart(trace, step, 0, style_of, name, stepper=STEPS, on_choose=QUERY)
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:

@@ -77,8 +77,8 @@ def all_heads(experiment: page.Experiment) -> None:
         _mosaic(layers, head, habits)
     with head_column:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
-        step_look, name = style_at_query(trace, query), f"transformer_{head.kind}"
-        show_step_chart(trace, step_of(trace, "weights"), head.head, step_look, name, on_choose=QUERY)
+        style_of, name = style_at_query(trace, query), f"transformer_{head.kind}"
+        show_step_chart(trace, step_of(trace, "weights"), head.head, style_of, name, on_choose=QUERY)
 
 
 def _ignored_keys(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:

@@ -14,8 +14,8 @@ NOTHING = TryThis(
     "shrink x1 to nothing",
     "x1 becomes a vector of zeros: all its scores are 0. What does it take from the three?",
     ("Nothing", "A third from each", "All from itself"),
-    tabs.shrink_to_nothing,
-    tabs.shares_of_nothing,
+    tabs.load_zero_input,
+    tabs.zero_input_outcome,
     tabs.PLANE.container_key,
 )
 
@@ -26,7 +26,7 @@ def workbench() -> None:
     plane = tabs.PLANE.container()
     tabs.example_choice()
     problem = problem_in_tables()
-    if TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING) and not tabs.is_nothing(problem):
+    if TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING) and not tabs.has_zero_input(problem):
         TRY_STAGE[NAME].reset()  # its answer is about a vector of zeros
     if PRESET.value == FIRST:
         try_this(NAME, NOTHING)

@@ -14,7 +14,7 @@ from attention_core.bounds.harmless import as_markdown
 from attention_core.charts.network import Node, layers_chart, neuron_chart, short
 from attention_core.device import to_array
 from pages.vectors import problem as core
-from pages.vectors import tables as page
+from pages.vectors import tables as workbench
 from pages.vectors.charts import hull_chart
 from pages.vectors.problem import Problem
 from pages.vectors.tables import CELL, EDITS, NAME, STEPS, attention, chosen_cell, column_kind, describe_rows, row_kind
@@ -27,9 +27,9 @@ from ui.state import Field
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE
 from ui.vector_plane import VectorPlane
 
-PLANE = VectorPlane(page.NAME, "nine_pairs", pause=120)
-ARROWS: Field[list[list[float]]] = Field(page.NAME, "arrows", list)
-"""The arrows that the browser has."""
+PLANE = VectorPlane(NAME, "nine_pairs", pause=120)
+ARROWS: Field[list[list[float]]] = Field(NAME, "arrows", list)
+"""The tips of the arrows that the browser has."""
 
 
 def example_choice() -> None:
@@ -37,34 +37,34 @@ def example_choice() -> None:
     left, right = st.columns([1, 2.8], vertical_alignment="center", gap="medium")
     titles = {name: preset.title for name, preset in core.PRESETS.items()}
     box = partial(left.selectbox, format_func=titles.__getitem__, label_visibility="collapsed")
-    page.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
-    line = core.PRESETS[page.PRESET.value].line
-    right.markdown("Before your changes: " * page.is_edited() + line, help=explain(line))
+    workbench.PRESET.widget(box, "Example", list(titles), on_change=_on_example)
+    lesson = core.PRESETS[workbench.PRESET.value].line
+    right.markdown("Before your changes: " * workbench.is_edited() + lesson, help=explain(lesson))
 
 
 def _on_example() -> None:
-    page.choose_preset(page.PRESET.value)
-    TRY_STAGE[page.NAME].reset()  # what came of a guess was about other pairs
+    workbench.choose_preset(workbench.PRESET.value)
+    TRY_STAGE[NAME].reset()  # the outcome of a guess was about other pairs
 
 
 def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
     """Draw the vectors, and the weight of every pair with what has changed since the example or the last drag."""
     tables = core.planar_tables(problem)
-    owners = [name for name in tables for _ in problem.tables[name]]
-    kinds = {"Q": "query", "K": "key", "Y": "key"}
+    table_of_arrow = [name for name in tables for _ in problem.tables[name]]
+    kind_of_table = {"Q": "query", "K": "key", "Y": "key"}
     arrows = [row for name in tables for row in problem.tables[name].tolist()]
     if arrows != ARROWS.value:
         PLANE.refresh()
         ARROWS.value = arrows
-    is_tried = TRY_STAGE[page.NAME].value not in (NOT_TRIED, GUESSING)
-    before = replace(page.example(), settings=problem.settings) if is_tried else page.problem_before()
-    starts = [row for name in tables for row in before.tables[name].tolist()]
+    is_tried = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING)
+    before = replace(workbench.example(), settings=problem.settings) if is_tried else workbench.problem_before()
+    arrows_before = [row for name in tables for row in before.tables[name].tolist()]
     values = problem.tables["V" if problem.is_direct else "W_V"]
     score_map, mask = None if trace.edits else core.pair_map(problem, trace), core.mask_of(problem)
     data = {
         "names": [label for name in tables for label in problem.row_labels(name)],
-        "kinds": [kinds.get(name, "input") for name in owners],
-        "tables": owners,
+        "kinds": [kind_of_table.get(name, "input") for name in table_of_arrow],
+        "tables": table_of_arrow,
         "given": {name: problem.tables[name].tolist() for name in (problem.query_table, problem.key_table)},
         "query": problem.query_table,
         "key": problem.key_table,
@@ -72,8 +72,8 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "rows": list(trace.story.query_axis.labels),
         "columns": list(trace.story.key_axis.labels),
         "weights": trace.weights().tolist(),
-        "before": page.attention(before).weights().tolist(),
-        "from": starts if np.shape(starts) == np.shape(arrows) else None,
+        "before": workbench.attention(before).weights().tolist(),
+        "from": arrows_before if np.shape(arrows_before) == np.shape(arrows) else None,
         "map": None if score_map is None else score_map.tolist(),
         "allowed": None if mask is None else mask.tolist(),
         "edges": core.neighbours(problem) if tables else [],
@@ -82,35 +82,36 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "alone": not trace.edits and _are_same_tables(problem, before, problem.tables.keys() - {*tables}),
         "values": values.tolist() if tables and values.shape[1] == 2 else None,
     }
-    PLANE.draw(arrows, data, on_drag)
+    PLANE.draw(arrows, data, _on_drag)
 
 
-def on_drag() -> None:
+def _on_drag() -> None:
     moved = PLANE.message()
     if moved is None:
         return
     ARROWS.value, rows = moved["arrows"], iter(moved["arrows"])
-    tables = dict(page.problem_in_tables().tables)
-    for name in core.planar_tables(page.problem_in_tables()):
+    tables = dict(workbench.problem_in_tables().tables)
+    for name in core.planar_tables(workbench.problem_in_tables()):
         tables[name] = np.array([next(rows) for _ in tables[name]], dtype=np.float64)
-    page.write_tables(tables)
+    workbench.write_tables(tables)
 
 
-def shrink_to_nothing() -> None:
-    """Load the first example with zeros as its first input."""
-    page.choose_preset(page.FIRST)
-    page.load_preset(again=True)
+def load_zero_input() -> None:
+    """Load the first example with zeros as its first input, x1."""
+    workbench.choose_preset(workbench.FIRST)
+    workbench.load_preset(again=True)
     EDITS.reset()
-    tables = dict(page.problem_in_tables().tables)
+    tables = dict(workbench.problem_in_tables().tables)
     tables["X"][0] = 0
-    page.write_tables(tables)
+    workbench.write_tables(tables)
 
 
-def is_nothing(problem: Problem) -> bool:
-    """Return whether x1 of the first example is all zeros, and nothing else is changed."""
-    if page.PRESET.value != page.FIRST or EDITS.changes or any(field.encode() for field in page.SETTINGS.values()):
+def has_zero_input(problem: Problem) -> bool:
+    """Return whether x1 of the first example is all zeros, and no other number or setting is changed."""
+    are_rules_changed = any(field.encode() for field in workbench.SETTINGS.values())
+    if workbench.PRESET.value != workbench.FIRST or EDITS.changes or are_rules_changed:
         return False
-    example = page.example()
+    example = workbench.example()
     is_intact = _are_same_tables(example, problem, example.tables.keys() - {"X"})
     return is_intact and not problem.tables["X"][0].any()
 
@@ -119,14 +120,12 @@ def _are_same_tables(problem: Problem, before: Problem, names: Iterable[str]) ->
     return all(np.array_equal(problem.tables[name], before.tables[name]) for name in names)
 
 
-def shares_of_nothing() -> tuple[int, str]:
-    """Return the number of the guess that came true of x1's shares, 1 = thirds, 2 = all from itself, and a sentence."""
-    shares = page.attention(page.problem_in_tables()).weights()[0].tolist()
-    option = 1 if max(shares) - min(shares) < 0.01 else 2 if shares[0] > 0.99 else -1
-    sentence = (
-        f"x1 takes {', '.join(map(percent, shares))}. Shares sum to 100%: who asks for nothing takes the average."
-    )
-    return option, sentence
+def zero_input_outcome() -> tuple[int, str]:
+    """Return the index of the guess at x1's weights that came true, 1 = all equal, 2 = itself alone, and a sentence."""
+    weights = attention(workbench.problem_in_tables()).weights()[0].tolist()
+    option = 1 if max(weights) - min(weights) < 0.01 else 2 if weights[0] > 0.99 else -1
+    shares = ", ".join(map(percent, weights))
+    return option, f"x1 takes {shares}. Shares sum to 100%: who asks for nothing takes the average."
 
 
 def average_section(trace: AttentionTrace) -> None:
@@ -154,9 +153,6 @@ def average_section(trace: AttentionTrace) -> None:
     )
 
 
-BENDS, DEEP = Field(NAME, "bends", False, address="bends"), Field(NAME, "deep", False, address="deep")
-
-
 SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *Change the rules*."
 
 
@@ -166,7 +162,7 @@ def change_weights(problem: Problem, trace: AttentionTrace) -> None:
         st.caption(SOFTMAX_IS_OFF)
         EDITS.draw(trace)
         return
-    query, plain = chosen_cell(step_of(trace, "weights"))[0], attention(problem)
+    query, unedited = chosen_cell(step_of(trace, "weights"))[0], attention(problem)
 
     def choose(row: int) -> None:
         CELL.value |= {"query": row}
@@ -175,8 +171,12 @@ def change_weights(problem: Problem, trace: AttentionTrace) -> None:
     with left:
         matrix_editor(WeightsRow(EDITS, trace, [query], of=describe_rows(problem), prefix="row "), choose)
     with right:
-        show_contexts(plain, trace, query)
-        show_weights_difference(NAME, plain, trace)
+        show_contexts(unedited, trace, query)
+        show_weights_difference(NAME, unedited, trace)
+
+
+HAS_TANH, IS_DEEP = Field(NAME, "bends", False, address="bends"), Field(NAME, "deep", False, address="deep")
+"""Whether the feed-forward network has a non-linearity, and a second layer."""
 
 
 def neuron_panel(problem: Problem) -> None:
@@ -188,21 +188,20 @@ def neuron_panel(problem: Problem) -> None:
     n = len(labels)
     section(f"{n} inputs: attention has a weight for each of {n * n} pairs, a neuron for none")
     with st.container(horizontal=True, gap="medium"):
-        bends = BENDS.widget(st.toggle, "Non-linearity (tanh)")
-        deep = DEEP.widget(st.toggle, "Second layer")
-    network = core.feed_forward(*inputs.shape, bends=bends, deep=deep)
+        has_tanh = HAS_TANH.widget(st.toggle, "Non-linearity (tanh)")
+        is_deep = IS_DEEP.widget(st.toggle, "Second layer")
+    network = core.feed_forward(*inputs.shape, bends=has_tanh, deep=is_deep)
     answer = network.answer(inputs)
     if network.second is None:
-        chart = neuron_chart(network.weights[0], inputs, labels, bent=short(answer) if bends else "")
+        chart = neuron_chart(network.weights[0], inputs, labels, bent=short(answer) if has_tanh else "")
     else:
         units = [Node(short(unit), f"h{row}") for row, unit in enumerate(network.units(inputs), 1)]
         output = Node(short(answer), "y", Role.OUTPUT)
         chart = layers_chart([*map(Node, labels)], network.weights, units, network.second.tolist(), output)
-    picture, text_column = st.columns([1, 1], gap="large", vertical_alignment="center")
+    picture, text_column = st.columns(2, gap="large", vertical_alignment="center")
     with picture:
-        draw_chart(
-            chart, key="vectors_neuron", width="content", alt="A feed-forward network: weighted sums of the inputs"
-        )
+        alt = "A feed-forward network: weighted sums of the inputs"
+        draw_chart(chart, key="vectors_neuron", width="content", alt=alt)
     with text_column:
         st.markdown("A neuron's weights belong to single inputs. Attention makes one for each pair, from the inputs.")
         if n > 1:
@@ -210,14 +209,14 @@ def neuron_panel(problem: Problem) -> None:
 
 
 def _mixed_effect(network: core.FeedForward, inputs: np.ndarray, first: str, second: str) -> None:
-    effect, remaining_effect = network.effect(inputs, 0), network.effect(inputs, 0, 1)
+    effect, effect_without_second = network.effect(inputs, 0), network.effect(inputs, 0, 1)
     mixed = number(network.mixed_effect(inputs, 0, 1), ".3f") if network.bends else "exactly 0"
     why = "Layers that only add never let one input change what another does."
     if network.bends:
-        depends = "may depend" if effect == remaining_effect else "depends"
+        depends = "may depend" if effect == effect_without_second else "depends"
         why = f"Now what one input does {depends} on the others. The weights still do not."
     paragraph(
-        f"{first} adds {number(effect, '.3f')} to y, and {number(remaining_effect, '.3f')} where {second} is gone "
+        f"{first} adds {number(effect, '.3f')} to y, and {number(effect_without_second, '.3f')} where {second} is gone "
         f"already. The difference is their mixed effect: **{mixed}**. {why}"
     )
 
@@ -241,7 +240,7 @@ def notations_section() -> None:
     )
 
 
-SIZE = 520  # screen pixels that a step's matrix and its factors may take
+STEP_SIZE = 520  # screen pixels that a step's matrix and its factors may take
 
 
 def step_by_step(trace: AttentionTrace) -> None:
@@ -257,7 +256,7 @@ def step_by_step(trace: AttentionTrace) -> None:
         def on_cell(row: int, column: int) -> None:
             CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-        def step_look(step: Step) -> StepStyle:
-            return StepStyle(*chosen_cell(step), SIZE)
+        def style_of(step: Step) -> StepStyle:
+            return StepStyle(*chosen_cell(step), STEP_SIZE)
 
-        show_step_chart(trace, step, 0, step_look, NAME, stepper=STEPS, on_choose=on_cell)
+        show_step_chart(trace, step, 0, style_of, NAME, stepper=STEPS, on_choose=on_cell)
