@@ -1,4 +1,4 @@
-"""The first screen: what is asked, what a dictionary says to it, what comes back softly, and from which records."""
+"""The first screen: the query, what a dictionary and the soft look-up return for it, and the records."""
 
 import html
 from collections.abc import Sequence
@@ -24,12 +24,13 @@ from ui.player import step_of
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis, try_this
 
-QUERY_BOX, REFUSED = "lookup_asked", Field(NAME, "refused", "")
-LONG = 24  # letters from which on a key is written smaller
-AT_ONCE = 16  # texts that are read before the next visitor has the turn
-FITS = 800  # letters of records that are all shown; more are in a box that is scrolled
-ROWS = 10  # records, as many
-NEAR = 0.25  # cosine below which a query resembles nothing; twice that where no weight is large
+QUERY_BOX = "lookup_asked"
+BOX_REMARKS = Field(NAME, "refused", "")  # what could not be used of the query in the box
+MAX_LARGE_LETTERS = 24  # of a key or value; a longer one is written smaller
+TEXTS_PER_TURN = 16  # that are read before the next visitor computes
+MAX_OPEN_LETTERS, MAX_OPEN_RECORDS = 800, 10  # a list with more is scrolled
+MIN_COSINE = 0.25  # below which a query resembles no key; twice that where no weight is large
+MAX_TEXT_LETTERS = 400  # of a text of a record
 
 
 def choose_query(request: LookupRequest) -> int:
@@ -37,13 +38,12 @@ def choose_query(request: LookupRequest) -> int:
     prompt = "Ask something of your own"
     box = partial(st.text_input, prompt, key=QUERY_BOX, placeholder=prompt, label_visibility="collapsed")
     box(max_chars=MAX_QUERY_TEXT, on_change=_on_query)
-    for remark in filter(None, (*request.remarks, REFUSED.value)):
+    for remark in filter(None, (*request.remarks, BOX_REMARKS.value)):
         st.info(remark)
     QUERY.clamp_to_options(range(len(request.queries)), 0)
     names = distinct([error_markdown(query) for query in request.queries])
-    return single_choice(
-        "Query", QUERY, dict(enumerate(names)), label_visibility="collapsed", wrap=True, on_change=guess_again
-    )
+    options = dict(enumerate(names))
+    return single_choice("Query", QUERY, options, label_visibility="collapsed", wrap=True, on_change=guess_again)
 
 
 def _on_query() -> None:
@@ -52,16 +52,16 @@ def _on_query() -> None:
     guess_again()
     set_widget(QUERY_BOX, "")
     result = read_queries(query)
-    REFUSED.value = " ".join(result.remarks) if query else ""
+    BOX_REMARKS.value = " ".join(result.remarks) if query else ""
     if result.queries:
         lines = [line for line in QUERIES.value.splitlines() if line.strip() and line != query]
         QUERIES.value, QUERY.value = "\n".join([query, *lines][:MAX_QUERIES]), 0
 
 
-def encoder_input() -> dict[str, core.Encoder]:
-    """Draw the choice of how texts are compared; return the encoder of each, the chosen one first.
+def choose_encoder() -> dict[str, core.Encoder]:
+    """Draw the choice of how texts are compared; return the encoder of each comparison, the chosen one first.
 
-    Without a sentence encoder it says so, and returns that of spelling alone.
+    Without a sentence encoder it says so, and returns only that of spelling.
     """
     chosen = single_choice("Compared by", BY, COMPARISONS, on_change=guess_again)
     encoders = {"spelling": core.SPELLING}
@@ -73,12 +73,12 @@ def encoder_input() -> dict[str, core.Encoder]:
         if chosen == "meaning":
             st.info(f"{error_markdown(error)} Until then texts are compared by spelling.")
         return encoders
-    return encoders if chosen == "spelling" else dict(reversed(encoders.items()))
+    return {chosen: encoders[chosen], **encoders}
 
 
 def _encode(texts: Sequence[str]) -> Tensor:
-    starts = range(0, len(texts), AT_ONCE)
-    return torch.cat([_vectors(tuple(texts[start : start + AT_ONCE])) for start in starts])
+    starts = range(0, len(texts), TEXTS_PER_TURN)
+    return torch.cat([_vectors(tuple(texts[start : start + TEXTS_PER_TURN])) for start in starts])
 
 
 @cached_computation(spinner="Reading the texts")
@@ -92,17 +92,17 @@ def draw_answer(request: LookupRequest, trace: AttentionTrace, query: int) -> No
     stored = dict(zip(records.keys, records.values, strict=True))
     weights, context, labels = trace.weights()[query], trace.context()[query], core.value_labels(records)
     heaviest = int(weights.argmax())
-    exact = f"<b>not found</b> no key is exactly “{_plain(text[:60])}”"
+    exact = f"<b>not found</b> no key is exactly “{_escaped(text[:60])}”"
     if text in stored:
-        exact = _strong(stored[text])
+        exact = _bold(stored[text])
     soft = "<b>nothing</b> every record is cut"
     if weights.any():
-        share = f"{'most, but only ' * (weights[heaviest] < 0.5)}{percent(float(weights[heaviest]))} of the attention"
+        weight = f"{'most, but only ' * (weights[heaviest] < 0.5)}{percent(float(weights[heaviest]))} of the attention"
         top = context.topk(min(2, len(labels)))
         shares = zip(top.values.tolist(), top.indices.tolist(), strict=True)
-        mixture = " + ".join(f"{percent(share)} {_plain(labels[column])}" for share, column in shares if share >= 0.005)
+        mixture = " + ".join(f"{percent(share)} {_escaped(labels[index])}" for share, index in shares if share >= 0.005)
         mixture += " + …" * (float(top.values.sum()) < 0.995)
-        soft = f"{_strong(records.keys[heaviest])} {share}<p>The answer is the mixture: <strong>{mixture}</strong></p>"
+        soft = f"{_bold(records.keys[heaviest])} {weight}<p>The answer is the mixture: <strong>{mixture}</strong></p>"
     grey_out("lookup_answer", not request.is_present)
     with st.container(key="lookup_answer"):
         st.html(
@@ -111,10 +111,10 @@ def draw_answer(request: LookupRequest, trace: AttentionTrace, query: int) -> No
         )
 
 
-def remark_on_nothing_near(request: LookupRequest, trace: AttentionTrace, query: int) -> None:
+def remark_if_nothing_fits(request: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Say that the weights sum to 100% all the same where a query resembles no key."""
-    nearest, largest = (float(step_of(trace, name).value()[query].max()) for name in ("scores", "weights"))
-    if not largest or nearest >= (2 * NEAR if largest < 0.5 else NEAR):
+    score, weight = (float(step_of(trace, name).value()[query].max()) for name in ("scores", "weights"))
+    if not weight or score >= (2 * MIN_COSINE if weight < 0.5 else MIN_COSINE):
         return
     note(
         f"{literal(request.queries[query], 40)} resembles no key much, yet its weights sum to 100%: a softmax cannot "
@@ -125,29 +125,30 @@ def remark_on_nothing_near(request: LookupRequest, trace: AttentionTrace, query:
 def draw_records(request: LookupRequest, trace: AttentionTrace, query: int) -> None:
     """Draw the records, each with a bar of its weight; a long list has the heaviest first."""
     records = request.records
-    weighed = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
-    if is_long := len(request.text) > FITS or len(weighed) > ROWS:
-        weighed.sort(key=lambda record: record[2], reverse=True)
-    largest = max(weight for *_, weight in weighed) or 1.0
+    weighted = list(zip(records.keys, records.values, trace.weights()[query].tolist(), strict=True))
+    is_long = len(request.text) > MAX_OPEN_LETTERS or len(weighted) > MAX_OPEN_RECORDS
+    if is_long:
+        weighted.sort(key=lambda record: record[2], reverse=True)
+    largest = max(weight for *_, weight in weighted) or 1.0
     rows = "".join(
-        f"<tr{' class=best' * (weight == largest)}><td>{_plain(key)}</td><td>{_plain(value)}</td>"
+        f"<tr{' class=best' * (weight == largest)}><td>{_escaped(key)}</td><td>{_escaped(value)}</td>"
         f'<td><span><i style="width:{weight:.1%}"></i></span>{percent(weight)}</td></tr>'
-        for key, value, weight in weighed
+        for key, value, weight in weighted
     )
     columns = zip((Role.KEY, Role.VALUE, Role.WEIGHTS), (records.key_name, records.value_name, "weight"), strict=True)
-    header = "".join(f'<th style="color:{role_colour(role)}">{_plain(name)}</th>' for role, name in columns)
+    header = "".join(f'<th style="color:{role_colour(role)}">{_escaped(name)}</th>' for role, name in columns)
     box = ' class="records scrolled" tabindex="0"' if is_long else ' class="records"'
     st.html(f"<div{box}><table><tr>{header}</tr>{rows}</table></div>")
     if is_long:
-        note(f"{format_count(len(weighed), 'records')}, the heaviest first: scroll the list to see all.")
+        note(f"{format_count(len(weighted), 'records')}, the heaviest first: scroll the list to see all.")
 
 
-def _strong(text: str) -> str:
-    return f"<b{' class=long' if len(text) > LONG else ''}>{_plain(text)}</b>"
+def _bold(text: str) -> str:
+    return f"<b{' class=long' if len(text) > MAX_LARGE_LETTERS else ''}>{_escaped(text)}</b>"
 
 
-def _plain(text: str) -> str:
-    return html.escape(escape_hidden(text[:400]))
+def _escaped(text: str) -> str:
+    return html.escape(escape_hidden(text[:MAX_TEXT_LETTERS]))
 
 
 def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str, core.Encoder]) -> None:
@@ -155,18 +156,19 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
     if len(encoders) < 2:
         return
     is_tried, text = TRY_STAGE[NAME].value not in (NOT_TRIED, GUESSING), request.queries[query]
-    next_by, present_by = sorted(COMPARISONS, key=lambda by: (by == BY.value) != is_tried)
+    (other,) = {*COMPARISONS} - {BY.value}
+    present_by, next_by = (other, BY.value) if is_tried else (BY.value, other)
     ranking_by = {
         by: core.soft_lookup(request.records, [text], 1.0, encoders[by]).weights()[0].argsort(descending=True).tolist()
         for by in COMPARISONS
     }
-    keys = sorted({key for order in ranking_by.values() for key in order[:2]})
+    keys = sorted({key for ranking in ranking_by.values() for key in ranking[:2]})
     names = [error_markdown(request.records.keys[key][:40]) for key in keys]
-    best = {by: keys.index(order[0]) for by, order in ranking_by.items()}
+    best_by = {by: keys.index(ranking[0]) for by, ranking in ranking_by.items()}
 
     def outcome() -> tuple[int, str]:
-        option = best[next_by]
-        sentence = f"By {next_by} it finds *{names[option]}*; by {present_by}, *{names[best[present_by]]}*."
+        option = best_by[next_by]
+        sentence = f"By {next_by} it finds *{names[option]}*; by {present_by}, *{names[best_by[present_by]]}*."
         if next_by == "spelling":
             pair = text[:60], request.records.keys[keys[option]][:40]
             sentence += f" Letters in common: {_mark_shared(*pair)}, {_mark_shared(*reversed(pair))}."
@@ -183,5 +185,5 @@ def try_second_comparison(request: LookupRequest, query: int, encoders: dict[str
 
 def _mark_shared(text: str, compared_text: str) -> str:
     """Return Markdown for a text, bold where it shares letters with the compared one."""
-    runs = ((error_markdown(run), is_shared) for run, is_shared in core.shared_letters(text, compared_text))
-    return "".join(f"**{run}**" if is_shared else run for run, is_shared in runs)
+    pieces = ((error_markdown(piece), is_shared) for piece, is_shared in core.shared_letters(text, compared_text))
+    return "".join(f"**{piece}**" if is_shared else piece for piece, is_shared in pieces)

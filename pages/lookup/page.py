@@ -27,7 +27,7 @@ def dictionary() -> None:
             query = screen.choose_query(request)
             answer = st.container()
             with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="lookup_ways"):
-                encoders = screen.encoder_input()
+                encoders = screen.choose_encoder()
                 temperature = table.TEMPERATURE.widget(
                     st.select_slider, "How soft? (high: all alike)", table.TEMPERATURES
                 )
@@ -37,7 +37,7 @@ def dictionary() -> None:
             with answer, st.container(key="tells_lookup"):
                 screen.draw_answer(request, trace, query)
             screen.try_second_comparison(request, query, encoders)
-            screen.remark_on_nothing_near(request, trace, query)
+            screen.remark_if_nothing_fits(request, trace, query)
         with record_column:
             table.choose_table()
             is_edited = request.is_present and request.text != preset.text

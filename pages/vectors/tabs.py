@@ -82,10 +82,10 @@ def show_pairs(problem: Problem, trace: AttentionTrace) -> None:
         "alone": not trace.edits and _are_same_tables(problem, before, problem.tables.keys() - {*tables}),
         "values": values.tolist() if tables and values.shape[1] == 2 else None,
     }
-    PLANE.draw(arrows, data, _on_drag)
+    PLANE.draw(arrows, data, on_drag)
 
 
-def _on_drag() -> None:
+def on_drag() -> None:
     moved = PLANE.message()
     if moved is None:
         return
