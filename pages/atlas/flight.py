@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -17,53 +18,53 @@ from ui.player import Player
 from ui.state import Field, whole_number
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE, TryThis
 
-RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # cells along the map's shorter side at the two stops on the way
-MIN_ECHO_WEIGHT = 0.2  # share of its attention from which a head is said to look for what followed
-THIN_RATIO = 20  # of a text so many times as long as the window the map is a thin line
+RIBBON_CELLS, PAGE_CELLS = 1_500, 170  # along the map's shorter side at the two stops between the whole and the last
+MIN_ECHO_WEIGHT = 0.2  # on what followed the last time; with less, a head is not said to look for it
+MIN_THIN_RATIO = 20  # of a text's length and the window, from which on the map is a thin line
 SHAPES = ("A full square", "A thin line", "Scattered points")
 LAST_STOP = 3
-STOP = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
-FLIGHT = Player(STOP, seconds=4.0)
-LANDED = Field(NAME, "landed", ("", 0))
-"""The matrix and the stop to which the map was moved last."""
+STOP_INDEX = Field(NAME, "stop", LAST_STOP, address="stop", parse=whole_number)
+FLIGHT = Player(STOP_INDEX, seconds=4.0)
+LANDING = Field(NAME, "landed", ("", 0))
+"""The matrix, "" at first, and the index of the stop to which the map was moved last."""
 DESCRIBED_STOP: Field[Any] = Field(NAME, "told", None)
-"""The stop of which heading and text tell."""
+"""The stop that the page describes."""
 
 
 class Stop(NamedTuple):
-    """A stop of the flight: its title and text, its view, the cell to frame."""
+    """A stop of the flight: its title and description, its view, the cell to frame."""
 
     title: str
-    text: str
+    description: str
     view: View
     cell: tuple[int, int] | None = None
 
 
-SIDES = "Rows are the pieces that look, columns those looked at."
-ELSEWHERE = Stop("A place of your own choice", SIDES, View(0, 0, None))
+AXES_SENTENCE = "Rows are the pieces that look, columns those looked at."
+ELSEWHERE = Stop("A place of your own choice", AXES_SENTENCE, View(0, 0, None))
 
 
 def draw_flight(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Draw title and text of this stop, and the buttons; move the map to a stop that was just chosen."""
+    """Draw title and description of this stop, and the buttons; move the map to a stop that was just chosen."""
     stops = stops_of(source, shared)
-    STOP.clamp(0, len(stops) - 1)
-    landing, landed_before = (shared.key, STOP.value), LANDED.value
-    stop = stops[STOP.value]
-    if landing != landed_before:
-        LANDED.value = landing
-        if STOP.value and not LECTURE.value:
-            TRY_STAGE[NAME].value = NOT_TRIED  # its answer is about the whole; a lecture asks once
-        if landed_before[0]:
+    STOP_INDEX.clamp(0, len(stops) - 1)
+    landing, landing_before = (shared.key, STOP_INDEX.value), LANDING.value
+    stop = stops[STOP_INDEX.value]
+    if landing != landing_before:
+        LANDING.value = landing
+        if STOP_INDEX.value and not LECTURE.value:
+            TRY_STAGE[NAME].value = NOT_TRIED  # the outcome is about the whole map; a lecture asks once
+        if landing_before[0]:
             move_map(stop.view, stop.cell, slowly=True)
         elif RESTING_VIEW.value is None and stop.view.across:
             open_map_at(stop.view, stop.cell)
     DESCRIBED_STOP.value = described = _described_stop(source, shared)
     if _find_echo(source, shared) is None or described == stops[-1]:
-        st.markdown(f"**{error_markdown(described.title)}**  \n{described.text}")
+        st.markdown(f"**{error_markdown(described.title)}**  \n{described.description}")
     if len(stops) > 1:
         with st.container(horizontal=True, gap="small", key="atlas_flight"):
             FLIGHT.previous_button(range(len(stops)), "Fly out")
-            if STOP.value < LAST_STOP:
+            if STOP_INDEX.value < LAST_STOP:
                 FLIGHT.next_button(range(len(stops)), "Fly in", type="primary")
 
 
@@ -74,13 +75,14 @@ def follow_view(source: MatrixSource, shared: SharedAtlas) -> None:
 
 
 def _described_stop(source: MatrixSource, shared: SharedAtlas) -> Stop:
-    """Return what the map is to be described as: a word that was jumped to, or the flight's stop, if it is in view."""
-    stop, journey = stops_of(source, shared)[STOP.value], JOURNEY.value
+    """Return what is in view: the flight's stop, a cell that a search jumped to, or ELSEWHERE."""
+    stop, journey = stops_of(source, shared)[STOP_INDEX.value], JOURNEY.value
     trace, head = shared.atlas.trace, shared.atlas.head
     if source.text is None:
         return stop
-    if journey and journey["mark"] and not journey["slowly"]:
-        row, column = cell = tuple(journey["mark"])
+    if journey and journey["mark"] and not journey["slowly"]:  # a jump; the flight goes slowly
+        cell = tuple(journey["mark"])
+        row, column = cell
         query_label, key_label = (source.text.labels[position].strip() for position in cell)
         weights = trace.weights(head, [row])[0]
         looks, weight = f"looks{' most' * (int(weights.argmax()) == column)}", percent(float(weights[column]))
@@ -103,13 +105,11 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
     if text is None or window is None:
         pairs = f"{n:,} × {atlas.n_keys:,} weights. Zoom in anywhere: every one of them is exact."
         return [Stop(source.title, pairs, full_view)]
-    sentences = text.sentence_of[-1] + 1
-    reach = f"the last {window} only: {'the thin line' if n >= THIN_RATIO * window else 'the band'}"
-    overview = Stop(
-        f"{sentences:,} sentence{'s' * (sentences > 1)}",
-        f"A language model reads; each piece sees {reach if n > window else 'all before it: the triangle'}.",
-        full_view,
-    )
+    n_sentences, reach = text.sentence_of[-1] + 1, "all before it: the triangle"
+    if n > window:
+        reach = f"the last {window} only: {'the thin line' if n >= MIN_THIN_RATIO * window else 'the band'}"
+    title = f"{n_sentences:,} sentence{'s' * (n_sentences > 1)}"
+    overview = Stop(title, f"A language model reads; each piece sees {reach}.", full_view)
     echo = _echo(shared.key, shared.atlas.head, text, trace)
     if echo is None:
         return [overview]
@@ -117,13 +117,13 @@ def stops_of(source: MatrixSource, shared: SharedAtlas) -> list[Stop]:
 
 
 def draw_framed_text(source: MatrixSource, shared: SharedAtlas) -> None:
-    """Draw the last stop's sentences with an arc for the framed cell; at another stop, its title and text."""
+    """Draw the last stop's sentences with an arc for the framed cell; at another stop, its title and description."""
     text, described = source.text, DESCRIBED_STOP.value
     if text is None or (echo := _find_echo(source, shared)) is None:
         return
     if described.cell != (echo.query, echo.followed):
-        title, explanation = map(html.escape, described[:2])
-        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo caption">{explanation}</div>')
+        title, description = html.escape(described.title), html.escape(described.description)
+        st.html(f'<p class="echo"><b>{title}</b></p><div class="echo caption">{description}</div>')
         return
     labels = text.labels
 
@@ -156,25 +156,22 @@ def _find_echo(source: MatrixSource, shared: SharedAtlas) -> Echo | None:
 def shape_guess(source: MatrixSource, shared: SharedAtlas) -> TryThis | None:
     """Return the guess at the shape of the whole map; None where no text was read, or another stop is shown."""
     n, window = shared.atlas.n_queries, shared.atlas.trace.window
-    tried = TRY_STAGE[NAME].value
-    is_between_stops = 0 < STOP.value < LAST_STOP
-    is_elsewhere = is_between_stops or (tried == NOT_TRIED if STOP.value == 0 else tried not in (NOT_TRIED, GUESSING))
-    if source.text is None or window is None or n < THIN_RATIO * window or is_elsewhere:
+    index, stage = STOP_INDEX.value, TRY_STAGE[NAME].value
+    fits_stop = stage != NOT_TRIED if index == 0 else index >= LAST_STOP and stage in (NOT_TRIED, GUESSING)
+    if source.text is None or window is None or n < MIN_THIN_RATIO * window or not fits_stop:
         return None
-
-    def fly_out() -> None:
-        STOP.value = 0
 
     def outcome() -> tuple[int, str]:
         share = sum(min(row + 1, window) for row in range(n)) / n**2
         return 1, f"Each piece sees the last {window} only. That is {percent(share)} of all {n:,} × {n:,} pairs."
 
     question = f"All {n:,} pieces at once: what will the map look like?"
-    return TryThis("fly out to the whole text", question, SHAPES, fly_out, outcome, "atlas_stage")
+    return TryThis("fly out to the whole text", question, SHAPES, partial(STOP_INDEX.set, 0), outcome, "atlas_stage")
 
 
 def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]:
-    middle, (_, echo_weight, neighbour_weight) = (echo.first.start + echo.second.stop) / 2, echo.shares
+    middle, across = (echo.first.start + echo.second.stop) / 2, echo.second.stop - echo.first.start
+    _, echo_weight, neighbour_weight = echo.shares
     has_echo = echo_weight >= MIN_ECHO_WEIGHT
     slants = (
         "Short slanted strokes: words that return, and look back at what came next the last time. Upright lines: a "
@@ -191,20 +188,16 @@ def _closer_stops(text: LongText, echo: Echo, n: int, window: int) -> list[Stop]
     ribbon = "To the right of the diagonal: not read yet."
     if n > window:
         ribbon = f"The line is a ribbon, {window} pieces wide: out of reach to its left, not read yet to its right."
-    cells = slants if has_echo else SIDES
-    explanation, across = with_echo if has_echo else without_echo, echo.second.stop - echo.first.start
-    return [
-        Stop(f"{_sentences(text, middle, RIBBON_CELLS)} sentences", ribbon, View(middle, middle, min(RIBBON_CELLS, n))),
-        Stop(f"{_sentences(text, middle, PAGE_CELLS)} sentences", cells, View(middle, middle, min(PAGE_CELLS, n))),
-        Stop("Two sentences, piece by piece", explanation, View(middle, middle, across), (echo.query, echo.followed)),
-    ]
+    strokes, average = (slants, with_echo) if has_echo else (AXES_SENTENCE, without_echo)
 
+    def stop_of(n_cells: int, description: str) -> Stop:
+        edges = (min(max(int(middle + offset), 0), len(text.ids) - 1) for offset in (-n_cells / 2, n_cells / 2))
+        first, last = (text.sentence_of[edge] for edge in edges)
+        return Stop(f"{last - first + 1} sentences", description, View(middle, middle, min(n_cells, n)))
 
-def _sentences(text: LongText, middle: float, across: float) -> int:
-    first, last = (
-        text.sentence_of[min(max(int(middle + by), 0), len(text.ids) - 1)] for by in (-across / 2, across / 2)
-    )
-    return last - first + 1
+    last_view, cell = View(middle, middle, across), (echo.query, echo.followed)
+    last_stop = Stop("Two sentences, piece by piece", average, last_view, cell)
+    return [stop_of(RIBBON_CELLS, ribbon), stop_of(PAGE_CELLS, strokes), last_stop]
 
 
 @st.cache_resource(max_entries=48, show_spinner=False)
