@@ -1,6 +1,6 @@
 // The scores of a query and its keys beside the plane: those of two functions, or of all.
 import { asPercent, clamp, create, make, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
-import { CENTRE, Plane, two } from "../../ui/components/vector_plane.js";
+import { CENTRE, Plane, twoDecimals } from "../../ui/components/vector_plane.js";
 import { drawBars } from "./score_bars.js";
 
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
@@ -76,7 +76,7 @@ class ScorePlane extends Plane {
   describe(arrow) {
     if (arrow === 0) return "the query";
     const { dot, degrees } = this.facts[arrow - 1];
-    return `${degrees === null ? "no angle" : `angle ${degrees.toFixed(0)} degrees`}, dot product ${two(dot)}, ` +
+    return `${degrees === null ? "no angle" : `angle ${degrees.toFixed(0)} degrees`}, dot product ${twoDecimals(dot)}, ` +
       `weight ${asPercent(this.shares[arrow - 1])}`;
   }
 
@@ -99,7 +99,7 @@ class ScorePlane extends Plane {
     const angle = degrees === null ? "(no angle: a vector is 0)" : `cos ${degrees.toFixed(1)}°`;
     const line = create("div"), k = `<span class="k">${keyName(key + 1)}</span>`;
     line.innerHTML = `<span class="q">q</span> · ${k} = |<span class="q">q</span>| |${k}| cos θ ` +
-      `<span class="numbers">= ${two(lengthQ)} × ${two(lengthK)} × ${angle} = <b>${two(dot)}</b></span>`;
+      `<span class="numbers">= ${twoDecimals(lengthQ)} × ${twoDecimals(lengthK)} × ${angle} = <b>${twoDecimals(dot)}</b></span>`;
     return line;
   }
 }

@@ -2,7 +2,7 @@
 // at once; else they come from Python. What Python has moved glides there.
 import { asPercent, clamp, isNew, make, pointedIn, set, shownBy, softmax } from "../../attention_core/attention/view/prelude.js";
 import { wantsLessMotion } from "../../attention_core/attention/view/prelude.js";
-import { CENTRE, Plane, SIDE, two } from "../../ui/components/vector_plane.js";
+import { CENTRE, Plane, SIDE, twoDecimals } from "../../ui/components/vector_plane.js";
 
 const ARRIVAL = [600, 1500], LATER = [0, 400]; // milliseconds: of rest, of movement
 const SMALLEST_CHANGE = 1e-9, SMALLEST_NOTED = 0.02; // of a weight: what counts as a change, and what the sentence is about
@@ -16,7 +16,7 @@ class NinePairs extends Plane {
     this.sentence = make(this.beside, "p", { class: "told", role: "status" });
     this.count = make(this.beside, "p", "count");
     this.lit = [];
-    this.pointed = pointedIn(root, (positions) => { this.lit = positions; this.request(); });
+    this.pointed = pointedIn(root, (positions) => { this.lit = positions; this.requestDraw(); });
   }
 
   // An arrow's positions on the axes: among the queries, among the keys, or both.
@@ -36,17 +36,17 @@ class NinePairs extends Plane {
   }
 
   // Weights are compared with those at the last touch; until the first one, with those of the example.
-  taken() {
+  onActive() {
     if (this.goal) this.arrows = this.goal;
     this.goal = null;
     this.from = this.arrows.map((arrow) => [...arrow]);
     this.base = this.weights();
   }
 
-  adopt(data, tell) {
+  adopt(data, tellPython) {
     const isOld = data.revision === this.revision, previous = this.arrows;
     if (!isOld) this.from = null;
-    super.adopt(data, tell);
+    super.adopt(data, tellPython);
     if (!isOld) this.glide(...(previous?.length === data.arrows.length ? [previous, LATER] : [data.from, ARRIVAL]));
     if (!this.from) this.base = data.before;
     else if (data.map) this.base = this.weights(this.from);
@@ -63,7 +63,7 @@ class NinePairs extends Plane {
       const share = clamp((now - began) / duration, 0, 1) ** 2;
       if (share === 1) this.goal = null;
       this.arrows = goal.map((arrow, index) => arrow.map((value, axis) => from[index][axis] + share * (value - from[index][axis])));
-      this.request();
+      this.requestDraw();
       if (share < 1) requestAnimationFrame(step);
     };
     step(began);
@@ -119,7 +119,7 @@ class NinePairs extends Plane {
     this.drawGhosts(at);
     if (!this.cells) return;
     const weights = this.weights(), { soft, allowed, neuron, rows, columns } = this.data, flat = weights.flat();
-    const largest = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : two;
+    const largest = soft ? 1 : Math.max(...flat.map(Math.abs), 1e-9), written = soft ? asPercent : twoDecimals;
     const base = this.base?.length === weights.length && this.base[0].length === weights[0].length ? this.base : null;
     const moved = this.moved().flatMap((arrow) => this.positionsOf(arrow).map(String)), isMoved = (...position) => moved.includes(String(position));
     let changed = 0, largestChange = null;
@@ -185,7 +185,7 @@ class NinePairs extends Plane {
   describe(arrow) {
     const weights = this.weights()[arrow];
     return weights && this.data.tables[arrow] === this.data.query
-      ? weights.map((weight, j) => `${this.data.columns[j]} ${this.data.soft ? asPercent(weight) : two(weight)}`).join(", ")
+      ? weights.map((weight, j) => `${this.data.columns[j]} ${this.data.soft ? asPercent(weight) : twoDecimals(weight)}`).join(", ")
       : "is asked";
   }
 }

@@ -1,29 +1,36 @@
 // Arrows in a plane, dragged by their tips. What follows a drag is drawn here, frame by frame; Python is told at most every
 // `pause` milliseconds, and hardly when several messages are unanswered, so that a slow server is not flooded. A page's
-// own view extends it: `follow` draws what stands beside the arrows, `describe` says it.
+// own view extends it: `follow` draws what depends on the arrows, `describe` says it of one, `buildBehind` adds to the
+// plane what lies behind them, and `onActive` is called when one is dragged or focused.
 import { arrowOf, clamp, dragged, make, minus, onceAFrame, set } from "../../attention_core/attention/view/prelude.js";
 
-const SIDE = 440, CENTRE = SIDE / 2, PATIENCE = 400, MOST_UNANSWERED = 2, STEPS = 80, LARGE_STEPS = 16, LABEL_ROOM = 20, FLOOR_ROOM = 34, ARROW_ROOM = 12, FLOOR = -0.55;
-const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2];  // of a name around its tip, radians
+export const SIDE = 440, CENTRE = SIDE / 2;
+const HALF_WIDTH = 1.1; // of the plane, in extents of the arrows
+const MAX_UNANSWERED = 2, BUSY_PAUSE = 400; // messages from which on this pause, in milliseconds, lies between two
+const STEPS = 80, LARGE_STEPS = 16; // of a drag or of Shift and an arrow key, and of an arrow key, in an extent
+const FLOOR = -0.55, FLOOR_ROOM = 34; // in extents, to which the plane always reaches down, and the pixels below it
+const LABEL_ROOM = 20, ARROW_ROOM = 12, EDGE_ROOM = 12; // pixels from a name to another one, to an arrow, to the edge
+const TURNS = [0, 0.8, -0.8, 1.4, -1.4, 2, -2]; // of a name around its tip, radians
+const MEASURE_PAUSE = 250; // milliseconds: asking where the plane lies forces a layout
 
-export const two = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
+export const twoDecimals = (x) => minus((Math.abs(x) < 0.005 ? 0 : x).toFixed(2));
 
 export class Plane {
   constructor(root) {
     this.svg = make(make(root, "div", "plane"), "svg:svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group" });
-    this.said = make(root, "div", { class: "said", "aria-live": "polite" });
-    this.request = onceAFrame(() => this.draw());
-    this.revision = this.held = null;
+    this.announcement = make(root, "div", { class: "said", "aria-live": "polite" });
+    this.requestDraw = onceAFrame(() => this.draw());
+    this.revision = this.dragging = null;
     this.sequence = this.answered = 0;
     this.sentAt = -Infinity;
   }
 
   follow() {}
   describe() { return ""; }
-  isActive(place) { return place === this.active; }
+  isActive(arrow) { return arrow === this.active; }
 
-  adopt(data, tell) {
-    this.tell = tell;
+  adopt(data, tellPython) {
+    this.tellPython = tellPython;
     this.data = data;
     this.answered = Math.max(this.answered, data.answered);
     if (data.revision !== this.revision) {  // Python changed the arrows: an example, one more, typed numbers
@@ -32,15 +39,16 @@ export class Plane {
       this.arrows = data.arrows.map((arrow) => [...arrow]);
       this.active = clamp(data.active, 0, data.arrows.length - 1);
       this.sequence = Math.max(this.sequence, data.answered);
-      this.held = null;
+      this.dragging = null;
       this.build();
     }
-    this.request();
+    this.requestDraw();
     if (this.unsent) this.send();
   }
 
-  x(value) { return CENTRE + (value * CENTRE) / (1.1 * this.extent); }
-  y(value) { return CENTRE - (value * CENTRE) / (1.1 * this.extent); }
+  get perUnit() { return CENTRE / (HALF_WIDTH * this.extent); }
+  x(value) { return CENTRE + value * this.perUnit; }
+  y(value) { return CENTRE - value * this.perUnit; }
 
   // The plane ends below what lies in it, and grows when something is dragged further down.
   reachDown(lowest) {
@@ -59,9 +67,8 @@ export class Plane {
     const names = this.data.names.join(", ");
     set(this.svg, { "aria-label": `Arrows in a plane: ${names}. Drag their tips, or focus one with Tab and use the arrow keys.` });
     make(this.svg, "svg:rect", { class: "paper", width: SIDE, height: SIDE, rx: 4 });
-    const between = this.extent / 4;
     for (let line = -4; line <= 4; line++) {
-      const value = line * between, kind = line === 0 ? "axis" : "grid";
+      const value = (line * this.extent) / 4, kind = line === 0 ? "axis" : "grid";
       make(this.svg, "svg:line", { class: kind, x1: this.x(value), x2: this.x(value), y1: 0, y2: SIDE });
       make(this.svg, "svg:line", { class: kind, y1: this.y(value), y2: this.y(value), x1: 0, x2: SIDE });
       if (line !== 0 && line % 2 === 0) {
@@ -71,135 +78,134 @@ export class Plane {
     }
     this.buildBehind?.();
     this.shafts = [];  // the first one lies on top
-    for (let place = this.arrows.length - 1; place >= 0; place--) {
-      const kind = this.data.kinds[place];
-      this.shafts[place] = { line: make(this.svg, "svg:path", `arrow ${kind}`), head: make(this.svg, "svg:path", `head ${kind}`) };
+    for (let arrow = this.arrows.length - 1; arrow >= 0; arrow--) {
+      const kind = this.data.kinds[arrow];
+      this.shafts[arrow] = { line: make(this.svg, "svg:path", `arrow ${kind}`), head: make(this.svg, "svg:path", `head ${kind}`) };
     }
     this.labels = this.data.names.map((name) => make(this.svg, "svg:text", "name", name));
     this.tips = [];
-    for (let place = this.arrows.length - 1; place >= 0; place--) this.tips[place] = this.makeTip(place);
+    for (let arrow = this.arrows.length - 1; arrow >= 0; arrow--) this.tips[arrow] = this.makeTip(arrow);
     if (focused !== undefined) this.tips[focused]?.focus({ preventScroll: true });
   }
 
-  makeTip(place) {
+  makeTip(arrow) {
     const tip = make(this.svg, "svg:circle", {
-      class: "tip", r: 24, tabindex: 0, role: "slider", "data-place": place,
-      "aria-label": this.data.names[place], "aria-roledescription": "arrow in a plane",
+      class: "tip", r: 24, tabindex: 0, role: "slider", "data-place": arrow,
+      "aria-label": this.data.names[arrow], "aria-roledescription": "arrow in a plane",
       "aria-valuemin": -this.extent, "aria-valuemax": this.extent,
     });
     const begin = (event) => {
       event.preventDefault();
       tip.focus({ preventScroll: true });
-      this.held = place;
-      this.take(place);
+      this.dragging = arrow;
+      this.activate(arrow);
       this.measuredAt = -Infinity;
     };
     const go = (event) => {
-      if (this.held !== place) return;
-      if (event.timeStamp - this.measuredAt > 250) {  // not at every move: asking forces a layout
+      if (this.dragging !== arrow) return;
+      if (event.timeStamp - this.measuredAt > MEASURE_PAUSE) {
         this.box = this.svg.getBoundingClientRect();
         this.measuredAt = event.timeStamp;
       }
-      const box = this.box, perUnit = box.width / (2.2 * this.extent);
-      this.move(place, (event.clientX - box.x - box.width / 2) / perUnit,
-        1.1 * this.extent - (event.clientY - box.y) / perUnit);
+      const box = this.box, top = HALF_WIDTH * this.extent, perUnit = box.width / (2 * top);
+      this.move(arrow, (event.clientX - box.x - box.width / 2) / perUnit, top - (event.clientY - box.y) / perUnit);
     };
     const end = () => {
-      if (this.held !== place) return;
-      this.held = null;
-      this.say();
+      if (this.dragging !== arrow) return;
+      this.dragging = null;
+      this.announce();
       this.send(true);
     };
     dragged(tip, { begin, go, end });
-    tip.onfocus = () => { if (this.held === null) this.take(place); };
+    tip.onfocus = () => { if (this.dragging === null) this.activate(arrow); };
     tip.onkeydown = (event) => {
-      const way = arrowOf(event);
-      if (!way) return;
-      const step = this.extent / (event.shiftKey ? STEPS : LARGE_STEPS), [x, y] = this.arrows[place];
-      this.move(place, x + way[0] * step, y - way[1] * step);
-      this.say();
+      const direction = arrowOf(event);
+      if (!direction) return;
+      const step = this.extent / (event.shiftKey ? STEPS : LARGE_STEPS), [x, y] = this.arrows[arrow];
+      this.move(arrow, x + direction[0] * step, y - direction[1] * step);
+      this.announce();
     };
     return tip;
   }
 
-  take(place) {
-    this.active = place;
-    this.taken?.();
-    this.request();
+  activate(arrow) {
+    this.active = arrow;
+    this.onActive?.();
+    this.requestDraw();
   }
 
-  move(place, x, y) {
+  move(arrow, x, y) {
     const step = this.extent / STEPS;
-    const snap = (v) => Number((Math.round(clamp(v, -this.extent, this.extent) / step) * step).toFixed(3));
-    this.arrows[place] = [snap(x), snap(y)];
-    this.reachDown(this.arrows[place][1]);
-    this.request();
+    const snap = (value) => Number((Math.round(clamp(value, -this.extent, this.extent) / step) * step).toFixed(3));
+    this.arrows[arrow] = [snap(x), snap(y)];
+    this.reachDown(this.arrows[arrow][1]);
+    this.requestDraw();
     this.send();
   }
 
   draw() {
     this.follow();
-    this.named = [];
-    this.arrows.forEach(([x, y], place) => {
-      this.drawArrow(place, [x, y]);
-      const told = `x ${two(x)}, y ${two(y)}, ${this.describe(place)}`;
-      set(this.tips[place], { cx: this.x(x), cy: this.y(y), "aria-valuenow": x, "aria-valuetext": told });
+    this.labelPoints = [];
+    this.arrows.forEach(([x, y], arrow) => {
+      this.drawArrow(arrow, [x, y]);
+      const text = `x ${twoDecimals(x)}, y ${twoDecimals(y)}, ${this.describe(arrow)}`;
+      set(this.tips[arrow], { cx: this.x(x), cy: this.y(y), "aria-valuenow": x, "aria-valuetext": text });
     });
   }
 
-  drawArrow(place, [x, y]) {
-    const length = Math.hypot(x, y), { line, head } = this.shafts[place];
-    const [ux, uy] = length > 1e-9 ? [x / length, -y / length] : [0, 0];
-    const [tx, ty] = [this.x(x), this.y(y)], size = Math.min(13, (length * CENTRE) / (1.1 * this.extent));
-    const [bx, by] = [tx - ux * size, ty - uy * size];
-    set(line, { d: `M${CENTRE} ${CENTRE}L${bx} ${by}` });
-    line.classList.toggle("active", this.isActive(place));
+  // A shaft, and a triangle with its tip at (x, y) as its head; a disc for an arrow of length 0.
+  drawArrow(arrow, [x, y]) {
+    const length = Math.hypot(x, y), { line, head } = this.shafts[arrow];
+    const [ux, uy] = length > 1e-9 ? [x / length, -y / length] : [0, 0]; // the unit vector on the screen
+    const [tipX, tipY] = [this.x(x), this.y(y)], size = Math.min(13, length * this.perUnit), half = 0.45 * size;
+    const [baseX, baseY] = [tipX - ux * size, tipY - uy * size];
+    set(line, { d: `M${CENTRE} ${CENTRE}L${baseX} ${baseY}` });
+    line.classList.toggle("active", this.isActive(arrow));
     set(head, length > 1e-9
-      ? { d: `M${tx} ${ty}L${bx - uy * size * 0.45} ${by + ux * size * 0.45}L${bx + uy * size * 0.45} ${by - ux * size * 0.45}Z` }
-      : { d: `M${tx - 5} ${ty}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
-    const spot = this.spotOf(place, [tx, ty], Math.atan2(uy, ux));
-    this.named.push(spot);
-    set(this.labels[place], { x: spot[0], y: spot[1] });
+      ? { d: `M${tipX} ${tipY}L${baseX - uy * half} ${baseY + ux * half}L${baseX + uy * half} ${baseY - ux * half}Z` }
+      : { d: `M${tipX - 5} ${tipY}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z` });
+    const [labelX, labelY] = this.findLabelPoint(arrow, [tipX, tipY], Math.atan2(uy, ux));
+    this.labelPoints.push([labelX, labelY]);
+    set(this.labels[arrow], { x: labelX, y: labelY });
   }
 
   // A name stands beyond the tip, or beside it where another name or an arrow is in the way.
-  spotOf(place, [tx, ty], outward) {
-    const wide = 17 + 4 * Math.max(this.data.names[place].length - 2, 0), spots = TURNS.map((turn) => {
-      const at = outward + turn;
-      return [clamp(tx + wide * Math.cos(at), 12, SIDE - 12), clamp(ty + 17 * Math.sin(at), 12, this.depth - 12)];
-    });
-    const isFree = (spot) => this.named.every(([x, y]) => Math.hypot(x - spot[0], y - spot[1]) >= LABEL_ROOM) &&
-      this.arrows.every((arrow) => this.gap(arrow, spot) >= ARROW_ROOM);
-    return spots.find(isFree) ?? spots[0];
+  findLabelPoint(arrow, [tipX, tipY], outward) {
+    const height = 17, width = height + 4 * Math.max(this.data.names[arrow].length - 2, 0);
+    const points = TURNS.map((turn) => [
+      clamp(tipX + width * Math.cos(outward + turn), EDGE_ROOM, SIDE - EDGE_ROOM),
+      clamp(tipY + height * Math.sin(outward + turn), EDGE_ROOM, this.depth - EDGE_ROOM),
+    ]);
+    const isFree = (point) => this.labelPoints.every(([x, y]) => Math.hypot(x - point[0], y - point[1]) >= LABEL_ROOM) &&
+      this.arrows.every((tip) => this.distance(tip, point) >= ARROW_ROOM);
+    return points.find(isFree) ?? points[0];
   }
 
-  // Between an arrow and a place on the screen.
-  gap([x, y], [px, py]) {
-    const dx = this.x(x) - CENTRE, dy = this.y(y) - CENTRE, length = dx * dx + dy * dy || 1;
-    const along = clamp(((px - CENTRE) * dx + (py - CENTRE) * dy) / length, 0, 1);
+  // Between an arrow and a point on the screen, in pixels.
+  distance([x, y], [px, py]) {
+    const dx = this.x(x) - CENTRE, dy = this.y(y) - CENTRE, squared = dx * dx + dy * dy || 1;
+    const along = clamp(((px - CENTRE) * dx + (py - CENTRE) * dy) / squared, 0, 1);
     return Math.hypot(px - CENTRE - along * dx, py - CENTRE - along * dy);
   }
 
-  say() {
+  announce() {
     this.draw();
-    this.said.textContent = `${this.data.names[this.active]}: ${this.describe(this.active)}`;
+    this.announcement.textContent = `${this.data.names[this.active]}: ${this.describe(this.active)}`;
   }
 
-  send(now = false) {
+  // Sends the arrows, or soon if the last message is too recent; `isUrgent`: at once.
+  send(isUrgent = false) {
     clearTimeout(this.timer);
-    const since = performance.now() - this.sentAt;
-    const busy = this.sequence - this.answered >= MOST_UNANSWERED;
-    const wait = Math.max(this.pause - since, busy ? PATIENCE - since : 0);
+    const isBusy = this.sequence - this.answered >= MAX_UNANSWERED;
+    const pause = isBusy ? Math.max(this.pause, BUSY_PAUSE) : this.pause, wait = this.sentAt + pause - performance.now();
     this.unsent = true;
-    if (!now && wait > 0) { this.timer = setTimeout(() => this.send(), wait); return; }
+    if (!isUrgent && wait > 0) { this.timer = setTimeout(() => this.send(), wait); return; }
     this.unsent = false;
     this.sentAt = performance.now();
     this.sequence += 1;
-    this.tell({
+    this.tellPython({
       arrows: this.arrows, active: this.active, revision: this.revision, sequence: this.sequence,
-      moving: this.held !== null,
+      moving: this.dragging !== null,
     });
   }
 }
-
-export { CENTRE, SIDE };
