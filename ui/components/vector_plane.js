@@ -197,7 +197,7 @@ export class Plane {
   send(isUrgent = false) {
     clearTimeout(this.timer);
     const isBusy = this.sequence - this.answered >= MAX_UNANSWERED;
-    const pause = isBusy ? Math.max(this.pause, BUSY_PAUSE) : this.pause, wait = this.sentAt + pause - performance.now();
+    const pause = isBusy ? Math.max(this.data.pause, BUSY_PAUSE) : this.data.pause, wait = this.sentAt + pause - performance.now();
     this.unsent = true;
     if (!isUrgent && wait > 0) { this.timer = setTimeout(() => this.send(), wait); return; }
     this.unsent = false;
