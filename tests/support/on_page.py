@@ -89,8 +89,8 @@ def moving_step(canvas) -> dict:
     """
     view = """async (canvas) => {
       const { view } = canvas.parentNode;
-      while (!view.grid || view.playing) await new Promise(requestAnimationFrame);
-      return { time: view.time, at: view.area, n: view.grid.n, m: view.grid.m };
+      while (!view.matrix || view.playing) await new Promise(requestAnimationFrame);
+      return { time: view.time, at: view.area, n: view.matrix.n, m: view.matrix.m };
     }"""
     return canvas.evaluate(view)
 
