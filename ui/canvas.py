@@ -28,6 +28,7 @@ CUSTOM, ERASER = "drawn", "eraser"
 MIN_INK_CONTRAST = 40
 """By how many of 255 levels a channel of a pixel has to differ from its paper to be ink."""
 FABRIC_VERSION = "7.4.0"  # of Fabric.js, whose JSON the canvas reads and writes
+Json = dict[str, Any]
 _bare_pad = component("bare_pad")
 
 
@@ -73,15 +74,15 @@ class Pad:
     def __post_init__(self) -> None:
         self.preset = Field(self.name, "preset", self.first, address=self.address)
         self.paper = Field(self.name, "paper", "light")
-        self.drawing = Field[dict[str, Any]](self.name, "drawing", dict)
+        self.drawing = Field[Json](self.name, "drawing", dict)
         self.strokes = Field[list[Stroke]](self.name, "inked", list)
         self.packed = Field(self.name, "strokes", "", address="strokes", parse=checked_strokes, text=str)
         self.last_readable = Field[list[Stroke]](self.name, "last_readable", self.presets[self.first])
-        self.undone = Field[list[dict[str, Any]]](self.name, "undone", list)
+        self.undone = Field[list[Json]](self.name, "undone", list)
         self.generation = Field(self.name, "generation", 0)
-        self.seed = Field[dict[str, Any]](self.name, "seed", dict)
+        self.seed = Field[Json](self.name, "seed", dict)
         self.applied_address = Field[tuple[str, str] | None](self.name, "followed", None)
-        self.too_long = Field[dict[str, Any] | None](self.name, "too_long", None)
+        self.too_long = Field[Json | None](self.name, "too_long", None)
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
 
@@ -141,11 +142,7 @@ def _address_of(pad: Pad) -> tuple[str, str]:
 
 
 def _record(
-    pad: Pad,
-    drawing: dict[str, Any],
-    strokes: Sequence[Stroke],
-    preset: str = CUSTOM,
-    undone: Sequence[dict[str, Any]] = (),
+    pad: Pad, drawing: Json, strokes: Sequence[Stroke], preset: str = CUSTOM, undone: Sequence[Json] = ()
 ) -> None:
     """Set the fields of a drawing, those in the address too, and the shapes that Redo brings back."""
     ink = INK[pad.paper.value]
@@ -236,7 +233,7 @@ def remove_strokes(pad: Pad, width: float) -> None:
     _replace(pad, {**drawing, "objects": objects})
 
 
-def _replace(pad: Pad, drawing: dict[str, Any], preset: str = CUSTOM, undone: Sequence[dict[str, Any]] = ()) -> None:
+def _replace(pad: Pad, drawing: Json, preset: str = CUSTOM, undone: Sequence[Json] = ()) -> None:
     """Set the drawing and mount the canvas anew with it."""
     _record(pad, drawing, inked_strokes(drawing), preset, undone)
     pad.generation.value += 1
@@ -246,7 +243,7 @@ def _on_preset(pad: Pad, label: str) -> None:
     set_strokes(pad, pad.presets[label](), preset=label)
 
 
-def _path_object(path: np.ndarray, ink: str, width: float) -> dict[str, Any]:
+def _path_object(path: np.ndarray, ink: str, width: float) -> Json:
     commands: list[list[Any]] = [["M", *path[0].tolist()], *(["L", *point] for point in path[1:].tolist())]
     (left, top), (right, bottom) = path.min(0).tolist(), path.max(0).tolist()
     return {

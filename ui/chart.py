@@ -126,16 +126,14 @@ def draw_map(
     smooth: bool = True,
     axis: str = "regions",
     tooltip: str = "weight {}%",
-    chosen: int | None = None,
-    on_choose: Callable[[int], object] | None = None,
+    **choice: Any,
 ) -> None:
-    """Draw a map of weights (rows, columns) over a picture, see draw_layers; weights from `high` on look alike."""
+    """Draw a map of weights (rows, columns) over a picture, where those from `high` on look alike; see draw_layers."""
     from attention_core.charts.overlay import glow_ramp, image_png, map_png
 
     ramp = glow_ramp(weights.size, float(weights.max()) if high is None else high)
     layers = [map_png(weights, ramp, smooth, 0.85 if smooth else 1), image_png(picture)]
-    draw = partial(draw_layers, layers, 100 * weights, key, alt, size=size, smooth=smooth)
-    draw(axis=axis, tooltip=tooltip, chosen=chosen, on_choose=on_choose)
+    draw_layers(layers, 100 * weights, key, alt, size=size, smooth=smooth, axis=axis, tooltip=tooltip, **choice)
 
 
 def clickable(key: str, selection: str, on_click: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

@@ -47,13 +47,13 @@ NO_MESSAGE = "", ""
 class RunRequest(NamedTuple):
     """What a visitor ran last: arguments of run_of."""
 
-    model_key: str  # its name or its folder, as choose_model returns it
+    model_key: str  # its name or its folder, as ModelChoice.draw returns it
     model_input: ModelInput
 
 
 @st.cache_resource(max_entries=MODELS.maximum, show_spinner="Loading the model")
 def pretrained_of(model_key: str) -> Pretrained:
-    """Return a model by a key from choose_model, loaded once for everybody; ModelError = it is gone."""
+    """Return a model by its key in a RunRequest, loaded once for everybody; ModelError = it is gone."""
     try:
         return load_model(model_key)
     except NoMemory:
@@ -178,14 +178,6 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 PROGRESS_SECONDS = 0.5  # between two updates of a download's bar
 
 
-def choose_model(name: str) -> str | None:
-    """Draw the choice of a model and return the key of the loaded one, or None if there is none at all.
-
-    If the chosen one cannot be loaded, the page says why and the one before stays. The choice is in the address.
-    """
-    return model_choice(name).draw()
-
-
 def may_open_folders() -> bool:
     """Return whether this visitor may open folders of this machine.
 
@@ -220,6 +212,10 @@ class ModelChoice:
         return bool(self.model_key.value or self.requested.value)
 
     def draw(self) -> str | None:
+        """Draw the choice of a model and return the key of the loaded one, or None if there is none at all.
+
+        If the chosen one cannot be loaded, the page says why and the one before stays. The choice is in the address.
+        """
         local_names = [model.name for model in catalogue.listed_models()]
         if local_names and not self.model_key.value:
             self.model_key.clamp_to_options(local_names)

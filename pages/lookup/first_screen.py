@@ -92,9 +92,7 @@ def draw_answer(request: LookupRequest, trace: AttentionTrace, query: int) -> No
     stored = dict(zip(records.keys, records.values, strict=True))
     weights, context, labels = trace.weights()[query], trace.context()[query], core.value_labels(records)
     heaviest = int(weights.argmax())
-    exact = f"<b>not found</b> no key is exactly “{_escaped(text[:60])}”"
-    if text in stored:
-        exact = _bold(stored[text])
+    exact = _bold(stored[text]) if text in stored else f"<b>not found</b> no key is exactly “{_escaped(text[:60])}”"
     soft = "<b>nothing</b> every record is cut"
     if weights.any():
         weight = f"{'most, but only ' * (weights[heaviest] < 0.5)}{percent(float(weights[heaviest]))} of the attention"

@@ -23,7 +23,7 @@ from pages.model.input import choose_input
 from pages.model.one_head import patch_view
 from ui.job_queue import queued_result
 from ui.labels import error_markdown, explain, literal, paragraph
-from ui.model_runs import RunRequest, choose_model, pretrained_of, run_of, uploaded_run
+from ui.model_runs import RunRequest, model_choice, pretrained_of, run_of, uploaded_run
 from ui.player import StepStyle, show_numbers
 from ui.state import Field, one_of, single_choice, slugs
 
@@ -220,5 +220,5 @@ def _second_run(request: RunRequest | None) -> ModelRun | None:
         first = SECOND_TEXT if pretrained.kind is ModelKind.ENCODER else ""
         second_input = choose_input(glance.SECOND_RUN, pretrained, first=first)
         return run_of(request.model_key, second_input) if second_input is not None else None
-    key = choose_model(glance.SECOND_RUN)
+    key = model_choice(glance.SECOND_RUN).draw()
     return run_of(key, request.model_input) if key is not None else None

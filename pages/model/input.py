@@ -20,7 +20,7 @@ from ui.labels import error_markdown, literal
 from ui.model_runs import (
     PAGE_MODEL,
     RunRequest,
-    choose_model,
+    model_choice,
     opened_run,
     pretrained_of,
     remember_request,
@@ -84,7 +84,7 @@ def choose_source() -> str | ModelRun | None:
         with left:
             kind = single_choice("Look at", SOURCE, [MODEL, RECORDING], label_visibility="collapsed")
         with source:
-            return choose_model(NAME) if kind == MODEL else _choose_recording()
+            return model_choice(NAME).draw() if kind == MODEL else _choose_recording()
 
 
 def _choose_recording() -> ModelRun | None:

@@ -43,21 +43,15 @@ def describe_cache(generation: Generation) -> str:
     if cache.has_windows:
         sentences.append("Layers that look back over a window keep only that many tokens.")
     elif n_positions:
-        sentences.append(
-            f"At the {n_positions:,} tokens that the model knows: "
-            f"**{in_units(cache.n_bytes * n_positions / n_tokens)}**."
-        )
+        size = in_units(cache.n_bytes * n_positions / n_tokens)
+        sentences.append(f"At the {n_positions:,} tokens that the model knows: **{size}**.")
     if (saving := cache.n_query_heads / cache.n_key_heads) > 1:
-        sentences.append(
-            f"{cache.n_query_heads} query heads share {format_count(cache.n_key_heads, 'key heads')}: "
-            f"**{saving:.3g} times less**."
-        )
+        key_heads = format_count(cache.n_key_heads, "key heads")
+        sentences.append(f"{cache.n_query_heads} query heads share {key_heads}: **{saving:.3g} times less**.")
     crossed = [trace for trace in generation.recording.traces if kind_of(trace.story.name).endswith("decoder cross")]
     if n_bytes := sum(trace.key.nbytes + trace.value.nbytes for trace in crossed):
-        sentences.append(
-            f"And **{in_units(n_bytes)}** for the {format_count(crossed[0].n_keys, 'tokens')} that the encoder has "
-            "read."
-        )
+        n_tokens_read = format_count(crossed[0].n_keys, "tokens")
+        sentences.append(f"And **{in_units(n_bytes)}** for the {n_tokens_read} that the encoder has read.")
     return " ".join(sentences)
 
 
@@ -172,9 +166,8 @@ def why_full(request: RunRequest, ids: tuple[int, ...]) -> str:
     if n_positions is not None and len(ids) >= n_positions:
         return f"The text fills the {n_positions:,} positions that the model knows."
     if len(ids) >= len(input_ids_of(request)) + WRITTEN_TOKENS.maximum:
-        return (
-            f"{format_count(len(ids) - WRITING.value['n_input'], 'tokens')} were written. This page writes no further."
-        )
+        n_written = format_count(len(ids) - WRITING.value["n_input"], "tokens")
+        return f"{n_written} were written. This page writes no further."
     return ""
 
 

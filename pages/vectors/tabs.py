@@ -143,14 +143,11 @@ def average_section(trace: AttentionTrace) -> None:
     with picture:
         chart = hull_chart(values, context, weights, trace.story.key_axis.labels, queries, query)
         draw_chart(chart, width="content", alt="Values as points, contexts inside their hull")
-    text_column.markdown(
-        f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(queries[query])}**. "
-        + (
-            "Weights sum to 1, so no context leaves the values' hull."
-            if trace.weights().sum(1).min() > 1 - 1e-6
-            else "A row with no weight left is handed zeros."
-        )
-    )
+    consequence = "A row with no weight left is handed zeros."
+    if trace.weights().sum(1).min() > 1 - 1e-6:
+        consequence = "Weights sum to 1, so no context leaves the values' hull."
+    legend = f"Circles are values, diamonds contexts; lines are weights of **{as_markdown(queries[query])}**."
+    text_column.markdown(f"{legend} {consequence}")
 
 
 SOFTMAX_IS_OFF = "The softmax is off. Switch it on under *Change the rules*."

@@ -110,6 +110,13 @@ class Matrix {
   }
 }
 
+// Of a row and a column, as far as the first n products.
+const dotProduct = (left, right, row, column, n) => {
+  let sum = 0;
+  for (let inner = 0; inner < n; inner++) sum += left.at(row, inner) * right.at(inner, column);
+  return sum;
+};
+
 // A step with its numbers and labels, of which it has the indices among the parts that steps share.
 export const withParts = (step, parts) => {
   const withData = (matrix) => matrix && { ...matrix, data: parts[matrix.data] };
@@ -174,11 +181,8 @@ export class MovingStep extends Film {
 
   // The column of the number of the largest size in the row.
   strongestColumn() {
-    let strongest = 0;
-    for (let column = 1; column < this.matrix.m; column++) {
-      if (Math.abs(this.matrix.at(this.row, column)) > Math.abs(this.matrix.at(this.row, strongest))) strongest = column;
-    }
-    return strongest;
+    const sizeAt = (column) => Math.abs(this.matrix.at(this.row, column)), columns = Array.from({ length: this.matrix.m }).keys();
+    return [...columns].reduce((strongest, column) => (sizeAt(column) > sizeAt(strongest) ? column : strongest), 0);
   }
 
   stop() {
@@ -358,18 +362,17 @@ export class MovingStep extends Film {
   flyIntoCell(area, layout, time) {
     const { matrix, factors: [left, right] } = this, k = left.m, goal = this.boxOf(matrix, area, this.row, this.column);
     const i = Math.floor((this.row * left.n) / matrix.n), j = Math.floor((this.column * right.m) / matrix.m), nFlights = Math.min(k, MAX_FLIGHTS);
-    let sum = 0, nLanded = 0;
+    const edgeOf = (flight) => Math.floor((flight * k) / nFlights);
+    let nLanded = 0;
     for (let flight = 0; flight < nFlights; flight++) {
-      const [from, to] = [flight, flight + 1].map((edge) => Math.floor((edge * k) / nFlights));
-      const start = (0.7 * flight) / nFlights, moved = eased(time, start, start + 0.3);
-      if (moved === 1) {
-        for (let inner = from; inner < to; inner++) sum += left.at(i, inner) * right.at(inner, j);
-        nLanded++;
-      } else if (moved > 0) {
+      const from = edgeOf(flight), start = (0.7 * flight) / nFlights, moved = eased(time, start, start + 0.3);
+      if (moved === 1) nLanded++;
+      else if (moved > 0) {
         this.drawTile(left, i, from, boxBetween(this.boxOf(left, layout.left, i, from), goal, moved), { alpha: 0.9 });
         this.drawTile(right, from, j, boxBetween(this.boxOf(right, layout.right, from, j), goal, moved), { alpha: 0.9 });
       }
     }
+    const sum = dotProduct(left, right, i, j, edgeOf(nLanded));
     if (nLanded) this.drawTile(matrix, this.row, this.column, goal, { text: this.data.kind === "product" ? cellText(sum) : "" });
   }
 
@@ -497,11 +500,7 @@ export class MovingStep extends Film {
       [this.pictures, this.earlier] = [matrix, before?.n === matrix.n ? before : null].map((matrix) => matrix && this.picturesOf(matrix));
     }
     const background = this.over, nAdded = data.flat && left && time < 1 ? Math.floor(eased(time, 0, 0.95) * left.m) : null;
-    const sum = (picture, position) => {
-      let total = 0;
-      for (let inner = 0; inner < nAdded; inner++) total += left.at(picture, inner) * right.at(inner, position);
-      return total;
-    };
+    const sum = (picture, position) => dotProduct(left, right, picture, position, nAdded);
     const pictures = nAdded === null ? this.pictures : this.picturesOf(matrix, sum), fades = this.earlier && time < 1, opacity = fades ? eased(time, 0.1, 0.9) : 1;
     for (let picture = 0; picture < count; picture++) {
       const box = this.pictureBox(picture), nRows = fades || nAdded !== null ? tall : Math.ceil(tall * clamp(time * 2 - picture / count, 0, 1));

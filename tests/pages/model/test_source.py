@@ -18,12 +18,11 @@ from tests.support.tiny_hub import write_reader
 SCRIPT = """
 import streamlit as st
 from pages.model.input import choose_input
-from ui.model_runs import latest_request, pretrained_of, remember_request, run_of
-from ui.model_runs import choose_model
+from ui.model_runs import latest_request, model_choice, pretrained_of, remember_request, run_of
 from ui.state import read_address, write_address
 
 read_address("model")
-key = choose_model("model")
+key = model_choice("model").draw()
 if key is not None:
     given = choose_input("model", pretrained_of(key))
     if given is not None:
