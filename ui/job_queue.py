@@ -1,4 +1,4 @@
-"""The queue of heavy runs: one at a time on a device, the addresses in turn; who waits sees the place and may leave."""
+"""The queue of heavy runs: one at a time on a device, the addresses in turn; a waiting visitor may leave."""
 
 import threading
 from collections import Counter
@@ -19,9 +19,9 @@ from ui.inside_streamlit import running_session
 from ui.layout import stop_run
 from ui.state import APP, Field, widget_value
 
-GRACE, BEAT = 0.3, 0.2  # seconds before a visitor is told of the queue, and between two updates of it
-CANCEL = Field(APP, "queue_cancel", "queue_cancel")
-"""The key of the button that was drawn last."""
+SECONDS_TO_NOTICE, POLL_SECONDS = 0.3, 0.2  # before a visitor reads of the queue, and between two updates of that
+CANCEL_KEY = Field(APP, "queue_cancel", "queue_cancel")
+"""The widget key of the Cancel button that was drawn last."""
 Result = TypeVar("Result")
 _BUTTONS = count()
 _FULL = "Many visitors are waiting for a model already. Try again in a moment."
@@ -32,65 +32,66 @@ class Queue:
 
     A lecture hall may have one address, as a single visitor has. So an address may have any number of places while
     there is room: for `max_waiting` behind the one that runs. Without room the address with the most places gives one
-    up to an address with fewer.
+    up to an address with at least two fewer.
     """
 
     def __init__(self, max_waiting: int) -> None:
         self.max_waiting = max_waiting
         self._line: dict[int, tuple[str, str]] = {}
-        """Session and address of each thread, in the order of asking."""
-        self._runs = 0
+        """Session and address of each thread, in the order of their requests."""
+        self._running = 0  # the thread, 0 = none
         self._turns, self._last_turn = count(1), dict[str, int]()
-        self._moved = threading.Condition()
+        self._has_changed = threading.Condition()
 
     def __contains__(self, thread: int) -> bool:
         return thread in self._line
 
     def join(self, thread: int, session: str = "", address: str = "") -> bool:
         """Join the queue; returns False where too many wait. Of a session one thread waits, the last one."""
-        with self._moved:
+        with self._has_changed:
             waiting = self._order()[1:]
             removed = [waiter for waiter in waiting if session and self._line[waiter][0] == session]
             if not removed and len(self._line) > self.max_waiting:
-                n_of = Counter(address for _, address in self._line.values())
-                removed = [waiter for waiter in waiting if n_of[self._line[waiter][1]] > n_of[address] + 1]
-                removed = sorted(removed, key=lambda waiter: n_of[self._line[waiter][1]])[-1:]
+                n_of = Counter(owner for _, owner in self._line.values())
+                crowded = [waiter for waiter in waiting if n_of[self._line[waiter][1]] > n_of[address] + 1]
+                removed = sorted(crowded, key=lambda waiter: n_of[self._line[waiter][1]])[-1:]
                 if not removed:
                     return False
             for waiter in removed:
                 del self._line[waiter]
             self._line[thread] = session, address
-            self._start(self._runs or thread)
+            self._start(self._running or thread)
             return True
 
     def wait(self, thread: int, seconds: float) -> int | None:
         """Wait at most so many seconds; returns how many are ahead, 0 = its turn, None = it was removed."""
-        with self._moved:
-            self._moved.wait_for(lambda: self._runs == thread or thread not in self._line, seconds)
+        with self._has_changed:
+            self._has_changed.wait_for(lambda: self._running == thread or thread not in self._line, seconds)
             return self._order().index(thread) if thread in self._line else None
 
     def leave(self, thread: int) -> None:
         """Make room for those behind, after the run or instead of it."""
-        with self._moved:
+        with self._has_changed:
             self._line.pop(thread, None)
             self._start(next(iter(self._order()), 0))
 
     def _start(self, thread: int) -> None:
+        """Let this thread run, 0 = none; forget the turns of addresses that have left."""
         addresses = {address for _, address in self._line.values()}
         self._last_turn = {address: turn for address, turn in self._last_turn.items() if address in addresses}
-        if thread != self._runs:
-            self._runs = thread
+        if thread != self._running:
+            self._running = thread
             if thread:
                 self._last_turn[self._line[thread][1]] = next(self._turns)
-        self._moved.notify_all()
+        self._has_changed.notify_all()
 
     def _order(self) -> list[int]:
-        """Return the thread that runs, then the others in the order of their turns."""
-        numbers, orders = Counter[str](), dict[int, tuple[bool, int, int]]()
+        """Return the thread that runs, then the others: an address's first thread before another's second one."""
+        n_before, ranks = Counter[str](), dict[int, tuple[bool, int, int]]()
         for thread, (_, address) in self._line.items():
-            orders[thread] = (thread != self._runs, numbers[address], self._last_turn.get(address, 0))
-            numbers[address] += thread != self._runs
-        return sorted(orders, key=orders.__getitem__)
+            ranks[thread] = (thread != self._running, n_before[address], self._last_turn.get(address, 0))
+            n_before[address] += thread != self._running
+        return sorted(ranks, key=ranks.__getitem__)
 
 
 @cache
@@ -107,10 +108,10 @@ def background_turn(address: str) -> Iterator[bool]:
         yield False
         return
     try:
-        while before := queue.wait(thread, BEAT):
+        while n_ahead := queue.wait(thread, POLL_SECONDS):
             pass
         with holding("heavy run"):
-            yield before == 0
+            yield n_ahead == 0
     finally:
         queue.leave(thread)
 
@@ -127,20 +128,20 @@ def heavy_run(spinner: str = "") -> Iterator[None]:
     """Run a block that takes seconds when it is this visitor's turn, beside the light computations of ui.computed.
 
     Not to be entered while computing or in a cached function. A visitor who cancels, goes elsewhere or closes the tab
-    is gone from the queue with Streamlit's next look at the thread, which is every BEAT. The spinner's words stand
-    there while it runs; "" = none.
+    leaves the queue within POLL_SECONDS, when Streamlit ends the thread. The spinner is a text for the time of the run,
+    "" = none.
     """
     queue, thread = queue_of(choose_device()), threading.get_ident()
     if thread in queue:
         yield
         return
     session, address = running_visitor()
-    if widget_value(CANCEL.value) is True:  # in the run that the click began
+    if widget_value(CANCEL_KEY.value) is True:  # in the run that the click began
         _refuse("You have left the queue.")
     if not queue.join(thread, session, address):
         _refuse(_FULL)
     try:
-        if queue.wait(thread, GRACE) != 0:
+        if queue.wait(thread, SECONDS_TO_NOTICE) != 0:
             _wait_in_line(queue, thread)
         with holding("heavy run"), st.spinner(spinner) if spinner else nullcontext(), torch.inference_mode():
             yield
@@ -159,15 +160,15 @@ def run_once(cache: BoundedCache, key: Hashable, compute: Callable[[], Result], 
 
 
 def _wait_in_line(queue: Queue, thread: int) -> None:
-    spot = st.empty()
-    with spot.container(horizontal=True, vertical_alignment="center"):
+    slot = st.empty()
+    with slot.container(horizontal=True, vertical_alignment="center"):
         caption = st.empty()
-        CANCEL.value = f"queue_cancel_{next(_BUTTONS)}"
-        st.button("Cancel", key=CANCEL.value)
-    while before := queue.wait(thread, BEAT):
-        caption.markdown(f"{before} visitors are before you." if before > 1 else "One visitor is before you.")
-    spot.empty()
-    if before is None:
+        CANCEL_KEY.value = f"queue_cancel_{next(_BUTTONS)}"
+        st.button("Cancel", key=CANCEL_KEY.value)
+    while n_ahead := queue.wait(thread, POLL_SECONDS):
+        caption.markdown(f"{n_ahead} visitors are before you." if n_ahead > 1 else "One visitor is before you.")
+    slot.empty()
+    if n_ahead is None:
         _refuse(_FULL)
 
 
@@ -200,7 +201,7 @@ def result_on_demand(
 
 
 def queued_result(key: Hashable, portions: Portions[Result], draw: Callable[[Result], object] | None = None) -> Result:
-    """Return the last result of portions; `draw` shows those before it."""
+    """Return the last result of portions, see result_on_demand."""
     bar, preview = st.empty(), st.empty()
 
     def compute() -> Result:

@@ -8,7 +8,7 @@ from attention_core.device import choose_device
 from attention_core.live_training.live_run import LiveRun
 from attention_core.log import log
 from ui.hosting.bounds import TRAINING_SECONDS
-from ui.job_queue import BEAT, Queue, background_turn, queue_of
+from ui.job_queue import POLL_SECONDS, Queue, background_turn, queue_of
 
 PATIENCE = 10.0  # seconds without a run of the visitor's page after which a training rests
 PORTION = 0.25  # seconds for which it has the device; then others may have it
@@ -75,7 +75,7 @@ class Training:
             self.stage = TrainingStage.TRAINS
             while not self.run.is_done and not self._should_pause():
                 with background_turn(address) as has_turn:
-                    self._portion() if has_turn else time.sleep(BEAT)
+                    self._portion() if has_turn else time.sleep(POLL_SECONDS)
         except Exception:
             log.exception("A training has failed")
             self.remark = "The training broke off. What it had learned so far is here."
@@ -84,7 +84,7 @@ class Training:
             self.stage = TrainingStage.DONE if self.run.is_done else TrainingStage.RESTS
 
     def _wait(self, queue: Queue, thread: int) -> bool:
-        while before := queue.wait(thread, BEAT):
+        while before := queue.wait(thread, POLL_SECONDS):
             self.n_before = before
             if self._should_pause():
                 return False

@@ -212,7 +212,7 @@ def test_training_waits_for_its_turn_in_the_queue(page, short, monkeypatch):
     from attention_core.device import choose_device
     from ui import job_queue
 
-    monkeypatch.setattr(job_queue, "GRACE", 0.0)
+    monkeypatch.setattr(job_queue, "SECONDS_TO_NOTICE", 0.0)
     queue = job_queue.queue_of(choose_device())
     assert queue.join(1)
     try:
