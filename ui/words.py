@@ -1,4 +1,4 @@
-"""A box for a sentence, and words that can be clicked: above their translation with arcs, or as bars of what may come.
+"""A box for a sentence, and words that can be clicked: above their translation with arcs, or as bars of next tokens.
 
 The box is kept over page changes and in the address as ?text=. The words are components rather than charts: they keep
 their type and wrap as text does, and hovering needs no server.
@@ -45,7 +45,7 @@ def sentence_box(
     sentence_field = text_field(name)
 
     def on_changed() -> None:
-        TRY_STAGE[name].reset()  # what came of a guess was about another sentence
+        TRY_STAGE[name].reset()  # the outcome of a guess was about another sentence
         if on_change is not None:
             on_change()
 
@@ -75,14 +75,14 @@ def cut_sentence(text: str, max_words: int = MAX_WORDS) -> str:
     return "".join(words[:max_words]).replace(SPACE, " ").strip()
 
 
-def readable_sentence(name: str, text: str | None, first: str, *answers: str) -> str:
-    """Return a page's sentence from sentence_box; where there is none the last one, its answers in grey, or the first.
+def readable_sentence(name: str, text: str | None, first: str, *answer_keys: str) -> str:
+    """Return a page's text from sentence_box; where it is None the last one, or the first.
 
-    The answers are keys of containers.
+    Then the containers of these keys, which answer the last one, are greyed out.
     """
     last = _last_sentence(name)
     last.value = text or last.value or first
-    for key in answers:
+    for key in answer_keys:
         grey_out(key, text is None)
     return last.value
 
@@ -94,16 +94,16 @@ def _last_sentence(name: str) -> Field[str]:
 
 def report_unknown_words(words: Sequence[str], in_vocabulary: Sequence[bool]) -> bool:
     """Say how many words of a sentence the model does not know, if any; return whether it knows half of them."""
-    n = sum(map(_is_word, words))
-    unknown = [word for word, is_read in zip(words, in_vocabulary, strict=True) if not is_read and _is_word(word)]
-    n_in_vocabulary = n - len(unknown)
+    n_words = sum(map(_is_word, words))
+    unknown = [word for word, is_known in zip(words, in_vocabulary, strict=True) if not is_known and _is_word(word)]
+    n_known = n_words - len(unknown)
     if unknown:
         names = ", ".join(literal(word, 24) for word in unknown[:4]) + (" …" if len(unknown) > 4 else "")
-        guess = "" if n_in_vocabulary else " Other words it sees in pieces, if at all."
-        write = st.caption if n_in_vocabulary > n / 2 else st.info
-        count = f"{len(unknown)} of {n} word{'s' * (n > 1)}"
-        write(f"Unknown to the model: {names} ({count}). It knows common English alone.{guess}")
-    return n_in_vocabulary > 0 and n_in_vocabulary >= n / 2
+        hint = "" if n_known else " Other words it sees in pieces, if at all."
+        write = st.caption if n_known > n_words / 2 else st.info
+        count = f"{len(unknown)} of {n_words} word{'s' * (n_words > 1)}"
+        write(f"Unknown to the model: {names} ({count}). It knows common English alone.{hint}")
+    return n_known > 0 and n_known >= n_words / 2
 
 
 def _is_word(text: str) -> bool:
@@ -112,14 +112,14 @@ def _is_word(text: str) -> bool:
 
 def reading_remarks(source: SourceSentence) -> None:
     """Say what of a sentence a translator reads in pieces, does not know, or does not read."""
-    remarks, split = [], source.split_words
+    remarks, split_words = [], source.split_words
     if source.n_dropped:
         last = literal(source.words[-1], 20)
         remarks.append(f"Rare words take many pieces: the reading ends after {last}, {source.n_dropped} words early.")
-    if split:
-        examples = ", ".join(f"{literal(word, 24)} = {literal(' · '.join(labels), 60)}" for word, labels in split[:4])
-        remainder = f" and {len(split) - 4} more" if len(split) > 4 else ""
-        remarks.append(f"Read in pieces: {examples}{remainder}.")
+    if split_words:
+        pairs = ((literal(word, 24), literal(" · ".join(labels), 60)) for word, labels in split_words[:4])
+        remainder = f" and {len(split_words) - 4} more" if len(split_words) > 4 else ""
+        remarks.append(f"Read in pieces: {', '.join(map(' = '.join, pairs))}{remainder}.")
     if source.unknown_words:
         names = ", ".join(literal(word, 24) for word in source.unknown_words[:4])
         remarks.append(f"Not in the vocabulary: {names}, signs that the models never saw and cannot tell apart.")
@@ -135,8 +135,8 @@ def text_field(name: str) -> Field[str]:
     return Field(name, "text", "", address="text", parse=lambda text: plain_text(text)[: SENTENCE_LETTERS.maximum])
 
 
-_arcs = component("aligned_words")
-_bars = component("next_words")
+_aligned_words = component("aligned_words")
+_token_bars = component("next_words")
 
 
 def chosen_row(name: str) -> int | None:
@@ -148,9 +148,9 @@ def chosen_row(name: str) -> int | None:
 def chosen_arc(name: str) -> tuple[int, float | None] | None:
     """Return the source word whose arc was changed last, and its new weight, None = cut; None if it was no arc."""
     message = component_message(f"{name}_words", "chosen") or {}
-    cut, weight = message.get("cut"), message.get("weight")
+    source_word, weight = message.get("cut"), message.get("weight")
     is_weight = weight is None or (isinstance(weight, int | float) and 0 <= weight <= 1)
-    return (cut, weight) if isinstance(cut, int) and is_weight else None
+    return (source_word, weight) if isinstance(source_word, int) and is_weight else None
 
 
 def aligned_words(
@@ -191,7 +191,7 @@ def aligned_words(
     note_picture(partial(word_weights, view.source, view.target, to_array(view.weights), row, single), title)
     data = word_data(view, model) | {"active": row, "note": note, "plain": plain, "cuts": cuts, "alone": highlighted}
     data |= {"single": single, "forced": n_forced, "axes": axes}
-    _arcs(key=f"{name}_words", data=data, default={"chosen": None}, on_chosen_change=on_choose)
+    _aligned_words(key=f"{name}_words", data=data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def word_data(view: WordView, model: str) -> dict[str, Any]:
@@ -207,30 +207,30 @@ def word_data(view: WordView, model: str) -> dict[str, Any]:
     }
 
 
-def chosen_piece(name: str) -> tuple[int, list[int]] | None:
-    """Return the piece that was clicked last and the pieces that it was to follow; None before any was."""
+def chosen_token(name: str) -> tuple[int, list[int]] | None:
+    """Return the id of the token that was clicked last and its basis, see token_bars; None before any was."""
     chosen = component_message(f"{name}_choice", "chosen")
     if not chosen:
         return None
-    return int(chosen["piece"]), [int(piece) for piece in chosen["after"]]
+    return int(chosen["piece"]), [*map(int, chosen["after"])]
 
 
-def word_bars(
+def token_bars(
     name: str,
-    bars: Sequence[tuple[int, str, float]],
-    after: Sequence[int],
+    tokens: Sequence[tuple[int, str, float]],
+    basis: Sequence[int],
     chosen: int | None,
     on_choose: Callable[[], None],
 ) -> None:
-    """Draw a bar that is a button for the number, text and probability of each piece, best first; mark the chosen one.
+    """Draw a bar that is a button for the id, text and probability of each token, best first; mark the chosen one.
 
-    After a click, chosen_piece returns the piece and `after`: the pieces before it, or what else it belongs to.
+    After a click, chosen_token returns the token and the basis: numbers that tell these bars from those of before.
     """
-    _, texts, shares = zip(*bars, strict=True)
+    _, texts, shares = zip(*tokens, strict=True)
     drawing = partial(bar_table, texts, {"probability": shares}, [ROLE_COLOURS[Role.OUTPUT]])
     note_picture(drawing, "The likeliest next words")
-    rows = [{"piece": piece, "text": text, "share": share} for piece, text, share in bars]
-    _draw_bars(name, on_choose, words=rows, said=chosen, after=list(after))
+    rows = [{"piece": token, "text": text, "share": share} for token, text, share in tokens]
+    _draw_bars(name, on_choose, words=rows, said=chosen, after=list(basis))
 
 
 def number_bars(
@@ -239,13 +239,13 @@ def number_bars(
     values: Sequence[float],
     colour: str,
     title: str,
-    does: str,
+    action: str,
     on_choose: Callable[[int], object],
     chosen: int | None = None,
 ) -> None:
     """Draw a bar that is a button for each number, to the left of 0 where it is below; mark the chosen one.
 
-    The label says what a click `does`; on_choose gets the index of the bar.
+    The label says the action of a click; on_choose gets the index of the bar.
     """
     low = min(0.0, *values)
     span = max(0.0, *values) - low or 1.0
@@ -254,18 +254,18 @@ def number_bars(
     def on_chosen() -> None:
         message = component_message(f"{name}_choice", "chosen") or {}
         if message.get("after") == names and (bar := int(message["piece"])) in range(len(names)):
-            on_choose(bar)  # else it is of bars that stood here before
+            on_choose(bar)  # else the message is from the bars of before
 
     rows = [
         {"piece": bar, "text": text, "share": abs(value) / span, "from": (min(0, value) - low) / span, "value": value}
         for bar, (text, value) in enumerate(zip(names, values, strict=True))
     ]
-    style, label = {"--output": colour, "--room": "55%"}, f"{title}; click one to {does}"
+    style, label = {"--output": colour, "--room": "55%"}, f"{title}; click one to {action}"
     _draw_bars(name, on_chosen, words=rows, said=chosen, after=names, about=label, look=style)
 
 
 def _draw_bars(name: str, on_choose: Callable[[], None], **data: Any) -> None:
-    _bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_choose)
+    _token_bars(key=f"{name}_choice", data=data, default={"chosen": None}, on_chosen_change=on_choose)
 
 
 def piece_label(text: str, after_apostrophe: bool = False) -> str:

@@ -30,7 +30,7 @@ from ui.state import Field, whole_number
 from ui.words import number_bars
 
 Cell = tuple[int, int, int, int]
-"""A score, by the number of its trace, head, query and key."""
+"""Indices of a score: its trace, head, query and key."""
 EXAMPLE_TEXT, EXAMPLE_QUERY = "Mary has a red car. Mary has a red", 10
 COPYING_HEAD, FINDING_HEAD = (3, 5), (2, 0)
 """Layer and head of the bundled language model: the head that copies, and the one by which it finds what to copy."""
@@ -38,11 +38,12 @@ EXAMPLE_FIGURES = (
     "In 60 such sentences, three names with twenty things, head 1 of layer 3 is the largest part on the key’s side 57 "
     "times, and without it the look more than halves 51 times."
 )
-MEAN, NOTHING = -1, -2  # what a key is compared with if not one other key: the mean of all others, or nothing
+MEAN, NOTHING = -1, -2  # in place of the key that a key is compared with: the mean of all others, or no key
 N_BARS = 7  # sources that have a bar of their own
 KEY = Field(NAME, "why_key", -1, address="key", parse=whole_number)
 AGAINST = Field(NAME, "why_against", MEAN, address="rather")
-WITHOUT = Field(NAME, "why_without", False, address="broken")
+IS_OFF = Field(NAME, "why_without", False, address="broken")
+"""Whether the head that the sentence names is switched off."""
 OPENED = Field[list[str]](
     NAME, "why_opened", list, address="opened", parse=lambda text: [*map(str, unpack(text))], text=pack
 )
@@ -68,8 +69,8 @@ def explain_weight(run: ModelRun, request: RunRequest) -> None:
             model, inputs = pretrained_of(request.model_key).model, prepared_of(*request).inputs
             stream = cached_with_run(run, "stream", lambda: Stream(model, Study(model).inputs(inputs), run.tokens))
             cell = _choose_cell(run, selection)
-            rivals: dict[int, Against] = {MEAN: "mean", NOTHING: None}
-            against = rivals.get(AGAINST.value, AGAINST.value)
+            comparisons: dict[int, Against] = {MEAN: "mean", NOTHING: None}
+            against = comparisons.get(AGAINST.value, AGAINST.value)
             score_key = "why", cell, against
             table = cached_with_run(run, score_key, lambda: explain_score(stream, *cell, against=against))
             opened = _open_chosen_sources(run, score_key, table)
@@ -101,7 +102,7 @@ def _open_example() -> None:
     TEXT[NAME, ModelKind.DECODER].value = EXAMPLE_TEXT
     layer, head = COPYING_HEAD
     HEAD.value, TOKEN.value = HeadChoice(f"decoder.{layer}.self", head), EXAMPLE_QUERY
-    for field in (KEY, AGAINST, WITHOUT, OPENED):
+    for field in (KEY, AGAINST, IS_OFF, OPENED):
         field.reset()
     st.rerun()
 
@@ -110,9 +111,9 @@ def _choose_cell(run: ModelRun, selection: Selection) -> Cell:
     """Draw the choice of a key, and of what it is compared with; return the cell of the chosen head, query and key."""
     trace = run.groups[selection.group][selection.layer]
     head, rows = selection.head, [selection.query]
-    weights, allowed = trace.weights(head, rows)[0], trace.allowed(head, rows)
+    weights, mask = trace.weights(head, rows)[0], trace.allowed(head, rows)
     order = weights.argsort(descending=True).tolist()
-    visible = [key for key in order if allowed is None or allowed[0, key]]
+    visible = [key for key in order if mask is None or mask[0, key]]
     labels = {key: f"{run.tokens[key].strip()} ({key + 1})" for key in visible}
     if not KEY.encode() or KEY.value not in visible:
         KEY.set_default(visible[0])
@@ -123,8 +124,8 @@ def _choose_cell(run: ModelRun, selection: Selection) -> Cell:
     with st.container(horizontal=True, gap="medium"):
         KEY.widget(st.selectbox, "Why does it look at", visible, format_func=weighted_labels.get, width=260)
         AGAINST.widget(st.selectbox, "Compared", list(comparisons), format_func=comparisons.get, width=260)
-    trace_number = next(number for number, recorded in enumerate(run.recording.traces) if recorded is trace)
-    return trace_number, selection.head, selection.query, KEY.value
+    trace_index = next(index for index, recorded in enumerate(run.recording.traces) if recorded is trace)
+    return trace_index, selection.head, selection.query, KEY.value
 
 
 def _name_score(run: ModelRun, selection: Selection) -> str:
@@ -144,26 +145,25 @@ def _open_chosen_sources(run: ModelRun, score_key: tuple[Any, ...], table: Why) 
     for path in OPENED.value:
         with suppress(ValueError):
             side, name = path.split(":", 1)
-            table = cached_with_run(
-                run, (*score_key, *opened, path), partial(table.open, "query" if side == "query" else "key", name)
-            )
+            open_source = partial(table.open, "query" if side == "query" else "key", name)
+            table = cached_with_run(run, (*score_key, *opened, path), open_source)
             opened.append(path)
     OPENED.value = opened
     return table
 
 
-def _draw_side(role: Role, token: str, margin: dict[str, float]) -> None:
+def _draw_side(role: Role, token: str, effects: dict[str, float]) -> None:
     """Draw what each source of the query, or of the key, adds to the score: the largest, and all others together."""
-    largest = sorted(margin, key=lambda name: abs(margin[name]), reverse=True)[:N_BARS]
-    names = {format_source(name): name for name in margin if name in largest}
-    labels, values = [*names], [margin[name] for name in names.values()]
-    if n_remaining := len(margin) - len(names):
+    largest = {*sorted(effects, key=lambda name: abs(effects[name]), reverse=True)[:N_BARS]}
+    names = [name for name in effects if name in largest]
+    labels, values = [*map(format_source, names)], [effects[name] for name in names]
+    if n_remaining := len(effects) - len(names):
         labels.append(f"{format_count(n_remaining, 'others')}{' together' * (n_remaining > 1)}")
-        values.append(sum(margin.values()) - sum(values))
+        values.append(sum(effects.values()) - sum(values))
 
     def open_source(bar: int) -> None:
         if bar < len(names):
-            OPENED.value = [*OPENED.value, f"{role}:{[*names.values()][bar]}"]
+            OPENED.value = [*OPENED.value, f"{role}:{names[bar]}"]
 
     st.markdown(f"**On the {role}’s side**: what wrote at {token}; click one to take it apart")
     title = f"What each source of the {role} adds to the score"
@@ -172,57 +172,58 @@ def _draw_side(role: Role, token: str, margin: dict[str, float]) -> None:
 
 def _explain_in_a_sentence(run: ModelRun, request: RunRequest, stream: Stream, cell: Cell, table: Why) -> None:
     """Say in a sentence why the head looks there; offer to switch off the head that it owes that to."""
-    trace_number, head, query, key = cell
+    trace_index, head, query, key = cell
     source, name_of_head = next(iter(table.by_key())), _head_namer(request)
-    share = percent(float(stream.traces[trace_number].weights(head, [query], [key])))
+    share = percent(float(stream.traces[trace_index].weights(head, [query], [key])))
     query_token, key_token = _token_name(stream, query), _token_name(stream, key)
-    description = HEAD_DESCRIPTIONS.get(name_of_head(trace_number, head), "")
+    description = HEAD_DESCRIPTIONS.get(name_of_head(trace_index, head), "")
     sentence = (
-        f"**{_format_head(trace_number, head).capitalize()} looks from {query_token} at {key_token}: {share}.** "
+        f"**{_format_head(trace_index, head).capitalize()} looks from {query_token} at {key_token}: {share}.** "
         f"{description} The {'largest' if table.score >= 0 else 'lowest'} part on the key’s side comes from "
     )
-    if not re.fullmatch(r"\d+\.\d+", source):
+    if not re.fullmatch(r"\d+\.\d+", source):  # it is no head
         st.markdown(f"{sentence}{format_source(source)}.")
         return
     source_layer, source_head = map(int, source.split("."))
-    off = source_layer, source_head
+    source_ref = source_layer, source_head
     position = int(stream.traces[source_layer].weights(source_head, [key])[0].argmax())
     distance, direction = abs(key - position), "back" if position < key else "ahead"
     length = "one token" if distance == 1 else f"{distance} tokens"
-    source_description = HEAD_DESCRIPTIONS.get(name_of_head(*off), "")
+    source_description = HEAD_DESCRIPTIONS.get(name_of_head(*source_ref), "")
     target = f"{length} {direction}, at {_token_name(stream, position)}" if distance else "at itself"
-    st.markdown(f"{sentence}**{_format_head(*off)}**, which looked {target}. {source_description}")
+    st.markdown(f"{sentence}**{_format_head(*source_ref)}**, which looked {target}. {source_description}")
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         st.button(
-            f"Switch {_format_head(*off)} {'on again' if WITHOUT.value else 'off'}",
+            f"Switch {_format_head(*source_ref)} {'on again' if IS_OFF.value else 'off'}",
             key="model_why_switch",
-            on_click=WITHOUT.set,
-            args=(not WITHOUT.value,),
-            type="secondary" if WITHOUT.value else "primary",
+            on_click=IS_OFF.set,
+            args=(not IS_OFF.value,),
+            type="secondary" if IS_OFF.value else "primary",
             icon=":material/power_settings_new:",
         )
-        if WITHOUT.value:
-            _show_without(run, request, cell, off)
-    if WITHOUT.value and (request.model_key, cell[:2], off) == (LLAMA, COPYING_HEAD, FINDING_HEAD):
+        if IS_OFF.value:
+            _show_without_head(run, request, cell, source_ref)
+    if IS_OFF.value and (request.model_key, cell[:2], source_ref) == (LLAMA, COPYING_HEAD, FINDING_HEAD):
         st.caption(EXAMPLE_FIGURES)
 
 
-def _show_without(run: ModelRun, request: RunRequest, cell: Cell, off: tuple[int, int]) -> None:
+def _show_without_head(run: ModelRun, request: RunRequest, cell: Cell, head_ref: tuple[int, int]) -> None:
     """Show the weight, and in a decoder the probability of the next token, before and after a head is switched off."""
-    trace_number, head, query, key = cell
+    trace_index, head, query, key = cell
     try:
-        runs = run, run_of(*request, drop_heads([off]))
+        runs = run, run_of(*request, drop_heads([head_ref]))
     except ModelError as error:
         st.warning(error_markdown(error))
         return
-    weights = (float(result.recording.traces[trace_number].weights(head, [query], [key])) for result in runs)
+    weights = (float(result.recording.traces[trace_index].weights(head, [query], [key])) for result in runs)
     shares = {f"its look at {literal(run.tokens[key].strip())}": [*weights]}
-    pretrained, row = pretrained_of(request.model_key), query - len(run.tokens)  # logits may lack the first positions
+    pretrained = pretrained_of(request.model_key)
+    row = query - len(run.tokens)  # negative, since logits may lack the first positions
     logits = [result.logits for result in runs if result.logits is not None]
     if pretrained.kind is ModelKind.DECODER and logits and -row <= len(logits[0]):
         token = int(logits[0][row].argmax())
         token_label = literal(readable(pretrained.tokenizer, [token])[0].strip())
-        probabilities = [float(rows[row].float().softmax(-1)[token]) for rows in logits]
+        probabilities = [float(logit_rows[row].float().softmax(-1)[token]) for logit_rows in logits]
         shares[f"then {token_label} as the next word"] = probabilities
     for name, (before, after) in shares.items():
         st.markdown(f"{name}\n## {percent(before)} → {percent(after)}", width="content")

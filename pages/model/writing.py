@@ -27,7 +27,7 @@ from ui.labels import error_markdown, literal
 from ui.model_runs import FORGET_CALLBACKS, RunRequest, prepared_of, pretrained_of
 from ui.player import StepStyle, show_numbers
 from ui.state import Field, component_message
-from ui.words import chosen_piece, word_bars
+from ui.words import chosen_token, token_bars
 
 
 def describe_cache(generation: Generation) -> str:
@@ -257,12 +257,12 @@ def _draw_expectation(generation: Generation, is_full: bool) -> None:
     st.markdown(f"After {literal(('… ' if position > 4 else '') + before)}")
 
     def write_token() -> None:
-        choice = chosen_piece("model_says_expected")
+        choice = chosen_token("model_says_expected")
         has_room = not is_full or next_id is not None
         if choice is not None and choice[1] == [position, n_tokens] and has_room:  # else the bars are of another text
             append_token(choice[0], position)
 
-    word_bars("model_says_expected", likely.likeliest, [position, n_tokens], next_id, write_token)
+    token_bars("model_says_expected", likely.likeliest, [position, n_tokens], next_id, write_token)
     st.caption(_describe_uncertainty(likely) + ("" if next_id is None else " Click another to go on from there."))
 
 

@@ -18,7 +18,7 @@ from ui.hosting.bounds import PREFIX_LETTERS
 from ui.layout import section
 from ui.state import Field, plain_text, whole_number, whole_numbers
 from ui.translators import EDITS, NAME, TRANSLATORS, likely_pieces, model_of, show_next_word, translation
-from ui.words import chosen_piece, piece_label, word_bars
+from ui.words import chosen_token, piece_label, token_bars
 
 MAX_FORCED = 60  # pieces that may be forced; the sentence needs room to end
 CLASSIC_PAIRS = (("accord", "agreement"), ("zone", "Area"), ("économique", "Economic"), ("européenne", "European"))
@@ -96,14 +96,14 @@ def _draw_next_pieces(traced: core.TracedTranslation, text: str, position: int) 
     pieces = likely_pieces(model_of(traced.translator), core.read_source(text), prefix)
     after_apostrophe = bool(prefix) and load_vocabulary().text(prefix[-1]).endswith("'")
     bars = [piece._replace(text=piece_label(piece.text, after_apostrophe)) for piece in pieces]
-    word_bars(NAME, bars, prefix, ids[position] if position < len(ids) else None, _on_piece)
+    token_bars(NAME, bars, prefix, ids[position] if position < len(ids) else None, _on_piece)
     if len(prefix) >= MAX_FORCED:
         st.info(f"Up to {MAX_FORCED} pieces can be chosen; from here on the models speak alone.")
     st.caption("The ten likeliest of 8,000 pieces. Click one to force it. A hyphen: it continues a word.")
 
 
 def _on_piece() -> None:
-    choice = chosen_piece(NAME)
+    choice = chosen_token(NAME)
     if choice is not None and len(choice[1]) < MAX_FORCED:
         force_pieces([*choice[1], choice[0]])
         WORD.value += 1

@@ -26,8 +26,8 @@ from ui.state import APP, Field, chart_selection, component_message
 
 _moving_step = component("moving_step")
 MAX_PART_LETTERS, MAX_CURRENT_LETTERS = 2000, 24_000
-"""Letters of a part of the steps' data up to which it is no file but in the message; of what the current step needs."""
-CLICKED = Field[list[dict[str, Any]]](APP, "chart_clicked", list)
+"""Up to which a part of the steps' data is sent in the message, not as a file; the second for what is shown at once."""
+CLICKED_CELLS = Field[list[dict[str, Any]]](APP, "chart_clicked", list)
 """The cell that was clicked last in a chart of a step."""
 MAX_BARS = 12  # of the most probable classes
 PICTURE_MARGIN = 120  # pixels by which a map over a picture is smaller than a matrix
@@ -37,9 +37,9 @@ class StepStyle(NamedTuple):
     """How a step's numbers are drawn."""
 
     query: int | None = None  # the row with a frame
-    column: int | None = None  # of the number that moves first; None = that which the text describes, or the largest
+    column: int | None = None  # of the number that moves first; None = the one in the text, or the largest
     size: int = STEP_SIZE  # of the longer side, in screen pixels, at most
-    reach: float = 0.0  # the colours reach up to it at least
+    reach: float = 0.0  # a number up to which the colours reach at least
     column_indices: Sequence[int] | None = None  # the columns that are drawn, None = all
     over: np.ndarray | None = None  # picture below weights, or in place of ink, uint8 (height, width, 3 or 4)
     framed: Sequence[tuple[int, int]] = ()  # cells (row, column) with a frame of the context's colour
@@ -72,8 +72,8 @@ def show_step_picture(
         _draw_bars(step, head, style.size)
         return
     styles = {step: style, **(preloaded or {})}
-    steps = {sent.name: _step_data(trace, sent, head, sent_style) for sent, sent_style in styles.items()}
-    parts = _shared_parts(steps, step.name)
+    steps = {each.name: _step_data(trace, each, head, each_style) for each, each_style in styles.items()}
+    parts = _extract_shared_parts(steps, step.name)
     data = {"now": step.name, "parts": parts, "steps": steps, "follows": preloaded is not None}
     on_click = partial(_on_click, picture_key(name), step, on_choose)
     _moving_step(key=picture_key(name), data=data, default={"chosen": None}, on_chosen_change=on_click)
@@ -89,8 +89,8 @@ def show_step_heatmap(
 
     def on_select() -> None:
         cells = chart_selection(key, "cell")
-        if on_choose and cells and cells != CLICKED.value:  # else it was zoomed
-            CLICKED.value = cells
+        if on_choose and cells and cells != CLICKED_CELLS.value:  # else it was zoomed
+            CLICKED_CELLS.value = cells
             on_choose(int(cells[0]["row"]), int(cells[0]["col"]))
 
     clicks: dict[str, Any] = {}
@@ -114,9 +114,9 @@ def _draw_bars(step: Step, head: int, width: int) -> None:
 def _on_click(key: str, step: Step, on_choose: Callable[[int, int], None] | None) -> None:
     chosen = component_message(key, "chosen")
     if not on_choose or not chosen or chosen.get("step") != step.name:
-        return  # the click was in the step before
+        return  # the click was in another step
     row, column = int(chosen["row"]), int(chosen["column"])
-    if 0 <= row < step.shape[0] and 0 <= column < step.shape[1]:  # else it was in larger numbers of before
+    if 0 <= row < step.shape[0] and 0 <= column < step.shape[1]:  # else it was in a larger matrix of this step
         on_choose(row, column)
 
 
@@ -128,7 +128,7 @@ def _step_data(trace: AttentionTrace, step: Step, head: int, style: StepStyle) -
     return data | {"over": picture_address(image_png(style.over)), "glow": glow}
 
 
-def _shared_parts(steps: Mapping[str, dict[str, Any]], current_name: str) -> list[Any]:
+def _extract_shared_parts(steps: Mapping[str, dict[str, Any]], current_name: str) -> list[Any]:
     """Remove from the steps' data the parts that they share, and return these, large ones as files."""
     parts, step = share_parts(steps.values()), steps[current_name]
     matrices = filter(None, (step, step["before"], *step["factors"]))
@@ -140,14 +140,14 @@ def _shared_parts(steps: Mapping[str, dict[str, Any]], current_name: str) -> lis
 def _in_file_if_large(part: Any, max_letters: int) -> Any:
     """Return a part of the steps' data, or the file in which the browser finds it if it has more letters."""
     text = json.dumps(part)
-    file = len(text) > max_letters and file_address(text.encode(), "json")
-    return {"file": file} if file else part
+    address = file_address(text.encode(), "json") if len(text) > max_letters else None
+    return part if address is None else {"file": address}
 
 
 def _build_chart(step: Step, head: int, style: StepStyle, ink: Ramp, **interaction: Any) -> Chart:
     """Return a step as a chart in this style; for the interaction see matrix_chart."""
     if style.over is None:
-        cell = [] if style.column is None or step.code else [(style.query or 0, style.column)]
+        chosen_cell = [] if style.column is None or step.code else [(style.query or 0, style.column)]
         return step_chart(
             step,
             head,
@@ -156,7 +156,7 @@ def _build_chart(step: Step, head: int, style: StepStyle, ink: Ramp, **interacti
             size=style.size,
             ink=ink,
             columns=style.column_indices,
-            framed=[*style.framed, *cell],
+            framed=[*style.framed, *chosen_cell],
             n_keys=style.n_keys,
             reach=style.reach,
             ramp=glow_ramp(len(step.col_axis), style.glow, float(step.value(head).max())) if style.glow else None,
