@@ -1,4 +1,4 @@
-"""Two scores that disagree, all of them, and their fields; a formula that cannot attend, and the scale on trial.
+"""Two scores that disagree, all of them, and their fields; a formula that cannot attend; what dividing by √d_k does.
 
 The plane is a component rather than a chart because it is redrawn many times a second while an arrow is dragged.
 """
@@ -38,15 +38,13 @@ D_K = Field(controls.NAME, "d_k", 256, address="dk", parse=one_of(measures.DIMEN
 
 def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
     """Draw the arrows, and the scores of two functions or of all. Call it last, see VectorPlane.draw."""
-    query, keys, bare = list(vectors.query), [list(key) for key in vectors.keys], vectors.d != 2
-    shows_all, is_edited = controls.ALL.value or bare, any(trace.edits for trace in traces.values())
+    query, keys, is_planar = list(vectors.query), [list(key) for key in vectors.keys], vectors.d == 2
+    shows_all, is_edited = controls.ALL.value or not is_planar, any(trace.edits for trace in traces.values())
     visible = {name: trace for name, trace in traces.items() if shows_all or name in RIVAL_SCORES or trace.edits}
-    rows: list[dict[str, Any]] = [
-        {"name": name, "formula": trace.score.short, "scores": trace.scores(0)[0].tolist()}
-        | {"weights": trace.weights(0)[0].tolist()}
-        for name, trace in visible.items()
-    ]
-    limit = _nice_limit(max(abs(score) for row in rows for score in row["scores"]))
+    rows: list[dict[str, Any]] = []
+    for name, trace in visible.items():
+        numbers = {"scores": trace.scores(0)[0].tolist(), "weights": trace.weights(0)[0].tolist()}
+        rows.append({"name": name, "formula": trace.score.short, **numbers})
     labels, names = [f"k{key + 1}" for key in range(len(keys))], list(visible)
     for quantity, role in (("scores", Role.SCORES), ("weights", Role.WEIGHTS)):
         columns = {quantity: [value for row in rows for value in row[quantity]]}
@@ -57,8 +55,8 @@ def draw_plane(vectors: Vectors, traces: Mapping[str, AttentionTrace]) -> None:
         "kinds": ["query", *["key"] * len(keys)],
         "extent": EXTENT,
         "functions": rows if shows_all or is_edited else None,
-        "limit": limit,
-        "bare": bare,
+        "limit": _nice_limit(max(abs(score) for row in rows for score in row["scores"])),
+        "bare": not is_planar,
     }
     controls.PLANE.draw([query, *keys], data, controls.on_move, active=controls.ACTIVE.value + 1)
 
@@ -73,14 +71,15 @@ def key_of_dot_product() -> tuple[int, str]:
     """Return the key that the dot product prefers, and a sentence on its weight and that of the nearest key."""
     query, key = controls.query_and_keys(controls.VECTORS.value)
     traces = measures.compare({name: SCORES[name]() for name in RIVAL_SCORES}, query[None], key)
-    favourite = measures.favourites(traces)
-    (dot, weight), (near, share) = (favourite[name] for name in RIVAL_SCORES)
-    if dot is None or near is None:
+    favourites = measures.favourites(traces)
+    dot, near = (favourites[name] for name in RIVAL_SCORES)
+    if dot.key is None or near.key is None:
         return -1, "All keys fit equally well now."
-    longer, nearer = controls.key_name(dot), controls.key_name(near)
-    sentence = f"The dot product gives {longer} {percent(weight)}, nearness gives {nearer} {percent(share)}. "
-    is_longer = bool(key[dot].norm() > key[near].norm())
-    return dot, sentence + (f"{longer} is longer, and a dot product grows with length." if is_longer else "")
+    longer, nearer = controls.key_name(dot.key), controls.key_name(near.key)
+    sentence = f"The dot product gives {longer} {percent(dot.weight)}, nearness gives {nearer} {percent(near.weight)}."
+    if key[dot.key].norm() > key[near.key].norm():
+        sentence += f" {longer} is longer, and a dot product grows with length."
+    return dot.key, sentence
 
 
 def draw_favourites(traces: Mapping[str, AttentionTrace], query: Tensor, key: Tensor) -> None:
@@ -120,9 +119,9 @@ def change_weights(traces: Mapping[str, AttentionTrace]) -> None:
         row = WeightsRow(controls.EDITS, trace, attention=controls.SCORE.value, prefix=f"{controls.SCORE.value}: ")
         matrix_editor(row, lambda query: None)
     with right:
-        plain = trace.replace(())
-        show_contexts(plain, trace, 0)
-        show_weights_difference(controls.NAME, plain, trace)
+        unedited = trace.replace(())
+        show_contexts(unedited, trace, 0)
+        show_weights_difference(controls.NAME, unedited, trace)
 
 
 def fields_tab(functions: Mapping[str, Score], query: Tensor, key: Tensor) -> None:
@@ -148,7 +147,7 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
     """Show why v^T tanh([q; k]) gives every query the same weights, on three queries."""
     score = printed_concat(torch.tensor([1.0, -0.5] * len(query), dtype=torch.float64))
     weights = score(torch.stack([query, query.flip(0), -query]), key).softmax(-1)
-    text_column, table_column = st.columns([1, 1], gap="large", vertical_alignment="center")
+    text_column, table_column = st.columns(2, gap="large", vertical_alignment="center")
     with text_column:
         st.latex(
             r"\begin{aligned} v^{\top}\tanh([q; k]) = {} "
@@ -157,23 +156,23 @@ def printed_tab(query: Tensor, key: Tensor) -> None:
         )
         paragraph("Query and key never meet inside the tanh: **every query gets the same weights**.")
     with table_column:
-        names, keys = ("q", "q reversed", "−q"), range(len(key))
+        names = ("q", "q reversed", "−q")
         rows = [[name, *map(percent, row)] for name, row in zip(names, weights.tolist(), strict=True)]
-        figures_table(["weights of", *map(controls.key_name, keys)], *rows)
+        figures_table(["weights of", *map(controls.key_name, range(len(key)))], *rows)
 
 
 def scale_tab() -> None:
     """Draw one row of weights at a chosen d_k, and variance and gradient over d_k, with and without the division."""
-    if not GUIDED.value or STAGE.value == REVEALED:  # a lecture asks what it answers
+    if not GUIDED.value or STAGE.value == REVEALED:  # else it would answer the lecture's question
         paragraph(
             "More numbers in a vector make larger dot products: one key takes all, and the softmax's gradient "
             "vanishes. Divided by √dₖ, scores keep their size."
         )
-    row, *columns = st.columns([1.15, 1, 1], gap="medium")
-    with row:
+    weights_column, *chart_columns = st.columns([1.15, 1, 1], gap="medium")
+    with weights_column:
         _draw_row_of_weights()
-    panels = (("variance", "variance of the scores"), ("gradient", "size of the softmax's gradient"))
-    for (field, title), column in zip(panels, columns, strict=True):
+    titles = {"variance": "variance of the scores", "gradient": "size of the softmax's gradient"}
+    for (field, title), column in zip(titles.items(), chart_columns, strict=True):
         with column:
             alt = f"{title} over d_k, with and without the division by its square root"
             draw_chart(scale_chart(_measured(), field, title), key=f"scoring_{field}", alt=alt)
@@ -185,10 +184,10 @@ def _draw_row_of_weights() -> None:
     raw = measures.random_scores(d_k, n_queries=1, n_keys=8, seed=0)[0]
     weights = [scores.softmax(-1) for scores in (raw, raw / math.sqrt(d_k))]
     draw_chart(weights_chart(*(row.tolist() for row in weights)), key="scoring_row", alt="Weights of eight random keys")
-    plain, divided = (
+    undivided, divided = (
         f"{percent(row.max().item())}, gradient {measures.softmax_jacobian_norm(row):.2f}" for row in weights
     )
-    st.markdown(f"Largest weight undivided: **{plain}**; divided: **{divided}**.")
+    st.markdown(f"Largest weight undivided: **{undivided}**; divided: **{divided}**.")
 
 
 @cached_computation(spinner="Drawing random vectors")
