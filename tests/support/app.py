@@ -23,6 +23,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 app_test.ScriptCache = cache(app_test.ScriptCache)
 
 TEXT_ELEMENTS = ("markdown", "caption", "info", "html")
+MAX_STEPS = 20  # more than any page has
 
 
 class App(AppTest):
@@ -127,8 +128,8 @@ def frames(page: AppTest) -> Iterator[pd.DataFrame]:
             yield pa.ipc.open_stream(dataset.data.data).read_pandas()
     for body in (element.proto.body for element in page.get("html") if "<u " in element.proto.body):
         names, labels = re.findall(r"<u [^>]*>([^<]+)", body), re.findall("<span>([^<]+)", body)
-        shares = [float(share) for share in re.findall("--share:([^;]+);", body)]
-        rows = [(names[i], label, shares[2 * row + i]) for i in (0, 1) for row, label in enumerate(labels)]
+        shares = [float(share) for share in re.findall("--share:([^;]+);", body)]  # of each label before and after
+        rows = [(names[i], label, share) for i in (0, 1) for label, share in zip(labels, shares[i::2], strict=True)]
         yield pd.DataFrame(rows, columns=["when", "label", "probability"])
     for chart in charts(page):
         if chart.type == "bidi_component" and chart.proto.component_name.endswith("moving_step"):
@@ -141,8 +142,8 @@ def step_numbers(moving_step: Any) -> np.ndarray:
     step = data["steps"][data["now"]]
     text = data["parts"][step["data"]]
     packed = base64.b64decode(text[1:]) if text[0] == "=" else zlib.decompress(base64.b64decode(text))
-    low, high = np.frombuffer(packed, np.uint8).reshape(2, -1)
-    codes = low + 256.0 * high
+    low_bytes, high_bytes = np.frombuffer(packed, np.uint8).reshape(2, -1)
+    codes = low_bytes + 256.0 * high_bytes
     share = ((codes - 1) / step["steps"]) ** step["power"]
     return np.where(codes, step["low"] + share * (step["high"] - step["low"]), np.nan)
 
@@ -188,7 +189,7 @@ def turn_dark(page: AppTest, monkeypatch: Any) -> None:
 
 
 def strokes_of(page: AppTest) -> list[dict]:
-    """Return the strokes on the page's pad, as the canvas component has them."""
+    """Return the strokes on the page's pad as JSON of the canvas component, see path_object."""
     return page.session_state[f"{page.session_state['page_shown']}_drawing"]["objects"]
 
 
@@ -203,7 +204,7 @@ def draw_strokes(page: AppTest, objects: list[dict]) -> AppTest:
 def step_through(page: AppTest) -> list[str]:
     """Press the stepper's Next until it is disabled; returns the names of the steps, the present one first."""
     name, steps = page.session_state["page_shown"], []
-    while len(steps) < 20:
+    while len(steps) < MAX_STEPS:
         steps.append(page.session_state[f"{name}_step"])
         next_button = page.button(key=f"{name}_step_next")
         if next_button.disabled:
