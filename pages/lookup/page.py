@@ -33,7 +33,7 @@ def dictionary() -> None:
                 )
             encoder = next(iter(encoders.values()))
             plain = soft_lookup(request.records, request.queries, temperature, encoder)
-            trace = plain.replace(table.EDITS.fitting(plain, of=request.in_words))
+            trace = plain.replace(table.EDITS.fitting(plain, input_id=request.in_words))
             with answer, st.container(key="tells_lookup"):
                 screen.draw_answer(request, trace, query)
             screen.try_second_comparison(request, query, encoders)
@@ -49,7 +49,8 @@ def dictionary() -> None:
         """Draw what can be changed: weights, and the records."""
         weights, outcome = st.columns(2, gap="large")
         with weights:
-            matrix_editor(WeightsRow(table.EDITS, trace, [query], of=request.in_words), with_rerun(table.QUERY.set))
+            row = WeightsRow(table.EDITS, trace, [query], input_id=request.in_words)
+            matrix_editor(row, with_rerun(table.QUERY.set))
         with outcome:
             table.show_change(request, plain, trace, query)
             with st.container(key="desk_lookup_records"):

@@ -7,7 +7,7 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.inference.soft_lookup import value_labels
 from pages.lookup import records as core
-from ui.edits import COMPUTED, EditList, show_outcome, show_weights_difference
+from ui.edits import AS_COMPUTED, EditList, show_outcome, show_weights_difference
 from ui.fragments import with_rerun
 from ui.state import Field, followed_address, is_mounted, one_of, single_choice, whole_number
 from ui.try_this import TRY_STAGE
@@ -92,7 +92,7 @@ def choose_table() -> None:
 def show_change(request: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
     """Draw the context before and after a change, and by how much each weight changed."""
     before, after = (each.context(0)[query].tolist() for each in (plain, trace))
-    show_outcome(NAME, value_labels(request.records), before, after, COMPUTED)
+    show_outcome(NAME, value_labels(request.records), before, after, AS_COMPUTED)
     show_weights_difference(NAME, plain, trace)
 
 

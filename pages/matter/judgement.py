@@ -56,7 +56,7 @@ def try_section(text: str, trace: AttentionTrace) -> None:
     plain, labels = attention_trace(text), trace.story.key_axis.labels
     left, right = st.columns(2, gap="large")
     with left:
-        weight_editor(WeightsRow(EDITS, trace, of=text), {(key,): label for key, label in enumerate(labels)})
+        weight_editor(WeightsRow(EDITS, trace, input_id=text), {(key,): label for key, label in enumerate(labels)})
         EDITS.draw(trace, hint="Click a word above to cut it, drag its bar, or set its weight here.")
         show_weights_difference(NAME, plain, trace)
     with right:
@@ -139,7 +139,7 @@ def draw_words(sentence: core.Sentence, text: str, trace: AttentionTrace, is_rea
         message = component_message("matter_weighed", "pressed") or {}
         key, weight = message.get("place"), message.get("weight")
         if isinstance(key, int) and key in range(trace.n_keys) and (weight is None or 0 <= float(weight) <= 1):
-            WeightsRow(EDITS, trace, of=text).set_weight([key], weight)
+            WeightsRow(EDITS, trace, input_id=text).set_weight([key], weight)
 
     description = "Weights: every word's, and how the answer moves when it is deleted"
     columns = {"weight": weights, "if deleted": if_removed}

@@ -25,7 +25,7 @@ def judged_sentence() -> None:
             text = readable_sentence(judge.NAME, entry, next(iter(PRESETS.values())), "matter_answer", "matter_words")
             sentence = read_sentence(text)
             is_read = report_unknown_words(sentence.words, sentence.in_vocabulary)
-        edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
+        edits = judge.EDITS.fitting(judge.attention_trace(text), input_id=text)
         trace = judge.attention_trace(text, edits)
         with answer_column:
             with st.container(key="tells_matter_answer"), st.container(key="matter_answer"):

@@ -268,7 +268,7 @@ def self_attention_tab() -> None:
     reading = _foresee(model_or_stop(READER), model_or_stop(STATE_ONLY), text)
     last = len(text.ids) - 1
     position = PIECE.clamp_to_options(range(last + 1), last)
-    edits = EDITS.fitting(reading.trace, of=PASSAGE.value)
+    edits = EDITS.fitting(reading.trace, input_id=PASSAGE.value)
     trace = reading.trace.replace(edits)
     _draw_weights(text, trace, position)
     left, right = st.columns([1, 1.25], gap="large")
@@ -305,7 +305,7 @@ def _edit_weights(text: own_states.TextPieces, trace: AttentionTrace, position: 
             earlier: dict[tuple[int, ...], str] = {
                 (index,): _visible(label) for index, label in enumerate(text.labels[:position])
             }
-            matrix_editor(WeightsRow(EDITS, trace, [position], of=PASSAGE.value), PIECE.set, earlier)
+            matrix_editor(WeightsRow(EDITS, trace, [position], input_id=PASSAGE.value), PIECE.set, earlier)
         else:
             EDITS.draw(trace)
     if not trace.edits:

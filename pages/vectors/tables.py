@@ -139,7 +139,7 @@ def describe_rows(problem: core.Problem) -> str:
 def edited(problem: core.Problem) -> AttentionTrace:
     """Return a problem's attention with the edits that fit it."""
     plain = attention(problem)
-    edits = EDITS.fitting(plain, of=describe_rows(problem))
+    edits = EDITS.fitting(plain, input_id=describe_rows(problem))
     return attention(problem, edits) if edits else plain
 
 

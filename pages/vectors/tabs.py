@@ -166,7 +166,7 @@ def change_weights(problem: Problem, trace: AttentionTrace) -> None:
 
     left, right = st.columns(2, gap="large")
     with left:
-        matrix_editor(WeightsRow(EDITS, trace, [query], of=describe_rows(problem), prefix="row "), choose)
+        matrix_editor(WeightsRow(EDITS, trace, [query], input_id=describe_rows(problem), prefix="row "), choose)
     with right:
         show_contexts(unedited, trace, query)
         show_weights_difference(NAME, unedited, trace)

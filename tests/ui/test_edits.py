@@ -155,7 +155,7 @@ def test_a_row_with_nothing_left_is_told(page):
 def test_a_link_with_anything_else_is_refused(row):
     from attention_core.links import pack
 
-    assert _parse(_format([ListedEdit(SetWeights(0, ((1, 0.25),)), "words", "cross-1", "ab")]))[0].of == "ab"
+    assert _parse(_format([ListedEdit(SetWeights(0, ((1, 0.25),)), "words", "cross-1", "ab")]))[0].input_hash == "ab"
     with pytest.raises((ValueError, TypeError, AttributeError)):
         _parse(pack([row]))
 

@@ -5,7 +5,7 @@ What a page does with it:
     EDITS = EditList(NAME)  # beside its fields: it is in the page's address, and so in links and session files
 
     plain = explain(model, text)  # as learned
-    edits = EDITS.fitting(plain, of=text)  # the library's own edits, those that fit; others stay listed
+    edits = EDITS.fitting(plain, input_id=text)  # the library's own edits, those that fit; others stay listed
     now = explain(model, text, edits) if edits else plain  # what the page shows; its script and notebook have the edits
 
     def try_tab():
@@ -14,7 +14,7 @@ What a page does with it:
         show_outcome(NAME, labels, before, after)  # both answers, and what changed most
         show_weights_difference(NAME, plain, now)  # by how much each weight changed
 
-Where a page has several attentions, each has a name and its own edits. `of` is the input to which positions
+Where a page has several attentions, each has a name and its own edits. `input_id` is the input to which positions
 belong: another sentence's words stand elsewhere.
 """
 
@@ -22,7 +22,7 @@ from ui.edits.edit_list import EditList as EditList
 from ui.edits.edit_list import ListedEdit as ListedEdit
 from ui.edits.edit_list import input_hash as input_hash
 from ui.edits.edit_list import name_in_stack as name_in_stack
-from ui.edits.outcome import COMPUTED as COMPUTED
+from ui.edits.outcome import AS_COMPUTED as AS_COMPUTED
 from ui.edits.outcome import difference as difference
 from ui.edits.outcome import show_change as show_change
 from ui.edits.outcome import show_contexts as show_contexts

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
-import torch
 
 from attention_core import AttentionTrace
 from attention_core.attention import edits as core
@@ -18,8 +17,7 @@ from ui.labels import error_markdown
 from ui.lecture.mode import LECTURE
 from ui.state import Field, controlled
 
-MAX_NAMED = 6
-"""Queries without a key up to which all are named."""
+MAX_NAMED_QUERIES = 6  # without a key; more are counted
 ATTENTION_MISSING = "the attention that it changes is not here"
 
 
@@ -29,12 +27,12 @@ class ListedEdit(NamedTuple):
     edit: core.Edit
     description: str  # in words, as things were called when it was made
     attention: str = ""  # which of the page's attentions it changes; "" = the only one
-    of: str = ""  # tells the input to which its positions belong from others; "" = they mean the same in all
+    input_hash: str = ""  # of the input to which its positions belong; "" = they mean the same in all
     is_on: bool = True  # whether it is applied
 
 
 class EditList:
-    """The edits of a page, see PageEntry.name; `formerly` reads edits from older parts of its address, by name."""
+    """The edits of a page, see PageEntry.name; `formerly` parses edits of old addresses, by their names there."""
 
     def __init__(self, page: str, **formerly: Callable[[str], Sequence[ListedEdit]]) -> None:
         self.page = page
@@ -48,8 +46,8 @@ class EditList:
         self._future: Field[list[tuple[ListedEdit, ...]]] = Field(page, "edits_future", list)
         self._reasons: Field[dict[ListedEdit, str]] = Field(page, "edits_reasons", dict)
         """Why each cannot be applied; "" = it can."""
-        self.weighed = Field(page, "edits_weighed", "")
-        """The input of which a weight was chosen last."""
+        self.weighted_input = Field(page, "edits_weighed", "")
+        """The id of the input of which a weight was chosen last."""
 
     @property
     def changes(self) -> tuple[ListedEdit, ...]:
@@ -62,9 +60,9 @@ class EditList:
         self,
         attention: AttentionTrace,  # without edits
         name: str = "",  # of the attention, where the page has several
-        of: str | Sequence[str] = "",  # its input, see ListedEdit; or several things of which an edit may be
+        input_id: str | Sequence[str] = "",  # its input, as text; or several texts, such as input and model
         runs: Callable[[core.HeadRef], Any] | None = None,  # finds what an edit takes from another run, see with_runs
-        grows: bool = False,  # whether queries may come that it has not; their edits are returned too
+        grows: bool = False,  # whether it will have further queries; edits of these are returned too
     ) -> core.Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot."""
         fit: core.Edits = ()
@@ -72,8 +70,9 @@ class EditList:
             if change.attention != name or not change.is_on:
                 continue
             try:
-                if change.of and change.of not in map(input_hash, [of] if isinstance(of, str) else of):
-                    raise core.EditError("it was made for another input" + " or model" * (not isinstance(of, str)))
+                ids = [input_id] if isinstance(input_id, str) else input_id
+                if change.input_hash and change.input_hash not in map(input_hash, ids):
+                    raise core.EditError("it was made for another input" + " or model" * (len(ids) > 1))
                 edit = core.with_runs((change.edit,), runs) if runs else (change.edit,)
                 tried = (*fit, *edit)
                 attention.replace(core.restrict_queries(tried, 0, attention.n_queries) if grows else tried)
@@ -86,20 +85,19 @@ class EditList:
         return fit
 
     def fitting_each(
-        self, learned: Callable[[], Mapping[tuple[str, int], AttentionTrace]], of: str | Sequence[str] = ""
+        self, compute: Callable[[], Mapping[tuple[str, int], AttentionTrace]], input_id: str | Sequence[str] = ""
     ) -> dict[tuple[str, int], core.Edits]:
-        """Return the edits that fit each of several attentions, by (kind, layer), asked for if there are any."""
+        """Return the edits that fit each of several attentions, by (kind, layer), which are computed if need be."""
         self._reasons.value = {}
-        attentions = learned() if self.changes else {}
-        fit = {layer: self.fitting(trace, name_in_stack(*layer), of) for layer, trace in attentions.items()}
+        attentions = compute() if self.changes else {}
+        fit = {layer: self.fitting(trace, name_in_stack(*layer), input_id) for layer, trace in attentions.items()}
         return {layer: edits for layer, edits in fit.items() if edits}
 
-    def add(self, *edits: core.Edit, description: str = "", attention: str = "", of: str = "") -> None:
-        """Add edits, for a callback; one that is there already is switched on, and a weight has one number."""
+    def add(self, *edits: core.Edit, description: str = "", attention: str = "", input_id: str = "") -> None:
+        """Add edits, in place of equal ones and of those that set the same weights; for a callback."""
         texts = ((description or edit.describe())[: EDIT_LETTERS.maximum] for edit in edits)
-        self._append(
-            [ListedEdit(edit, text, attention, input_hash(of)) for edit, text in zip(edits, texts, strict=True)]
-        )
+        pairs = zip(edits, texts, strict=True)
+        self._append([ListedEdit(edit, text, attention, input_hash(input_id)) for edit, text in pairs])
 
     def _append(self, new: Sequence[ListedEdit]) -> None:
         unchanged = [old for old in self.changes if not any(_replaces(change, old) for change in new)]
@@ -121,9 +119,9 @@ class EditList:
             self._set(())
 
     def draw(self, *traces: AttentionTrace, hint: str = "") -> None:
-        """Draw the list, and say which rows of the attentions, as they are with the edits, have nothing left.
+        """Draw the list, and say which queries of these traces, which have the edits, see no key any more.
 
-        The hint stands there while there is no edit; not in a lecture, whose screen is about what an edit does.
+        The hint is drawn while there is no edit; not in a lecture, whose screen is about what an edit does.
         """
         with st.container(horizontal=True, gap="xsmall", key=f"{self.page}_edit_tools"):
             for label, icon, act, is_possible in (
@@ -159,7 +157,7 @@ class EditList:
 
     def _travel(self, source: Field[list[tuple[ListedEdit, ...]]], target: Field[list[tuple[ListedEdit, ...]]]) -> None:
         target.value = [*target.value, self.changes]
-        *source.value, self._list.value = source.value
+        source.value, self._list.value = source.value[:-1], source.value[-1]
 
 
 def name_in_stack(kind: str, layer: int) -> str:
@@ -174,11 +172,11 @@ def _replaces(new: ListedEdit, old: ListedEdit) -> bool:
     if isinstance(edit, core.SetWeights) and isinstance(former, core.SetWeights):
         covers = dict(edit.weights).keys() >= dict(former.weights).keys()
         is_same = covers and (edit.query, edit.head) == (former.query, former.head)
-    return is_same and (new.attention, new.of) == (old.attention, old.of)
+    return is_same and (new.attention, new.input_hash) == (old.attention, old.input_hash)
 
 
 def input_hash(text: str) -> str:
-    """Return what tells an input from others in a link."""
+    """Return a short hash of an input, "" for none; links have it."""
     return f"{zlib.crc32(text.encode()):x}" if text else ""
 
 
@@ -200,10 +198,11 @@ def _parse(text: str) -> tuple[ListedEdit, ...]:
 def _empty_rows(trace: AttentionTrace) -> list[str]:
     """Return the queries that see no key any more."""
     labels, empty = trace.story.query_axis.labels, []
-    for head in range(trace.n_heads if any(edit.hides for edit in trace.edits) else 0):
+    for head in range(trace.n_heads) if any(edit.hides for edit in trace.edits) else ():
         mask, learned_mask = trace.allowed(head), trace.mask_before_edits(head)
-        is_empty = torch.zeros(0) if mask is None else ~mask.any(-1)
-        rows = (is_empty if learned_mask is None else is_empty & learned_mask.any(-1)).nonzero().flatten().tolist()
+        if mask is None:
+            continue
+        is_empty = ~mask.any(-1) if learned_mask is None else ~mask.any(-1) & learned_mask.any(-1)
         of_head = f" (head {head + 1})" if trace.n_heads > 1 else ""
-        empty += [f"{labels[row]}{of_head}" for row in rows]
-    return empty if len(empty) <= MAX_NAMED else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]
+        empty += [f"{labels[row]}{of_head}" for row in is_empty.nonzero().flatten().tolist()]
+    return empty if len(empty) <= MAX_NAMED_QUERIES else [f"{len(empty)} of {trace.n_heads * trace.n_queries} queries"]

@@ -16,21 +16,20 @@ from ui.labels import error_markdown, number
 from ui.layout import bar_rows, figures_table
 from ui.player import StepStyle, show_numbers
 
-NAMES = ("as learned", "changed")
-COMPUTED = ("as computed", "changed")  # the same where nothing was learned
+AS_LEARNED, AS_COMPUTED = ("as learned", "changed"), ("as computed", "changed")
+"""Names of before and after; the second where nothing was learned."""
 MAX_ANSWERS = 6
 MIN_CHANGE = 0.005  # of a probability, below which it is said not to change
-FAINT = 0.02
-"""Of the largest weight: a change that is as large has at most the strongest colour, and smaller ones stay faint."""
+MIN_RANGE = 0.02  # of the colours of changes, in largest weights, so that smaller changes stay faint
 
 
 def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> None:
     """Draw the numbers that a query is handed, without the edits and with them."""
     contexts = [trace.context(0)[query].tolist() for trace in (before, after)]
-    rows = [[name, *(number(value, ".3f") for value in row)] for name, row in zip(COMPUTED, contexts, strict=True)]
+    rows = [[name, *(number(value, ".3f") for value in row)] for name, row in zip(AS_COMPUTED, contexts, strict=True)]
     columns = [str(dimension + 1) for dimension in range(len(contexts[0]))]
-    n_rows = 1 + (before.edits != after.edits)
-    figures_table([f"{after.story.query_axis.labels[query]} is handed", *columns], *rows[:n_rows])
+    visible_rows = rows if before.edits != after.edits else rows[:1]
+    figures_table([f"{after.story.query_axis.labels[query]} is handed", *columns], *visible_rows)
 
 
 def show_outcome(
@@ -38,7 +37,7 @@ def show_outcome(
     labels: Sequence[str],
     before: Sequence[float] | np.ndarray,
     after: Sequence[float] | np.ndarray,
-    names: tuple[str, str] = NAMES,
+    names: tuple[str, str] = AS_LEARNED,
 ) -> None:
     """Draw an answer's probabilities as learned and changed, beside each other, and say what changed most."""
     before, after = (np.asarray(probabilities, float) for probabilities in (before, after))
@@ -49,12 +48,12 @@ def show_outcome(
     note_picture(lambda: bar_table(answers, dict(zip(names, pair, strict=True)), BEFORE_AFTER), alt)
     meanings = dict(zip(BEFORE_AFTER, names, strict=True))
     legend = " ".join(f'<u style="--line:{line}">{name}</u>' for line, name in meanings.items())
-    lines = (
-        line
+    bars = (
+        bar  # the second one of an answer has no name
         for answer, *shares in zip(answers, *pair, strict=True)
-        for line in zip((answer, ""), shares, BEFORE_AFTER, strict=True)
+        for bar in zip((answer, ""), shares, BEFORE_AFTER, strict=True)
     )
-    st.html(f'<div role="group" aria-label="{alt}">{legend}{bar_rows(lines, meanings)}</div>')
+    st.html(f'<div role="group" aria-label="{alt}">{legend}{bar_rows(bars, meanings)}</div>')
 
 
 def describe_change(labels: Sequence[str], before: np.ndarray, after: np.ndarray) -> str:
@@ -75,8 +74,7 @@ def describe_change(labels: Sequence[str], before: np.ndarray, after: np.ndarray
 def difference(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Ramp]:
     """Return by how much weights changed, and colours with zero in the middle."""
     change = np.asarray(after, float) - np.asarray(before, float)
-    faint = FAINT * float(np.abs(before).max())
-    return change, signed_ramp(np.append(change, faint))
+    return change, signed_ramp(np.append(change, MIN_RANGE * float(np.abs(before).max())))
 
 
 def show_weights_difference(page: str, before: AttentionTrace, after: AttentionTrace, head: int = 0) -> None:
@@ -96,6 +94,6 @@ def show_change(page: str, trace: AttentionTrace, change: np.ndarray, colours: R
 
 
 def write_moved_share(change: np.ndarray, n_queries: int = 1) -> None:
-    """Write how much of the weights of so many queries moved; where no key is left, all that it had is lost."""
+    """Write how much of the weights of so many queries moved: what was gained or lost, whichever is more."""
     moved = max(float(change.clip(0).sum()), float((-change).clip(0).sum())) / n_queries
     st.caption(f"Orange gained weight, blue lost it: {percent(moved)} of the attention moved.")

@@ -20,8 +20,8 @@ from ui.labels import distinct, error_markdown
 from ui.player import StepStyle, show_numbers
 from ui.state import controlled, set_widget, widget_value
 
-MATRIX_SIZE, DECIMALS, TINY = 250, 9, 1e-9
-"""Pixels of the longer side; digits of a weight that is set; what keeps a sum of weights from being 0."""
+MATRIX_SIZE = 250  # screen pixels of the longer side
+DECIMALS, TINY = 9, 1e-9  # of a weight that is set; what keeps a sum of weights from being 0
 
 
 class WeightsRow(NamedTuple):
@@ -32,7 +32,7 @@ class WeightsRow(NamedTuple):
     queries: Sequence[int] = (0,)  # whose weights are changed together: the tokens of a word, the first is drawn
     head: int | None = 0  # whose weights are changed; None = those of all heads, and their mean is drawn
     attention: str = ""  # see ListedEdit
-    of: str = ""  # see ListedEdit
+    input_id: str = ""  # see EditList.fitting
     prefix: str = ""  # of the descriptions of its edits
     name: str = ""  # of the query, "" = the labels of its axis
 
@@ -54,17 +54,17 @@ class WeightsRow(NamedTuple):
         return torch.stack([self.trace.weights(head, [query])[0].double() for head in self.heads]).mean(0)
 
     def chosen_keys(self, key_names: Mapping[tuple[int, ...], str]) -> tuple[str, tuple[int, ...]]:
-        """Return the widget key of the box that chooses keys, and those chosen in it, at first those of most weight."""
+        """Set the box that chooses keys; return its widget key, and the chosen keys, at first those of most weight."""
         widget, weights = f"{self.edits.page}_weight_of", self.weights(self.queries[0])
-        chosen: tuple[int, ...] = widget_value(widget) if self.edits.weighed.value == self.of else ()
+        chosen: tuple[int, ...] = widget_value(widget) if self.edits.weighted_input.value == self.input_id else ()
         if chosen not in key_names:
             chosen = max(key_names, key=lambda keys: float(weights[list(keys)].sum()))
-        self.edits.weighed.value = self.of
+        self.edits.weighted_input.value = self.input_id
         set_widget(widget, chosen)  # always: else the browser keeps the labels of another input
         return widget, chosen
 
     def set_weight(self, keys: Sequence[int], weight: float | None, name: str = "") -> None:
-        """Give keys, the tokens of a word, this weight together, as far as weights set before allow; for a callback.
+        """Give keys, the tokens of a word, this weight together, as far as earlier edits allow; for a callback.
 
         The weight is from 0 to 1; None = cut the keys, or undo that if they are cut. The name is that of the keys, "" =
         the labels of their axis.
@@ -76,9 +76,8 @@ class WeightsRow(NamedTuple):
         total, new_edits = weight or 0.0, []
         changed: Sequence[int]
         for query in self.queries:
-            row = self.weights(query)
-            set_before = self._set_before(query)
-            if sum(set_before.values()) > 1 - 1e-6:  # all weights of the row are set: set all of them anew
+            row, earlier = self.weights(query), self._earlier_weights(query)
+            if sum(earlier.values()) > 1 - 1e-6:  # all weights of the row are set: set all of them anew
                 changed = range(trace.n_keys)
                 indices = torch.tensor(keys, device=row.device)
                 remainder = row.index_fill(0, indices, 0)
@@ -86,7 +85,7 @@ class WeightsRow(NamedTuple):
                     remainder = self._replace(trace=trace.replace(())).weights(query).index_fill(0, indices, 0)
                 after = remainder * (1 - total) / remainder.sum().clamp(min=TINY)
             else:
-                total = min(total, 1 - sum(share for key, share in set_before.items() if key not in keys))
+                total = min(total, 1 - sum(share for key, share in earlier.items() if key not in keys))
                 changed, after = keys, torch.zeros_like(row)
             before = row[keys] + TINY
             after[keys] = total * before / before.sum()
@@ -94,8 +93,8 @@ class WeightsRow(NamedTuple):
             new_edits.append(SetWeights(query, pairs, self.head))
         name = name or "".join(trace.story.key_axis.labels[key] for key in keys)
         change = f"takes {percent(total)} from {name}" if total else f"no longer looks at {name}"
-        effect = "; the others share the rest" if total < 1 else "; nothing from the others"
-        self._add(new_edits, change + (effect if {*self.keys} - {*keys} else ""))
+        others = "; the others share the rest" if total < 1 else "; nothing from the others"
+        self._add(new_edits, change + (others if {*self.keys} - {*keys} else ""))
 
     def copy_row(self, query: int, name: str) -> None:
         """Give the query the weights of another one; for a callback."""
@@ -103,14 +102,14 @@ class WeightsRow(NamedTuple):
         pairs = tuple((key, round(weight, DECIMALS)) for key, weight in enumerate((row / row.sum()).tolist()))
         self._add([SetWeights(query, pairs, self.head) for query in self.queries], f"looks where {name} does")
 
-    def _set_before(self, query: int) -> dict[int, float]:
+    def _earlier_weights(self, query: int) -> dict[int, float]:
         """Return the weights that earlier edits set, by key."""
         edits = (edit for edit in self.trace.edits if isinstance(edit, SetWeights) and edit.head == self.head)
         return {key: share for edit in edits if edit.query == query for key, share in edit.weights}
 
     def _add(self, new_edits: Sequence[SetWeights], change: str) -> None:
         description = f"{self.prefix}{self.label} {change}"
-        self.edits.add(*new_edits, description=description, attention=self.attention, of=self.of)
+        self.edits.add(*new_edits, description=description, attention=self.attention, input_id=self.input_id)
 
 
 def weight_editor(
@@ -143,8 +142,8 @@ def weight_editor(
         if rows:
             key, question = f"{page}_row_of", f"Or {label} looks where"
             row_name = dict(zip(rows, distinct([*rows.values()]), strict=True)).__getitem__
-            select = partial(st.selectbox, question, list(rows), None, row_name, key, placeholder="…", width=170)
-            select(on_change=on_copy, args=(key,))
+            style = {"format_func": row_name, "placeholder": "…", "width": 170}
+            st.selectbox(question, list(rows), index=None, key=key, on_change=on_copy, args=(key,), **style)
 
 
 def matrix_editor(
@@ -164,12 +163,12 @@ def matrix_editor(
     page, trace, labels = row.edits.page, row.trace, row.trace.story.key_axis.labels
     key_names = key_names or {(key,): labels[key].strip() or labels[key] for key in row.keys}
     widget, chosen = row.chosen_keys(key_names)
-    keys_of = {key: keys for keys in key_names for key in keys}
+    word_of_key = {key: keys for keys in key_names for key in keys}
 
     def on_choose(query: int, key: int) -> None:
         if pair_axis:
             key += query * len(pair_axis)
-        set_widget(widget, keys_of.get(key, (key,)))
+        set_widget(widget, word_of_key.get(key, (key,)))
         if not pair_axis and query not in row.queries:
             on_query(query)
 

@@ -51,7 +51,7 @@ def cut(page, *places):
     from ui.edits import ListedEdit, input_hash  # not before there is an app
 
     of = input_hash(page.text_input(key=TEXT).value)
-    edits = tuple(ListedEdit(SetWeights(0, ((place, 0.0),), 0), "cut", of=of) for place in places)
+    edits = tuple(ListedEdit(SetWeights(0, ((place, 0.0),), 0), "cut", input_hash=of) for place in places)
     page.session_state["matter_edits"] = edits
     return rerun(page)
 
@@ -117,7 +117,7 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     from ui.edits import ListedEdit, input_hash  # not before there is an app
 
     page.session_state["matter_edits"] = tuple(
-        ListedEdit(one, "all", of=input_hash("The film is not dull.")) for one in edits
+        ListedEdit(one, "all", input_hash=input_hash("The film is not dull.")) for one in edits
     )
     drawn = data_of(rerun(page), "matter_weighed")
     assert drawn["weights"][1] == 0
