@@ -14,7 +14,7 @@ from ui.style import page_style
 
 MAX_OPTIONS = 4
 NOT_TRIED, GUESSING, REVEALED = "", "ask", "revealed"
-"""Stages of a page's surprise; after a guess the stage is the index of the guessed option, as text."""
+"""Stages of a page's surprise; after a guess the stage is the index of the guessed option, such as "0"."""
 TRY_STAGE = {
     entry.name: Field(
         entry.name,
@@ -25,7 +25,7 @@ TRY_STAGE = {
     )
     for entry in PAGES
 }
-BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
+ADDRESS_BEFORE = Field[dict[str, dict[str, str]]](APP, "before_trying", dict)
 """The address of each page as it was before its surprise."""
 OUTCOME_BASIS = Field[dict[str, tuple[Any, ...]]](APP, "tried_about", dict)
 """What the outcome on each page depends on: question, options, the outcome itself, its subject, the page's edits."""
@@ -70,27 +70,28 @@ def try_this(page: str, surprise: TryThis) -> None:
         page_style(f".stApp:has(.st-key-{page}_try_guess) {surprise.hides} {HIDDEN_CSS}")
     if HAS_ITEM_QUESTION.value:
         return
-    state, outcome = TRY_STAGE[page], (-1, "")
-    if state.value not in (NOT_TRIED, GUESSING):
+    stage, outcome = TRY_STAGE[page], (-1, "")
+    if stage.value not in (NOT_TRIED, GUESSING):
         outcome = surprise.outcome()
         basis = surprise.question, *surprise.options, *outcome, surprise.subject, encode_fields(page).get("edits")
         if OUTCOME_BASIS.value.setdefault(page, basis) != basis:
-            state.value = NOT_TRIED  # the visitor has changed the page since
+            stage.value = NOT_TRIED  # the visitor has changed the page since
             st.rerun()
     with st.container(key=f"{page}_try_this"):
-        if state.value == NOT_TRIED:
+        if stage.value == NOT_TRIED:
             label = f"**Try this**: {surprise.button}"
             arguments = page, surprise, GUESSING
             st.button(label, f"{page}_try", icon=":material/bolt:", type="primary", on_click=_enter, args=arguments)
-        elif state.value == GUESSING:
+        elif stage.value == GUESSING:
             _draw_question(page, surprise)
         else:
             _draw_outcome(page, surprise, *outcome)
 
 
 def _enter(page: str, surprise: TryThis, stage: str) -> None:
+    """Enter a stage of a surprise, and make its change if that is due."""
     if TRY_STAGE[page].value == NOT_TRIED:
-        BEFORE.value[page] = encode_fields(page)
+        ADDRESS_BEFORE.value[page] = encode_fields(page)
     if surprise.act and (stage != GUESSING or surprise.hides):
         surprise.act()
     OUTCOME_BASIS.value.pop(page, None)
@@ -99,7 +100,7 @@ def _enter(page: str, surprise: TryThis, stage: str) -> None:
 
 def undo_surprise(page: str) -> bool:
     """Let the next run show the page as it was before its surprise; return whether there was one to undo."""
-    before = BEFORE.value.pop(page, None)
+    before = ADDRESS_BEFORE.value.pop(page, None)
     if before is None or TRY_STAGE[page].value == NOT_TRIED:
         return False
     OPENED_SESSION.value = before | {name: text for name, text in encode_fields(page).items() if name in OPEN}

@@ -87,18 +87,19 @@ def draw_worth_of_attention() -> None:
         )
 
 
-def _describe_error(text: str, draw_answer: str, edits: Edits) -> str:
-    meant, right = MEANT.get(text), card_or_empty(ATTENTION).get("right_of_50_with_a_negation")
-    if meant and meant != draw_answer:
+def _describe_error(text: str, answer: str, edits: Edits) -> str:
+    meant, n_right = MEANT.get(text), card_or_empty(ATTENTION).get("right_of_50_with_a_negation")
+    if meant and meant != answer:
         irony = " Irony was taken at its word." * (text == PRESETS["Irony"] and not edits)
         return f'<p class="fault"><b>Wrong.</b> People read this as {meant}.{irony}</p>'
-    if right and is_negated(text) and not meant:
-        who = "As learned, it" if edits else "It"
-        return f'<p class="fault">{who} reads {right} of 50 sentences with a negation right: judge for yourself.</p>'
+    if n_right and is_negated(text) and not meant:
+        reads = f"{'As learned, it' if edits else 'It'} reads {n_right} of 50 sentences with a negation right"
+        return f'<p class="fault">{reads}: judge for yourself.</p>'
     return ""
 
 
 def three_models(text: str, edits: Edits, is_read: bool) -> None:
+    """Draw a table of what the three models say, and how often each is right."""
     rows, missing = [], []
     for name, title in MODELS.items():
         model, fault = model_or_fault(name)
@@ -165,16 +166,14 @@ def draw_comparison(sentence: core.Sentence, text: str, trace: AttentionTrace, i
             st.markdown(_describe_changed_answer(text, trace))
             st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)
         elif is_read:
+            weights, changes = trace.weights()[0].tolist(), removal_effects(text).tolist()
             positive = verdict_of(ATTENTION, text).positive
-            st.markdown(
-                _compare_weight_and_effect(
-                    sentence, trace.weights()[0].tolist(), removal_effects(text).tolist(), positive
-                )
-            )
+            st.markdown(_compare_weight_and_effect(sentence, weights, changes, positive))
 
 
 def _points(change: float) -> str:
-    return f"{abs(100 * change):.{0 if abs(change) >= 0.0095 else 1}f} points"
+    points = abs(100 * change)
+    return f"{points:.0f} points" if abs(change) >= 0.0095 else f"{points:.1f} points"
 
 
 def _compare_weight_and_effect(
@@ -183,22 +182,23 @@ def _compare_weight_and_effect(
     names = [f"“{error_markdown(label)}”" for label in sentence.labels]
     if len(names) == 1:
         return f"**{names[0]}** is the only word: without it, there is nothing to judge."
-    heavy, light = weights.index(max(weights)), max(range(len(changes)), key=lambda position: abs(changes[position]))
+    heaviest = weights.index(max(weights))
+    decisive = max(range(len(changes)), key=lambda position: abs(changes[position]))
     against = core.against_the_answer(weights, changes, positive)
-    if heavy == light and against is not None:
+    if heaviest == decisive and against is not None:
         return (
             f"**{names[against]}** has {percent(weights[against])} of the weight and pushes the *other* way: "
             f"delete it, and the network is surer by {_points(changes[against])}."
         )
-    if heavy == light:
+    if heaviest == decisive:
         return (
-            f"**{names[heavy]}** has most of the weight, {percent(weights[heavy])}, and moves the answer most: by "
-            f"**{_points(changes[heavy])}**, if it is deleted."
+            f"**{names[heaviest]}** has most of the weight, {percent(weights[heaviest])}, and moves the answer most: "
+            f"by **{_points(changes[heaviest])}**, if it is deleted."
         )
     return (
-        f"**{names[heavy]}** has {percent(weights[heavy])} of the weight. Delete it: the answer moves by "
-        f"**{_points(changes[heavy])}**. Delete **{names[light]}**, which has {percent(weights[light])}: by "
-        f"**{_points(changes[light])}**."
+        f"**{names[heaviest]}** has {percent(weights[heaviest])} of the weight. Delete it: the answer moves by "
+        f"**{_points(changes[heaviest])}**. Delete **{names[decisive]}**, which has {percent(weights[decisive])}: by "
+        f"**{_points(changes[decisive])}**."
     )
 
 
@@ -219,7 +219,8 @@ def surprise() -> TryThis:
     """Return the page's surprise: a word that decides a sentence without having much weight."""
     words = core.read_sentence(PUZZLE).words
     weights, changes = attention_trace(PUZZLE).weights()[0].tolist(), removal_effects(PUZZLE).tolist()
-    decisive, heaviest = (max(range(len(words)), key=size.__getitem__) for size in ([*map(abs, changes)], weights))
+    decisive = max(range(len(words)), key=lambda position: abs(changes[position]))
+    heaviest = max(range(len(words)), key=weights.__getitem__)
     options = sorted({0, 1, decisive, heaviest})  # the first two words seem to decide
     names = {position: "the comma" if words[position] == "," else f"*{words[position]}*" for position in options}
 
@@ -229,9 +230,7 @@ def surprise() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         before = verdict_of(ATTENTION, PUZZLE)
-        without = {
-            position: core.Verdict(before.positive + changes[position]).label for position in (decisive, heaviest)
-        }
+        without = {word: core.Verdict(before.positive + changes[word]).label for word in (decisive, heaviest)}
         return options.index(decisive), (
             f"{before.label.capitalize()}; without {names[decisive]}, which has {percent(weights[decisive])} of the "
             f"weight, {without[decisive]}; without {names[heaviest]}, {without[heaviest]}."
@@ -245,7 +244,7 @@ def surprise() -> TryThis:
     return TryThis("guess which word decides", question, [*names.values()], act, outcome, WORDS_KEY, hides=hides)
 
 
-def matter_doubts(text: str) -> Tab:
+def faithfulness_section(text: str) -> Tab:
     """Return the section on faithfulness, in which words are left out."""
 
     def subject() -> Subject:

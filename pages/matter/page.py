@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.data.sentence_presets import PRESETS
 from attention_core.inference.sentiment import MAX_WORDS, read_sentence
 from pages.matter import judgement as judge
-from pages.matter.judgement import matter_doubts
+from pages.matter.judgement import faithfulness_section
 from ui.computed import model_or_stop
 from ui.player import export_bar, show_step_chart, show_words, style_at_query
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
@@ -52,7 +52,7 @@ def judged_sentence() -> None:
         Tab("steps", "Step by step", matter_steps),
         Tab("try", "Try", lambda: judge.try_section(text, trace)),
         Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
-        more=(matter_doubts(text),),
+        more=(faithfulness_section(text),),
         players=(judge.STEPS,),
     )
 

@@ -54,7 +54,7 @@ QUERY = Field(NAME, "query", None, address="pixel", parse=whole_number)
 """The pixel that is the query, from 0; None until one was chosen."""
 SINGLE_QUERY, COLUMN_MEANS, ROW_MEANS = "one pixel", "who is looked at", "who looks"
 MAP = Field(NAME, "map", SINGLE_QUERY, address="map", **slugs(one=SINGLE_QUERY, columns=COLUMN_MEANS, rows=ROW_MEANS))
-EXPLAINED = {
+EXPLANATIONS = {
     COLUMN_MEANS: "Orange: on average, pixels score this one above 0.",
     ROW_MEANS: "Orange: on average, this pixel scores the others above 0.",
     PLAIN: "A pixel hands over its ink and its position.",
@@ -66,13 +66,13 @@ LEGEND = {
     COLUMN_MEANS: "Looked at: column means of Q Kᵀ, blue below 0",
     ROW_MEANS: "Looking: row means of Q Kᵀ, blue below 0",
 }
-SEVEN = {PLAIN: "an 8", INK_ONLY: "a 0", NO_SOFTMAX: "an 8", GUIDED: "a 5"}
-"""What the first drawing is read as with every weight equal."""
+EQUAL_READINGS = {PLAIN: "an 8", INK_ONLY: "a 0", NO_SOFTMAX: "an 8", GUIDED: "a 5"}
+"""What each layer reads in the first drawing, a 7, with every weight equal."""
 MAP_LABEL = "The drawing, pixel by pixel. "
 QUERY_LABEL = "The framed pixel asks all others; the pinker one is, the more it takes from it."
 MAP_SIZE = 320  # screen pixels of a map
-STRONGEST = 0.03
-"""The weight from which on maps of this page have their strongest pink: on one scale equal weights have one colour."""
+MAX_MAP_WEIGHT = 0.03
+"""From which on maps of this page have their strongest pink, all on one scale, on which equal weights look alike."""
 LIGHT_INK = 0.45  # of its darkness, under a map of weights
 _map = component("pixel_map", folder="pages/pixels")
 quantised_qk = cached_computation()(quantise_queries_and_keys)
@@ -114,7 +114,7 @@ def read_drawing(drawing: Drawing) -> Reading:
 
 
 def learned_and_equal(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of a canvas with the chosen layer's learned weights and with equal ones, each (10,)."""
+    """Return what the chosen layer reads in a canvas, as learned and with every weight equal: probabilities, (10,)."""
     image = torch.from_numpy(prepared(canvas).image)
     learned, equal = (read_image(LAYER.value, image, edits).probabilities for edits in ((), UNIFORM))
     return learned, equal
@@ -123,18 +123,18 @@ def learned_and_equal(canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
     """Lay the map of weights over the pad: the pixel under the pointer is the query, a click keeps it."""
     drawing, trace = reading.drawing, reading.trace
-    numbers, unit = quantised_qk(trace)
+    packed_numbers, unit = quantised_qk(trace)
     data = {
-        "numbers": _base64(numbers),
+        "numbers": _base64(packed_numbers),
         "unit": unit,
         "softmax": trace.has_softmax,
-        "high": STRONGEST if trace.has_softmax and MAP.value == SINGLE_QUERY else 0.0,
+        "high": MAX_MAP_WEIGHT if trace.has_softmax and MAP.value == SINGLE_QUERY else 0.0,
         "ink": _base64(np.rint(255 * drawing.image).astype(np.uint8).tobytes()),
         "query": reading.query,
         "stays": QUERY.value is not None,
         "legend": LEGEND.get(MAP.value, ""),
         "about": MAP_LABEL + LEGEND.get(MAP.value, QUERY_LABEL),
-        "map": None if MAP.value == SINGLE_QUERY else _averages(trace),
+        "map": None if MAP.value == SINGLE_QUERY else _relative_means(trace),
         "colours": {
             "ink": (PAPER[pad.paper], GREY),
             "positive": PINK if MAP.value == SINGLE_QUERY else UP,
@@ -157,15 +157,15 @@ def draw_pixel_map(reading: Reading, pad: PadContent) -> None:
     _map(key="pixels_looks", data=data, default={"asked": None}, on_asked_change=on_ask)
 
 
-def _base64(numbers: bytes) -> str:
-    return base64.b64encode(numbers).decode()
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
-def _averages(trace: AttentionTrace) -> list[float]:
-    """Return the mean of each column or row of Q K^T in shares of the largest, one per pixel."""
-    of_columns, of_rows = product_means(trace)
-    average = to_array(of_columns if MAP.value == COLUMN_MEANS else of_rows)
-    return (average / max(float(np.abs(average).max()), 1e-9)).round(3).tolist()
+def _relative_means(trace: AttentionTrace) -> list[float]:
+    """Return the mean of each column or row of Q K^T, one per pixel, as shares of the largest."""
+    column_means, row_means = product_means(trace)
+    means = to_array(column_means if MAP.value == COLUMN_MEANS else row_means)
+    return (means / max(float(np.abs(means).max()), 1e-9)).round(3).tolist()
 
 
 def draw_equal_map(reading: Reading) -> None:
@@ -173,16 +173,16 @@ def draw_equal_map(reading: Reading) -> None:
     with st.container(key="pixels_said_equal", gap="xsmall"):
         draw_reading(f"Every weight {equal_weight()}:", reading.equal.probabilities)
     weights, image = to_array(reading.equal.traces[0].weights(0, [0])[0]), reading.drawing.image
-    values, underlay, map_key = weights.reshape(image.shape), light_ink(image), "pixels_equal_map"
+    values, ink = weights.reshape(image.shape), light_ink(image)
     alt = f"Every weight {equal_weight()}: where one pixel looks"
-    draw_map(values, underlay, map_key, alt, size=MAP_SIZE, high=STRONGEST, axis="pixels", smooth=False)
+    draw_map(values, ink, "pixels_equal_map", alt, size=MAP_SIZE, high=MAX_MAP_WEIGHT, axis="pixels", smooth=False)
 
 
 def page_question() -> str:
     """Return the page's question: what the pad shows, and what is read in the first drawing with equal weights."""
     colours = "its colours show" if LAYER.value == NO_SOFTMAX else "pink shows"
     invitation = f"Choose a pixel: {colours} which others it reads. " if MAP.value == SINGLE_QUERY else ""
-    return f"{invitation}With every weight {equal_weight()}, the first 7 is {SEVEN[LAYER.value]}."
+    return f"{invitation}With every weight {equal_weight()}, the first 7 is {EQUAL_READINGS[LAYER.value]}."
 
 
 def equal_weight() -> str:
@@ -191,23 +191,23 @@ def equal_weight() -> str:
 
 
 def worth_text(layer: str) -> str:
-    """Compare a layer's accuracy with equal weights' and with a network's that was trained without attention."""
+    """Return sentences that compare a layer's accuracy with equal weights' and with that of its control."""
     cards = [card_or_empty(name) for name in (layer, "ffn-classifier" if layer == GUIDED else SELF_ONLY)]
     if not all("test_accuracy" in card for card in cards):
         return ""
-    having, without = (figure_range(card, "test_accuracy") for card in cards)
-    equal, worth = cards[0].get("test_accuracy_with_uniform_attention"), compare_accuracies(without, having)
-    loses = "" if equal is None else f"; **with every weight equal, {percent(equal)}**"
-    helps = " It does not help." if worth in ("as good", "better") else ""
-    plain = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {worth}: {without}.{helps}"
-    return f"It reads {having} of MNIST's test digits{loses}. {plain}"
+    accuracy, without = (figure_range(card, "test_accuracy") for card in cards)
+    equal, verdict = cards[0].get("test_accuracy_with_uniform_attention"), compare_accuracies(without, accuracy)
+    with_equal = "" if equal is None else f"; **with every weight equal, {percent(equal)}**"
+    conclusion = " It does not help." if verdict in ("as good", "better") else ""
+    control = f"A network without attention{'' if layer == GUIDED else ' between pixels'} is {verdict}: {without}."
+    return f"It reads {accuracy} of MNIST's test digits{with_equal}. {control}{conclusion}"
 
 
 def draw_layer_choice() -> None:
     """Draw the choice of the layer and of what its map shows."""
     single_choice("The map shows", MAP, (SINGLE_QUERY, COLUMN_MEANS, ROW_MEANS), wrap=True)
     single_choice("Attention layer", LAYER, LAYERS, wrap=True)
-    st.caption(EXPLAINED.get(MAP.value) or EXPLAINED[LAYER.value])
+    st.caption(EXPLANATIONS.get(MAP.value) or EXPLANATIONS[LAYER.value])
 
 
 def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
@@ -216,13 +216,13 @@ def attention_received(trace: AttentionTrace, image: Tensor) -> Tensor:
 
 
 def map_chart(trace: AttentionTrace, values: np.ndarray, image: np.ndarray, **style: Any) -> Chart:
-    """Draw weights or their averages, (784,) or (28, 28), over the ink; without softmax they have signs.
+    """Return a chart of weights or their means, (784,) or (28, 28), over the ink; without softmax they have signs.
 
     The style is that of picture and overlay: size, marked, bar.
     """
     values = values.reshape(image.shape)
     if trace.has_softmax:
-        return overlay(light_ink(image), values, smooth=False, opacity=1, high=STRONGEST, **style)
+        return overlay(light_ink(image), values, smooth=False, opacity=1, high=MAX_MAP_WEIGHT, **style)
     return picture(values, signed_ramp(values), title="weight", outline=image, **style)
 
 

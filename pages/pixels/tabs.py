@@ -271,7 +271,7 @@ def pixels_steps(reading: screen.Reading) -> None:
     with right:
 
         def step_style(step: Step) -> StepStyle:
-            return StepStyle(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
+            return StepStyle(query, glow=screen.MAX_MAP_WEIGHT if step.role is Role.WEIGHTS else 0.0)
 
         show_step_chart(trace, step, 0, step_style, screen.NAME, stepper=screen.STEPS, on_choose=screen.QUERY)
 
@@ -293,7 +293,7 @@ def change_section(reading: screen.Reading) -> None:
     with left:
         paper = inked(BRUSHED_INK * ink).repeat(4, 0).repeat(4, 1)
         hint = "Brush over ink, then let no pixel look there."
-        high = screen.STRONGEST if reading.trace.has_softmax else None
+        high = screen.MAX_MAP_WEIGHT if reading.trace.has_softmax else None
         REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, high=high)
     with right:
         show_outcome(screen.NAME, DIGITS, reading.learned.probabilities, reading.edited.probabilities)
@@ -305,6 +305,6 @@ def change_section(reading: screen.Reading) -> None:
 def pixel_doubts(reading: screen.Reading) -> Tab:
     """Return the section on a drawn digit: its ink is erased."""
     name, image = screen.LAYER.value, reading.drawing.image
-    keys_in_drawing = KeysInPicture(screen.light_ink(image), image.shape, smooth=False, high=screen.STRONGEST)
+    keys_in_drawing = KeysInPicture(screen.light_ink(image), image.shape, smooth=False, high=screen.MAX_MAP_WEIGHT)
     subject = partial(subject_of, subjects.pixel_subject, name, image)
     return faithfulness_tab(screen.NAME, name, image.tobytes(), subject, "ink pixels", keys_in_drawing)

@@ -378,13 +378,13 @@ def test_equal_weights_have_one_colour_wherever_they_are_drawn(page, monkeypatch
     open_tab(page, "try")
     page.button(key=f"{NAME}_region_look_everywhere_alike").click().run()
     assert pixel_map_data(page)["row"] == pytest.approx([1 / 784] * 784, rel=1e-3)
-    assert pixel_map_data(page)["high"] == scales["pixels_equal_map"] == screen.STRONGEST
+    assert pixel_map_data(page)["high"] == scales["pixels_equal_map"] == screen.MAX_MAP_WEIGHT
     brushed, equal = (data_of(page, key)["layers"][0] for key in ("pixels_brush", "pixels_equal_map"))
     assert brushed == equal, "the same map, pixel by pixel"
     set_fields(open_tab(page, "steps"), step="weights")
-    assert data_of(page, "pixels_moving_step")["steps"]["weights"]["glow"] == screen.STRONGEST
+    assert data_of(page, "pixels_moving_step")["steps"]["weights"]["glow"] == screen.MAX_MAP_WEIGHT
     open_tab(page, "doubts")
-    assert set(scales.values()) == {screen.STRONGEST}
+    assert set(scales.values()) == {screen.MAX_MAP_WEIGHT}
 
 
 def test_without_softmax_no_share_of_attention_is_told_and_equal_weights_are_0(page):

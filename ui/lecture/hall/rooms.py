@@ -235,13 +235,13 @@ class Rooms:
     def attendance(self, code: str) -> dict[str, Any]:
         """Return how many phones have joined and answered, and the tally of a revealed list of options."""
         with self._transaction() as database:
-            (present,) = database.execute("select count(*) from phones where room = ?", (code,)).fetchone()
-            (answered,) = database.execute(
+            (n_phones,) = database.execute("select count(*) from phones where room = ?", (code,)).fetchone()
+            (n_answers,) = database.execute(
                 "select count(*) from answers where question = (select question from rooms where code = ?)", (code,)
             ).fetchone()
         state = self.state(code)
         counts = {"options": state["options"], **asdict(self.tally(state["number"]))} if state.get("revealed") else {}
-        return {"present": present, "answered": answered, **({} if state.get("columns") else counts)}
+        return {"present": n_phones, "answered": n_answers, **({} if state.get("columns") else counts)}
 
     def tally(self, number: int) -> Tally:
         """Count the answers to the question of this number."""
@@ -264,8 +264,8 @@ class Rooms:
         results = []
         for number, page, body in questions:
             tally = self.tally(number)
-            right = tally.n_correct if tally.correct else None
-            results.append({"page": page, "question": json.loads(body)["text"], "answers": tally.n, "right": right})
+            n_correct = tally.n_correct if tally.correct else None
+            results.append({"page": page, "question": json.loads(body)["text"], "answers": tally.n, "right": n_correct})
         return results
 
     def _present_question(self, database: sqlite3.Connection, code: str) -> tuple[int | None, int]:
@@ -279,7 +279,8 @@ class Rooms:
 def _question_number(database: sqlite3.Connection, code: str, question: HallQuestion) -> int | None:
     """Return the number of a question in a room, None if it was not asked there."""
     query = "select number from questions where room = ? and mark = ?"
-    return (database.execute(query, (code, question.fingerprint)).fetchone() or (None,))[0]
+    row = database.execute(query, (code, question.fingerprint)).fetchone()
+    return None if row is None else row[0]
 
 
 def _hashed(key: str) -> str:
@@ -287,9 +288,11 @@ def _hashed(key: str) -> str:
 
 
 def _is_over(opened: float, last_request: float) -> bool:
-    age, idle = (time.monotonic() - moment for moment in (opened, last_request))
-    return age > MAX_SECONDS or idle > MAX_IDLE_SECONDS or age < 0  # below 0: opened before the machine was restarted
+    now = time.monotonic()
+    is_before_restart = opened > now  # of the machine, which sets its clock to 0
+    return is_before_restart or now - opened > MAX_SECONDS or now - last_request > MAX_IDLE_SECONDS
 
 
-_FOLDER = Path(tempfile.gettempdir()) / f"attention-explorer-{getattr(os, 'getuid', int)()}"
+_USER = os.getuid() if hasattr(os, "getuid") else 0  # Windows has none
+_FOLDER = Path(tempfile.gettempdir()) / f"attention-explorer-{_USER}"
 ROOMS = Rooms(Path(os.environ.get(FILE_VARIABLE) or _FOLDER / "rooms.sqlite"))
