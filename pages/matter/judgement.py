@@ -230,7 +230,7 @@ def surprise() -> TryThis:
 
     def outcome() -> tuple[int, str]:
         before = verdict_of(ATTENTION, PUZZLE)
-        without = {word: core.Verdict(before.positive + changes[word]).label for word in (decisive, heaviest)}
+        without = {index: core.Verdict(before.positive + changes[index]).label for index in (decisive, heaviest)}
         return options.index(decisive), (
             f"{before.label.capitalize()}; without {names[decisive]}, which has {percent(weights[decisive])} of the "
             f"weight, {without[decisive]}; without {names[heaviest]}, {without[heaviest]}."
