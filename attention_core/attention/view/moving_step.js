@@ -49,8 +49,8 @@ class Matrix {
     [this.n, this.m] = shape;
     const uniform = 1 / (n_keys || whole[1]);
     this.isEmpty = role === "weights" && codes.every((code) => !code);  // its numbers are to be guessed
-    const valueOf = (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN);
-    this.map = (ArrayType, convert) => decodeAll(ArrayType, codes, steps + 2, (code) => convert(valueOf(code)));
+    const numberOf = (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN);
+    this.map = (ArrayType, convert) => decodeAll(ArrayType, codes, steps + 2, (code) => convert(numberOf(code)));
     this.values = this.map(Float64Array, (value) => value);
     Object.assign(this, { low, high: Math.max(high, minHigh), picture: create("canvas", { width: this.m, height: this.n }) });
     if (ink) { this.tint(ink); return; }
