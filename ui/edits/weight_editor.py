@@ -142,8 +142,9 @@ def weight_editor(
         if rows:
             key, question = f"{page}_row_of", f"Or {label} looks where"
             row_name = dict(zip(rows, distinct([*rows.values()]), strict=True)).__getitem__
-            style = {"format_func": row_name, "placeholder": "…", "width": 170}
-            st.selectbox(question, list(rows), index=None, key=key, on_change=on_copy, args=(key,), **style)
+            st.selectbox(
+                question, list(rows), None, row_name, key, placeholder="…", on_change=on_copy, args=(key,), width=170
+            )
 
 
 def matrix_editor(
