@@ -4,7 +4,8 @@
 // plane what lies behind them, and `onActive` is called when one is dragged or focused.
 import { arrowOf, clamp, dragged, make, minus, onceAFrame, set } from "../../attention_core/attention/view/prelude.js";
 
-export const SIDE = 440, CENTRE = SIDE / 2;
+export const SIDE = 440;
+export const CENTRE = SIDE / 2;
 const HALF_WIDTH = 1.1; // of the plane, in extents of the arrows
 const MAX_UNANSWERED = 2, BUSY_PAUSE = 400; // messages from which on this pause, in milliseconds, lies between two
 const STEPS = 80, LARGE_STEPS = 16; // of a drag or of Shift and an arrow key, and of an arrow key, in an extent
