@@ -25,7 +25,6 @@ from attention_core.data.questions import (
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.evaluate.variants import variants_of
-from attention_core.explain.guess import KeyPicture
 from attention_core.faithfulness import subjects
 from attention_core.inference import scenes as ask
 from attention_core.models.scene_caption import LABELS, SceneCaption
@@ -200,20 +199,20 @@ def ask_steps(drawing: PadScene, question: Question, answer: SceneAnswer) -> Non
     trace, names = answer.looks[number], {look: f"Look {look + 1}" for look in range(question.n_looks)}
     single_choice("Look", LOOK, names, label_visibility="collapsed")
     weights, grid = to_array(trace.weights()[0]), trace.story.key_axis.picture_grid
-    if step := STEPS.draw(trace, picture=KeyPicture(drawing.scene.rgb, grid)):
-        text_column, matrix_column = st.columns([0.82, 1], gap="large")
-        with text_column:
-            map_column, words_column = st.columns([1, 1.1], vertical_alignment="center")
-            with map_column:
-                alt = "The drawing with this look's map"
-                draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", alt, size=104)
-            with words_column:
-                st.html(f"<p style='margin:0'>{shaded_words(answer.words[number])}</p>")
-                if np.allclose(weights, weights[0]):
-                    st.caption("The weights are all alike.")
-            show_words(trace, step, 0, 0, NAME)
-        with matrix_column:
-            _draw_step_picture(trace, step, drawing)
+    step = STEPS.draw(trace)
+    text_column, matrix_column = st.columns([0.82, 1], gap="large")
+    with text_column:
+        map_column, words_column = st.columns([1, 1.1], vertical_alignment="center")
+        with map_column:
+            alt = "The drawing with this look's map"
+            draw_map(weights[:-1].reshape(grid), drawing.canvas, "ask_small", alt, size=104)
+        with words_column:
+            st.html(f"<p style='margin:0'>{shaded_words(answer.words[number])}</p>")
+            if np.allclose(weights, weights[0]):
+                st.caption("The weights are all alike.")
+        show_words(trace, step, 0, 0, NAME)
+    with matrix_column:
+        _draw_step_picture(trace, step, drawing)
 
 
 def _draw_step_picture(trace: AttentionTrace, step: Step, drawing: PadScene) -> None:

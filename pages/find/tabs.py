@@ -5,14 +5,12 @@ from functools import partial
 
 import streamlit as st
 
-from attention_core.explain.guess import KeyPicture
 from attention_core.faithfulness import subjects
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
 from attention_core.inference.feature_channels import order_of, score_formula
 from pages.find.first_screen import EDITS, MODEL, NAME, REGION, FindReading, mask_of
 from ui.chart import draw_map
-from ui.digits import inked
 from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.player import Stepper, StepStyle, show_step_chart, show_words
@@ -33,9 +31,7 @@ REGIONS = Region(NAME, EDITS, "regions", copies=DIGITS)
 def find_steps(reading: FindReading) -> None:
     """Step from the drawing to the answer, the mask over the drawing, with the chosen region, always beside it."""
     trace, region = reading.trace, reading.region
-    keys = KeyPicture(inked(reading.picture), trace.story.key_axis.picture_grid)
-    if not (step := STEPS.draw(trace, picture=keys)):
-        return
+    step = STEPS.draw(trace)
     text, numbers = st.columns([0.8, 1], gap="large")
     with text:
         small, hint = st.columns([1, 1.1], vertical_alignment="center")

@@ -171,8 +171,7 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
 def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
     trace = traces[head]
-    if not (step := STEPS.draw(trace, query)):
-        return
+    step = STEPS.draw(trace)
     name = f"{NAME}_{head}"
     text_column, matrix_column = st.columns([0.82, 1], gap="large")
     with text_column:

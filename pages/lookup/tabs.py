@@ -35,8 +35,7 @@ MAX_RUNS = 24  # runs of letters that are listed
 
 def lookup_steps(trace: AttentionTrace, query: int) -> None:
     """Step through the look-up of one query."""
-    if not (step := STEPS.draw(trace, query)):
-        return
+    step = STEPS.draw(trace)
     text_column, matrix_column = st.columns([0.82, 1], gap="large")
     with text_column:
         show_words(trace, step, 0, query, NAME, folds_formula=step.role in (Role.QUERY, Role.KEY))

@@ -160,7 +160,7 @@ def draw_words(sentence: core.Sentence, text: str, trace: AttentionTrace, is_rea
 
 def draw_comparison(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
     """Say where weights and the effects of deletion disagree, or, where weights are changed, what that did."""
-    with st.container(key="tells_matter_told"), st.container(key="matter_told"):
+    with st.container(key="matter_told"):
         if trace.edits:
             st.markdown(_describe_changed_answer(text, trace))
             st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)

@@ -28,18 +28,16 @@ def judged_sentence() -> None:
         edits = judge.EDITS.fitting(judge.attention_trace(text), of=text)
         trace = judge.attention_trace(text, edits)
         with answer_column:
-            with st.container(key="tells_matter_answer"), st.container(key="matter_answer"):
+            with st.container(key="matter_answer"):
                 judge.draw_answer(text, edits, is_read)
             judge.draw_comparison(sentence, text, trace, is_read)
             try_this(judge.NAME, judge.surprise())
-        with st.container(key="tells_matter_words"):
-            judge.draw_words(sentence, text, trace, is_read)
+        judge.draw_words(sentence, text, trace, is_read)
         with st.container(key="desk_matter_worth"):
             judge.draw_worth_of_attention()
 
     def matter_steps() -> None:
-        if not (step := judge.STEPS.draw(trace)):
-            return
+        step = judge.STEPS.draw(trace)
         text_column, matrix_column = st.columns([0.82, 1], gap="large")
         with text_column:
             show_words(trace, step, 0, 0, judge.NAME)

@@ -197,7 +197,7 @@ def glance(run: ModelRun) -> None:
         with st.container(width="stretch"):
             section("Every head of every layer")
         selection = _choice(run)
-    with st.container(key="tells_model"), st.container(key="model_glance"):
+    with st.container(key="model_glance"):
         pictures = glance_picture(run, selection, takes_click=True)
     caption = "Each picture is a head: queries down, keys across. Click one."
     if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:

@@ -147,8 +147,7 @@ def inspect_head(run: ModelRun) -> None:
 def model_steps(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     selection, trace = _head(run)
-    if not (step := glance.STEPS.draw(trace, selection.query, selection.head)):
-        return
+    step = glance.STEPS.draw(trace)
     name = f"model_step_{trace.story.name}"
     left, matrix = st.columns([0.9, 1], gap="large")
     with left:

@@ -16,7 +16,6 @@ from attention_core.charts.overlay import image_png, overlay, overlay_strip
 from attention_core.charts.pictures import picture
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array
-from attention_core.explain.guess import KeyPicture
 from attention_core.faithfulness import subjects
 from attention_core.faithfulness.subjects import erase_ink, ink_mask
 from attention_core.inference import digits as core
@@ -255,8 +254,7 @@ def _draw_case(title: str, image: Tensor, answer: Answer, influence: Tensor, tex
 def pixels_steps(reading: screen.Reading) -> None:
     """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
     trace, query = reading.trace, reading.query
-    if not (step := screen.STEPS.draw(trace, query, picture=KeyPicture(inked(reading.drawing.image), (28, 28)))):
-        return
+    step = screen.STEPS.draw(trace)
     left, right = st.columns([0.82, 1], gap="large")
     with left:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")

@@ -14,14 +14,12 @@ from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_we
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
-from attention_core.explain.guess import KeyPicture
 from attention_core.faithfulness import subjects
 from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, PAD_SIZE, answer_cards, maps_of, numbered, readable
 from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
-from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.fragments import BODY, rerun_fragments, with_rerun
@@ -222,9 +220,7 @@ def question_section(drawing: ReadDrawing) -> None:
 def read_steps(drawing: ReadDrawing) -> None:
     """Draw the stepper, the present step's words and its numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
-    keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.picture_grid)
-    if not (step := STEPS.draw(trace, look, picture=keys)):
-        return
+    step = STEPS.draw(trace)
     text, numbers = st.columns([0.9, 1.1], gap="large")
     with text:
         show_words(trace, step, 0, look, NAME)

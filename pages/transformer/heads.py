@@ -105,8 +105,7 @@ def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: li
 def transformer_steps(experiment: page.Experiment) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, trace, query = _choose_head(experiment)
-    if not (step := STEPS.draw(trace, query, head.head)):
-        return
+    step = STEPS.draw(trace)
     name = f"{page.NAME}_{head.kind}"
     text_column, matrix_column = st.columns([0.9, 1], gap="large")
     with text_column:

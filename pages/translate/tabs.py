@@ -44,8 +44,7 @@ def translate_steps(traced: TracedTranslation, row: int) -> None:
     query = view.first_piece[row]
     st.markdown(_describe_row(traced, row))
     head = min(HEAD.value, trace.n_heads - 1)
-    if not (step := STEPS.draw(trace, query, head)):
-        return
+    step = STEPS.draw(trace)
     text_column, matrix_column = st.columns([1, 1.3], gap="large")
     with text_column:
         if trace.n_heads > 1:
@@ -182,8 +181,7 @@ def draw_unrolled(traced: TracedTranslation, row: int) -> None:
         return
     trace, query = traced.trace, traced.view.first_piece[row]
     paragraph("The encoder reads downwards and upwards, the decoder speaks downwards.")
-    if not (step := STEPS.draw(trace, query)):
-        return
+    step = STEPS.draw(trace)
     picture, text_column = st.columns([1, 1.1], gap="large")
     scores = weights = None
     if not traced.view.is_single:

@@ -247,8 +247,7 @@ SIZE = 520  # screen pixels that a step's matrix and its factors may take
 def step_by_step(trace: AttentionTrace) -> None:
     """Draw the stepper, the step in words, and its matrix, of which a cell is chosen by a click or with keys."""
     query, key = chosen_cell(step_of(trace, "weights"))
-    if not (step := STEPS.draw(trace, query)):
-        return
+    step = STEPS.draw(trace)
     text_column, matrix_column = st.columns([0.8, 1], gap="medium")
     with text_column:
         show_words(trace, step, 0, query, NAME, key)

@@ -63,14 +63,14 @@ def show_step_chart(
     if stepper and stepper.is_chart.value:
         show_step_heatmap(step, head, current, name, on_choose)
         return
-    candidates = _preloaded(trace, step, stepper) if stepper else []
+    candidates = _preloaded(trace, step) if stepper else []
     preloaded = {candidate: style for candidate in candidates if (style := framed(candidate))} if stepper else None
     show_step_picture(trace, step, head, current, name, on_choose=on_choose, preloaded=preloaded)
 
 
-def _preloaded(trace: AttentionTrace, step: Step, stepper: Stepper) -> list[Step]:
-    """Return the other steps that are small enough to be sent in advance; none if the visitor guesses numbers."""
-    steps = [] if stepper.guess.is_on.value else steps_of(trace)
+def _preloaded(trace: AttentionTrace, step: Step) -> list[Step]:
+    """Return the other steps that are small enough to be sent in advance."""
+    steps = steps_of(trace)
     names = [candidate.name for candidate in steps]
     current = names.index(step.name) if step.name in names else math.inf  # then no step is beside it
     bounds = [MAX_PRELOADED_BESIDE if abs(index - current) == 1 else MAX_PRELOADED for index in range(len(steps))]

@@ -46,7 +46,6 @@ class Grid {
   constructor({ shape, whole, low, high, steps, power, role, ink, glow, over, reach: minHigh = 0, n_keys }, codes) {
     [this.n, this.m] = shape;
     const uniform = 1 / (n_keys || whole[1]);
-    this.isEmpty = role === "weights" && codes.every((code) => !code);  // its numbers are to be guessed
     const value = (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN);
     this.map = (ArrayType, make) => decode(ArrayType, codes, steps + 2, (code) => make(value(code)));
     this.values = this.map(Float64Array, (value) => value);
@@ -246,7 +245,6 @@ export class MovingStep extends Film {
     else if (data.kind === "softmax") this.squeeze(area);
     else if (data.kind === "mask") this.fall(area);
     else this.slide(area);
-    if (grid.isEmpty) this.drawLattice(area);
     if (time === 1 && data.query !== null && grid.n > 1) this.drawFrame(area, grid, this.row, null, FRAME_COLOURS.query);
     if (!data.kind && data.column !== null) this.drawFrame(area, grid, this.row, this.column, this.ink);
     for (const cell of data.framed ?? []) this.drawFrame(area, grid, ...cell, FRAME_COLOURS.context);
@@ -268,16 +266,6 @@ export class MovingStep extends Film {
         if (hasNumbers) this.drawNumber(grid, grid.at(row, column), box);
         if (opacityOf) pen.globalAlpha = 1;
       }
-    }
-  }
-
-  // The edges of cells that hold nothing yet.
-  drawLattice(area) {
-    const { grid, pen } = this;
-    [pen.lineWidth, pen.strokeStyle] = [1, EDGES];
-    for (let index = 0; index < grid.n * grid.m; index++) {
-      const { x, y, w, h } = this.boxOf(grid, area, Math.floor(index / grid.m), index % grid.m);
-      pen.strokeRect(x, y, w, h);
     }
   }
 
@@ -510,7 +498,7 @@ export class MovingStep extends Film {
   // The colours, from the lowest to the highest number.
   drawBar(y) {
     const { grid, pen, data } = this, x = data.grid ? 0 : this.area.x, width = Math.min(220, this.width - x - 60);
-    if (data.ink || grid.isEmpty || width < 60) return;
+    if (data.ink || width < 60) return;
     pen.drawImage(grid.rampPicture, x, y, width, 8);
     this.write(minus(`${+grid.low.toPrecision(2)}`), x, y + 16);
     this.write(minus(`${grid.isCut ? "≥ " : ""}${+grid.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
@@ -561,7 +549,7 @@ export class MovingStep extends Film {
     this.redraw();
     if (cell.includes(null) || places.length < 2) return void (this.line.textContent = "");
     const value = grid.at(...cell), prefix = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
-    const nothing = grid.isEmpty ? "still hidden" : data.role === "scores" ? "−∞" : "nothing";
+    const nothing = data.role === "scores" ? "−∞" : "nothing";
     const number = Number.isNaN(value) ? nothing : prefix + minus(`${+value.toPrecision(3)}`);
     this.line.textContent = `${data.rows[cell[0]]} → ${data.columns[cell[1]]}: ${number}`;
   }

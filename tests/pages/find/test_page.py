@@ -67,11 +67,6 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     assert "misreads 2.6% of digits in clutter; trained without attention it is almost as good: 2.9%." in text_of(page)
 
 
-def test_the_largest_weight_is_guessed_in_the_drawing(page):
-    set_fields(page, tab="steps", step="weights", step_guess=True)
-    assert "Click: where in the picture is the largest number" in text_of(page)
-
-
 def test_surprise_is_guessed_and_says_what_came_out(page):
     page.button(key=f"{NAME}_try").click().run()
     assert page.session_state[f"{NAME}_tried"] == "ask"

@@ -124,17 +124,6 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     assert drawn["cut"] == [], "words that get nothing are not given back by a click"
 
 
-def test_nothing_tells_the_numbers_that_are_to_be_guessed(page):
-    set_fields(page, tab="steps", step="weights", step_guess=True)
-    assert "still hidden" in html_of(page)
-    hidden = next(one for one in html_of(page).split("</style>") if "tells_" in one)
-    assert "visibility: hidden" in hidden
-    told, drawn = (within(page, f"tells_matter_{part}") for part in ("told", "words"))
-    assert "of the weight" in told
-    assert "matter_weighed" in drawn
-    assert "judgement" in within(page, "tells_matter_answer")
-
-
 def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
     page.session_state["matter_moving_step"] = {"chosen": {"step": "weights", "row": 0, "column": 0}}
     for step in ("scores", "weights"):
@@ -237,12 +226,10 @@ def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
     assert (plain[:2] == plain[2:]).all()
 
 
-def test_every_step_can_be_shown_and_guessed(page):
+def test_every_step_can_be_shown(page):
     set_fields(page, step="embedding")
     seen = step_through(page)
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
-    page.toggle(key="matter_step_guess").set_value(True).run()
-    assert page.button(key="matter_step_reveal")
 
 
 TYPED = {
@@ -319,13 +306,3 @@ def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
     st.cache_resource.clear()
     leave_and_return(page)
     assert "sentence-attention" in page.error[0].value
-
-
-def test_guess_is_taken_and_compared(page):
-    set_fields(page, step="weights", step_guess=True)
-    assert "you expected" not in text_of(page)
-    page.session_state["matter_step_guessed"] = ("weights", 0, 1)
-    page.button(key="matter_step_reveal").click().run()
-    assert "you expected the largest number at" in text_of(page) + "".join(
-        box.value for box in [*page.info, *page.success]
-    )
