@@ -86,15 +86,6 @@ WEIGHTS_WITHOUT_SOFTMAX = Text(
     "anything, and a weight may be negative.",
     Role.SCORES,
 )
-MASKED = Text(
-    "masked",
-    "Masked values",
-    "A ⊙ V",
-    r"M_{jc} = A_{j}\, v_{jc}",
-    "masked = weights[0, :, None] * value",
-    "Every value is multiplied by its weight: what the mask does not look at fades away, what it looks at stays.",
-    Role.VALUE,
-)
 CONTEXT = Text(
     "context",
     "Context",
@@ -225,15 +216,6 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     weights, context = _texts_after_scores(trace, steps)
     operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
     steps.append(weights.step(trace.weights, *pairs, inputs).with_origin(partial(steps[-1].origin_of_next, operation)))
-    if story.shows_masked:
-        steps.append(
-            MASKED.step(
-                lambda head, rows, cols: trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols],
-                story.key_axis,
-                columns,
-                inputs,
-            ).with_origin(lambda head: Origin("change", (Matrix(trace.value_of(head), Role.VALUE),)))
-        )
     mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
     return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
 

@@ -234,8 +234,6 @@ class Story:
         value_axis: what the columns of values and context stand for; numbered if None.
         steps_before: steps that lead to query, key and value.
         steps_after: steps that follow the context.
-        shows_masked: whether the values times their weights are a step of their own, before they are summed; for
-            traces of one query.
         shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
         name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
         note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
@@ -249,7 +247,6 @@ class Story:
     value_axis: Axis | None = None
     steps_before: tuple[Step, ...] = ()
     steps_after: tuple[Step, ...] = ()
-    shows_masked: bool = False
     shows_vectors: bool = False
     name: str = ""
     note: str = ""

@@ -147,13 +147,10 @@ class DigitReader(RegionEncoder):
         return self.looks(self.encode(pictures), n_looks or self.config.max_looks, edits)
 
     @torch.inference_mode()
-    def read(
-        self, picture: Tensor | np.ndarray, *, start: Tensor | None = None, edits: Edits = (), goes_on: bool = False
-    ) -> DigitReading:
+    def read(self, picture: Tensor | np.ndarray, *, start: Tensor | None = None, edits: Edits = ()) -> DigitReading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
-        The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out. A reader
-        that goes on looks max_looks times, also after the end.
+        The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
@@ -168,7 +165,7 @@ class DigitReader(RegionEncoder):
             states.append(state)
             glimpses.append(glimpse)
             logits.append(answer)
-            if int(answer.argmax()) == END and not goes_on:
+            if int(answer.argmax()) == END:
                 break
         answers, all_states = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()

@@ -112,7 +112,6 @@ class FeatureMask(TracedModel):
             query_axis=constant,
             key_axis=regions_axis,
             value_axis=channels,
-            shows_masked=True,
             steps_before=(
                 picture_step(
                     picture,

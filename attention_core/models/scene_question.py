@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import BatchWeights, Edit, Edits, PatternFrom
+from attention_core.attention.edits import BatchWeights, Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace, first_trace
@@ -112,8 +112,7 @@ def region_trace(
         steps_before=(*encoder_steps(named["picture"], encoded, regions, named), query_step),
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
-    step_edits = _edits_of_step(edits, number)
-    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=step_edits)
+    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
 
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
@@ -176,10 +175,6 @@ class SceneAnswer(NamedTuple):
     probabilities: Tensor  # (n_answers,), in the order of ANSWERS
     looks: tuple[AttentionTrace, ...]  # a trace per look at the picture: one query; keys are regions and the empty key
     words: tuple[AttentionTrace, ...]  # a trace per look at the question: one query; keys are its words
-
-    def weights(self, head: int = 0) -> Tensor:
-        """Return the weights of all looks, (n_looks, n_regions + 1)."""
-        return torch.cat([look.weights(head) for look in self.looks])
 
 
 class SceneEncoder(RegionEncoder):
@@ -331,7 +326,7 @@ class SceneQuestion(SceneEncoder):
             word_query = to_word_query(context)
             word_output = attend(word_query, states, states, mask=is_word, with_weights=True)
             query = to_query(torch.cat((word_output.context, context), -1)).view(queries_shape)
-            look_edits = _edits_of_step(edits, number)
+            look_edits = edits
             if fixed_weights is not None:
                 look_edits = (BatchWeights(fixed_weights[..., number : number + 1, :]),)
             output = attend(query, keys, values, score=score, mask=mask, edits=look_edits, with_weights=True)
@@ -361,15 +356,6 @@ class SceneQuestion(SceneEncoder):
 
 def _weights_of_looks(steps: Sequence[ReasoningStep]) -> Tensor:
     return torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-
-
-def _edits_of_step(edits: Edits, number: int) -> Edits:
-    """Return edits for one look, counted from 0: of a pattern with a row per look that row, others as they are."""
-
-    def has_rows(edit: Edit) -> bool:
-        return isinstance(edit, PatternFrom) and edit.pattern is not None and len(edit.pattern) > 1
-
-    return tuple(edit.restrict_queries(number, 1, 1)[0] if has_rows(edit) else edit for edit in edits)
 
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:

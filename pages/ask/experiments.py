@@ -1,7 +1,6 @@
-"""Experiments: looks changed by hand, a sentence about the drawing, digits taken away and counted."""
+"""Experiments: looks changed by hand, a sentence about the drawing."""
 
 import html
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
@@ -11,36 +10,30 @@ import streamlit as st
 from attention_core import AttentionTrace, Role, Step
 from attention_core.attention.wording import format_count, percent
 from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay_strip, strongest_weight
-from attention_core.data.presets import MAX_DIGITS
 from attention_core.data.questions import (
     ANSWERS,
     DIGITS,
     ParsedQuestion,
     Question,
-    QuestionKind,
     answer_in_words,
-    format_question,
     numbers_of,
 )
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.evaluate.variants import variants_of
 from attention_core.faithfulness import subjects
-from attention_core.inference import scenes as ask
 from attention_core.models.scene_caption import LABELS, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
-from pages.ask.charts import nothing_weights
 from pages.ask.first_screen import (
     EDITS,
     MODEL,
     NAME,
-    PRESETS,
     PadScene,
     draw_empty_weight,
     explain_answer,
     shaded_words,
 )
-from ui.chart import draw_chart, draw_map, note_picture, picture_address
+from ui.chart import draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.edits import show_outcome
 from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
@@ -50,60 +43,13 @@ from ui.skeleton import Tab
 from ui.state import Field, named, single_choice, whole_number
 
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
-REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PRESETS))
+REGIONS = Region(NAME, EDITS, "regions")
 CAPTIONER, TOGETHER = "scene-caption", "scene-caption-together"
 ENCODERS = {CAPTIONER: "trained beforehand", TOGETHER: "trained together with the telling"}
 ENCODER = Field(NAME, "encoder", CAPTIONER, address="encoder", **named(beforehand=CAPTIONER, along=TOGETHER))
 WALK = Walk(NAME, label="Look")
-MAX_NAMED, FRAME = 3, (200, 205, 211)
-answer_for_each, describe_scene = by_model(ask.answer_for_many), by_model(SceneCaption.explain)
-
-
-def counting(drawing: PadScene, question: Question) -> None:
-    """Draw how the model counts although its weights sum to one: digits are removed one by one, and it counts again.
-
-    Removed are the digits of the question's colour, else of the most frequent colour, else all.
-    """
-    st.markdown(
-        "An average of three equal values is one of them: it cannot count. But bare paper and an extra key for "
-        "*nothing* get weight too, and how much tells how many digits match."
-    )
-    if not drawing.digits:
-        st.info("There is no digit on the canvas to take away.")
-        return
-    colours = Counter[str | None](digit.colour for digit in drawing.digits)
-    commonest, n_commonest = colours.most_common(1)[0]
-    colour = question.colour if colours[question.colour] > 1 else commonest if n_commonest > 1 else None
-    matching = [index for index, digit in enumerate(drawing.digits) if colour in (None, digit.colour)][:MAX_DIGITS]
-    counts = range(0 if len(drawing.digits) > len(matching) else 1, len(matching) + 1)
-    scenes = [drawing.without(matching[count:]) for count in counts]
-    count_question = Question(QuestionKind.COUNT, colour=colour)
-    text = f"{format_question(count_question)}?"
-    answers, empty, paper = answer_for_each(MODEL, [scene.picture for scene in scenes], text)
-    looks = slice(count_question.n_looks)
-    left, right = st.columns([1, 1.15], gap="large")
-    with left:
-        n_right = sum(answer == str(count) for answer, count in zip(answers, counts, strict=True))
-        shares = [percent(float(empty[at, looks][-1] + paper[at, looks][-1])) for at in (0, -1)]
-        st.markdown(
-            f"Matching digits go one by one, and each time it is asked: **{text}** {n_right} of {len(counts)} counts "
-            f"are right. What those two get of the last look, with {counts[0]}: {shares[0]}; {counts[-1]}: {shares[1]}."
-        )
-        strip, width = _strip([scene.rgb for scene in scenes]), min(84 * len(scenes), 504)
-        st.image(strip, width=width, output_format="PNG", alt="The drawings that were asked about")
-    with right:
-        chart = nothing_weights(counts, empty[:, looks], paper[:, looks], answers)
-        description = "Weight of the empty key and of bare paper, by digits that match"
-        draw_chart(chart, width="stretch", key="ask_counting", alt=description)
-
-
-def _strip(pictures: Sequence[np.ndarray]) -> np.ndarray:
-    """Return pictures (rows, columns, 3) side by side, twice as large, each in a thin frame."""
-    large = [picture.repeat(2, 0).repeat(2, 1) for picture in pictures]
-    for edge in (side for picture in large for side in (picture[0], picture[-1], picture[:, 0], picture[:, -1])):
-        edge[:] = FRAME
-    gap = np.full((len(large[0]), 6, 3), 255, np.uint8)
-    return np.concatenate([tile for picture in large for tile in (picture, gap)][:-1], 1)
+MAX_NAMED = 3
+describe_scene = by_model(SceneCaption.explain)
 
 
 def change_section(drawing: PadScene, reading: ParsedQuestion, answer: SceneAnswer) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ask.experiments import STEPS, WALK, ask_doubts, ask_steps, caption_tab, change_section, counting, export_look
+from pages.ask.experiments import STEPS, WALK, ask_doubts, ask_steps, caption_tab, change_section, export_look
 from pages.ask.first_screen import MODEL, NAME, draw_answer, draw_question, scene_pad
 from ui.computed import model_or_stop
 from ui.layout import last_on_phone
@@ -28,10 +28,7 @@ def question_and_answer() -> None:
         Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answer)),
         Tab("try", "Try", lambda: change_section(drawing, reading, answer)),
         Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
-        more=(
-            Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
-            ask_doubts(drawing, reading.words, answer),
-        ),
+        more=(ask_doubts(drawing, reading.words, answer),),
         players=(STEPS, WALK),
     )
     take_along(lambda: export_look(drawing, reading.question, answer))

@@ -105,7 +105,7 @@ def _learned_trace(canvas: np.ndarray) -> AttentionTrace:
 def read_canvas(canvas: np.ndarray) -> FindReading:
     """Let the network look for the digit on a canvas."""
     picture, learned = ink_and_remark(canvas)[0].picture, _learned_trace(canvas)
-    edits = EDITS.fitting(learned, runs=PAD.preset_reader(_learned_trace))
+    edits = EDITS.fitting(learned)
     trace = trace_picture(MODEL, picture, edits) if edits else learned
     return FindReading(canvas, picture, trace, *try_edits(MODEL, picture, ((), UNIFORM, edits)))
 

@@ -21,11 +21,10 @@ STEPS = Stepper(NAME)
 MAX_CHANNELS = 18
 CAPTIONS = {
     "key": "The channels that move the mask most.",
-    "masked": "The same channels under the mask; the sum of each is one number of the context.",
 }
 PHOTOGRAPHS = next(model for model in SUGGESTIONS if model.kind is ModelKind.VISION)
 DIGITS = [str(digit) for digit in range(10)]
-REGIONS = Region(NAME, EDITS, "regions", copies=DIGITS)
+REGIONS = Region(NAME, EDITS, "regions")
 
 
 def find_steps(reading: FindReading) -> None:
@@ -48,7 +47,6 @@ def find_steps(reading: FindReading) -> None:
             key=StepStyle(region, column_indices=channels),
             scores=StepStyle(column=region),
             weights=StepStyle(column=region, over=reading.canvas),
-            masked=StepStyle(column_indices=channels),
         )
 
         def on_choose(row: int, column: int) -> None:

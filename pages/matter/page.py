@@ -49,7 +49,7 @@ def judged_sentence() -> None:
         judge.NAME,
         Tab("steps", "Step by step", matter_steps),
         Tab("try", "Try", lambda: judge.try_section(text, trace)),
-        Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
+        Tab("models", "Two phases", lambda: judge.two_phases(text, edits, is_read)),
         more=(matter_doubts(text),),
         players=(judge.STEPS,),
     )

@@ -277,7 +277,7 @@ def pixels_steps(reading: screen.Reading) -> None:
 BRUSHED_INK = 0.6  # of its darkness, under the map that is brushed over
 DIGITS = [str(digit) for digit in range(10)]
 ERASE_OPEN = Field(screen.NAME, "erases", False, address="erases")
-REGION = Region(screen.NAME, screen.EDITS, "pixels", copies=DIGITS)
+REGION = Region(screen.NAME, screen.EDITS, "pixels")
 
 
 def change_section(reading: screen.Reading) -> None:

@@ -17,7 +17,7 @@ from attention_core.device import to_array
 from attention_core.faithfulness import subjects
 from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
-from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, PAD_SIZE, answer_cards, maps_of, numbered, readable
+from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD_SIZE, answer_cards, maps_of, numbered
 from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
 from ui.edits import EditList, ListedEdit, show_outcome
@@ -39,7 +39,7 @@ def _without(look: int) -> ListedEdit:
 AFTER = Field(NAME, "after", 0, address="after", parse=whole_number)
 """The look whose state is the first query; 0 = the learned one."""
 EDITS = EditList(NAME, skipped=lambda text: [_without(whole_number(look)) for look in text.split(".")])
-REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PAD.presets))
+REGIONS = Region(NAME, EDITS, "regions")
 read_again = by_model(DigitReader.read)
 
 
@@ -69,8 +69,7 @@ def read_changed(drawing: ReadDrawing) -> ChangedReading:
     after = AFTER.clamp(0, len(drawing.labels))
     start = drawing.reading.states[after]
     learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
-    runs = PAD.preset_reader(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
-    edits = EDITS.fitting(learned.trace, runs=runs)
+    edits = EDITS.fitting(learned.trace)
     reading = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
     return ChangedReading(learned, reading, after)
 

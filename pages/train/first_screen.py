@@ -76,8 +76,8 @@ FIELD_LABELS = {
 }
 TEXTS = {name: Field(NAME, name, text, address=name) for name, text in EXAMPLES.items()}
 PAD = Pad(NAME, digit_presets(), first="3")
-TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)
-"""The visitor's training, and the one before it."""
+TRAINING = Field[Training | None](NAME, "training", None)
+"""The visitor's training."""
 LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
 """What was looked at in the present input, by the run and the input."""
 CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
@@ -123,10 +123,9 @@ def current_training() -> Training:
 
 
 def set_training(training: Training | None) -> None:
-    """Set the visitor's training, None = none; the one before is paused and kept for comparison."""
-    if (old := TRAINING.value) is not None:
-        old.pause()
-        BEFORE.value = old if old.run.step else BEFORE.value
+    """Set the visitor's training, None = none; the one before is paused."""
+    if TRAINING.value:
+        TRAINING.value.pause()
     TRAINING.value, HAS_CHANGED.value = training, True
     if training:
         for name, field in SETTINGS.items():
@@ -216,7 +215,7 @@ def _buttons(training: Training) -> None:
     st.caption(training.remark or captions[training.stage])
 
 
-def draw_film(training: Training, inputs: Any, text: str, key: str = "train_film") -> None:
+def draw_film(training: Training, inputs: Any, text: str) -> None:
     run = training.run
     cached = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
     looks, frames = cached.setdefault((id(run), text), []), list(run.frames)
@@ -251,7 +250,7 @@ def draw_film(training: Training, inputs: Any, text: str, key: str = "train_film
         "n_steps": run.n_steps,
         "title": MEASURES[run.settings.lesson],
     }
-    _film(key=key, data=data)
+    _film(key="train_film", data=data)
 
 
 def _packed(shares: np.ndarray) -> str:

@@ -1,19 +1,20 @@
-"""Below the film: the verdict on attention, what can be broken, two trainings beside each other, files."""
+"""Below the film: the verdict on attention, what can be broken, files."""
 
-from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
 from attention_core.attention.wording import percent
 from attention_core.bounds.limits import CHECKPOINT_BYTES
-from attention_core.live_training.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE, LiveSettings
+from attention_core.live_training.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE
 from attention_core.live_training.live_run import LESSONS, SCRIPT, LiveRun, verdict
 from pages.train import first_screen as screen
 from pages.train.training import Training
 from ui.labels import error_markdown, paragraph
 from ui.layout import figures_table
-from ui.state import Field, single_choice, widget_value
+from ui.parts import run_parts
+from ui.state import Field, set_widget, single_choice, widget_value
+from ui.take_along import OPEN_MENU
 
 BREAKS = {
     "": "nothing",
@@ -79,51 +80,17 @@ def draw_breaks() -> None:
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 
 
-def compare_runs(training: Training, inputs: Any, text: str) -> None:
-    """Draw this training and the one before it beside each other; take one back that was saved."""
-    screen.rerun_page_if(screen.HAS_CHANGED.value)
-    before = screen.BEFORE.value
-    if before is None or not training.run.step or before is training:
-        st.markdown("Train it twice, with something changed: both stand here.")
-    else:
-        for name, compared, column in zip(
-            ("before", "now"), (before, training), st.columns(2, gap="large"), strict=True
-        ):
-            with column:
-                st.markdown(
-                    f"**{name.capitalize()}**: {_settings_text(compared.run.settings)}. {verdict(compared.run)}"
-                )
-                if compared.run.settings.lesson == screen.LESSON.value:
-                    screen.draw_film(compared, inputs, text, f"train_film_{name}")
-    key, max_megabytes = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
-    st.file_uploader(
-        "Put back a training that you have saved",
-        "safetensors",
-        key=key,
-        max_upload_size=max_megabytes,
-        on_change=_on_upload,
-        args=(key,),
-    )
-    if REFUSED.value:
-        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
-
-
-def _settings_text(settings: LiveSettings) -> str:
-    """Return the lesson with the settings that are not the usual ones."""
-    usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
-    changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
-    if (broken := changed.pop("broken", None)) in (SCALE, BEFOREHAND):
-        changed.pop("size", None)  # it has a size of its own
-    changes = (f"{name} {value}" for name, value in changed.items())
-    return ", ".join([screen.TITLES[settings.lesson], *([BREAKS[broken]] if broken else []), *changes])
-
-
 def offer_files(training: Training) -> None:
-    """Offer the script of a training and its file."""
+    """Offer the script of a training and its file, and take one back that was saved."""
     run, script = training.run, SCRIPT.format(settings=training.run.settings)
     st.download_button("Script (.py)", script, "training.py", key="train_script", on_click="ignore")
     label, file, is_on = "Training so far (.safetensors)", "training.safetensors", training.is_on
     st.download_button(label, run.checkpoint, file, key="train_file", on_click="ignore", disabled=is_on)
+    key, max_megabytes = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
+    upload: dict[str, Any] = {"max_upload_size": max_megabytes, "on_change": _on_upload, "args": (key,)}
+    st.file_uploader("Put back a training that you have saved", "safetensors", key=key, **upload)
+    if REFUSED.value:
+        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
 
 
 def _on_upload(key: str) -> None:
@@ -135,3 +102,6 @@ def _on_upload(key: str) -> None:
         screen.set_training(Training(LiveRun.from_checkpoint(upload.getvalue())))
     except ValueError as error:
         REFUSED.value = str(error)
+        return
+    set_widget(OPEN_MENU, False)
+    run_parts()

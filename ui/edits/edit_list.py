@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 import torch
@@ -63,7 +63,6 @@ class EditList:
         attention: AttentionTrace,  # without edits
         name: str = "",  # of the attention, where the page has several
         of: str | Sequence[str] = "",  # its input, see ListedEdit; or several things of which an edit may be
-        runs: Callable[[core.HeadRef], Any] | None = None,  # finds what an edit takes from another run, see with_runs
         grows: bool = False,  # whether queries may come that it has not; their edits are returned too
     ) -> core.Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot."""
@@ -74,15 +73,14 @@ class EditList:
             try:
                 if change.of and change.of not in map(input_hash, [of] if isinstance(of, str) else of):
                     raise core.EditError("it was made for another input" + " or model" * (not isinstance(of, str)))
-                edit = core.with_runs((change.edit,), runs) if runs else (change.edit,)
-                tried = (*fit, *edit)
+                if isinstance(change.edit, core.PatternFrom | core.OutputFrom):
+                    raise core.EditError("the attention that it copies is not here")
+                tried = (*fit, change.edit)
                 attention.replace(core.restrict_queries(tried, 0, attention.n_queries) if grows else tried)
                 fit = tried
                 self._reasons.value[change] = ""
             except core.EditError as error:
                 self._reasons.value[change] = str(error)
-            except LookupError:  # of another run that there is not
-                self._reasons.value[change] = "the attention that it copies is not here"
         return fit
 
     def fitting_each(

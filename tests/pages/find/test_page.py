@@ -152,7 +152,7 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
         assert page.latex
         assert page.code
         steps.append(page.session_state[f"{NAME}_step"])
-    assert steps == ["picture", "key", "query", "scores", "weights", "masked", "context", "output"]
+    assert steps == ["picture", "key", "query", "scores", "weights", "context", "output"]
     page.button(key=f"{NAME}_step_previous").click().run()
     assert page.session_state[f"{NAME}_step"] == "context"
 
@@ -164,7 +164,7 @@ def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
 
 
 def test_every_step_but_the_answer_is_numbers_that_move(page):
-    for step in ("picture", "key", "query", "scores", "weights", "masked", "context"):
+    for step in ("picture", "key", "query", "scores", "weights", "context"):
         set_fields(page, step=step)
         data = data_of(page, "find_moving_step")
         assert data["now"] == step
