@@ -1,7 +1,6 @@
 """Experiments: looks changed by hand, a sentence about the drawing."""
 
 import html
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -16,12 +15,10 @@ from attention_core.data.questions import (
     ParsedQuestion,
     Question,
     answer_in_words,
-    numbers_of,
 )
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
 from attention_core.evaluate.variants import variants_of
-from attention_core.faithfulness import subjects
 from attention_core.models.scene_caption import LABELS, SceneCaption
 from attention_core.models.scene_question import SceneAnswer
 from pages.ask.first_screen import (
@@ -36,10 +33,8 @@ from pages.ask.first_screen import (
 from ui.chart import draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.edits import show_outcome
-from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.player import Stepper, StepStyle, Walk, export_bar, show_step_chart, show_words
 from ui.region import Region
-from ui.skeleton import Tab
 from ui.state import Field, named, single_choice, whole_number
 
 EMPTY_KEY = 256  # comes after the 16 x 16 regions
@@ -181,11 +176,3 @@ def export_look(drawing: PadScene, question: Question, answer: SceneAnswer) -> N
     """Offer the chosen look as numbers, and as a page over the drawing."""
     look = answer.looks[chosen_glimpse(question)]
     export_bar(look, NAME, query=0, picture=drawing.canvas)
-
-
-def ask_doubts(drawing: PadScene, words: Sequence[str], answer: SceneAnswer) -> Tab:
-    """Return the section on a question about a drawing: regions of the feature map are erased."""
-    subject = partial(subject_of, subjects.question_subject, MODEL, drawing.picture, numbers_of(words))
-    over = KeysInPicture(drawing.canvas, answer.looks[0].story.key_axis.picture_grid)
-    key = to_array(drawing.picture).tobytes(), *words
-    return faithfulness_tab(NAME, MODEL, key, subject, "regions", over)

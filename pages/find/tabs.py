@@ -1,21 +1,17 @@
 """The tabs: the steps from a drawing to its mask and answer, and the mask changed by hand."""
 
 from collections import defaultdict
-from functools import partial
 
 import streamlit as st
 
-from attention_core.faithfulness import subjects
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
 from attention_core.inference.feature_channels import order_of, score_formula
-from pages.find.first_screen import EDITS, MODEL, NAME, REGION, FindReading, mask_of
+from pages.find.first_screen import EDITS, NAME, REGION, FindReading, mask_of
 from ui.chart import draw_map
 from ui.edits import show_outcome
-from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.player import Stepper, StepStyle, show_step_chart, show_words
 from ui.region import Region
-from ui.skeleton import Tab
 
 STEPS = Stepper(NAME)
 MAX_CHANNELS = 18
@@ -74,10 +70,3 @@ def change_section(reading: FindReading) -> None:
         REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], reading.trace, hint=hint, size=280)
     with right:
         show_outcome(NAME, DIGITS, reading.probabilities[0], reading.probabilities[2])
-
-
-def find_doubts(reading: FindReading) -> Tab:
-    """Return the section on a digit in clutter: regions of the feature map are erased."""
-    subject = partial(subject_of, subjects.mask_subject, MODEL, reading.picture)
-    over = KeysInPicture(reading.canvas, reading.masks.shape[1:])
-    return faithfulness_tab(NAME, MODEL, reading.picture.tobytes(), subject, "regions", over)

@@ -14,20 +14,16 @@ from attention_core.charts.matrix import pair_axes
 from attention_core.charts.pictures import contact_sheet
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
-from attention_core.faithfulness import subjects
-from attention_core.faithfulness.attribution import Subject
 from attention_core.models.match3 import Match3Head
 from attention_core.weights import read_card
 from pages.groups.charts import party_chart
 from pages.groups.guests import MISSED, WRONG, Guest, guests_of, looks_of
 from ui import edits as by_hand
 from ui.chart import clickable, draw_chart
-from ui.computed import by_model, model_or_stop
-from ui.faithfulness import faithfulness_tab
+from ui.computed import by_model
 from ui.fragments import with_rerun
 from ui.labels import error_markdown, note
 from ui.player import Stepper, StepStyle, show_numbers, show_step_chart, show_words, step_of
-from ui.skeleton import Tab
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
@@ -274,13 +270,3 @@ def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple
         (first * (n + 1) + second, second * (n + 1) + first): f"{names[first]} + {names[second]}"
         for first, second in pairs
     } | {(n * (n + 2),): "nobody"}
-
-
-def party_doubts(numbers: Sequence[int], query: int) -> Tab:
-    """Return the section on faithfulness, in which guests are hidden."""
-    head, names = HEAD.value, NAMES[: len(numbers)]
-
-    def subject() -> Subject:
-        return subjects.party_subject(model_or_stop(HEADS[head]), numbers, query, names)
-
-    return faithfulness_tab(NAME, HEADS[head], (tuple(numbers), query), subject, "guests")

@@ -9,18 +9,13 @@ from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
-from attention_core.faithfulness import subjects
-from attention_core.faithfulness.attribution import Subject
 from attention_core.inference import sentiment as core
-from attention_core.inference.sentiment import read_sentence
 from ui.chart import note_picture
 from ui.component import component
-from ui.computed import by_model, card_or_empty, model_or_stop
+from ui.computed import by_model, card_or_empty
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
-from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
 from ui.player import Stepper
-from ui.skeleton import Tab
 from ui.state import component_message
 from ui.try_this import TryThis
 from ui.words import text_field
@@ -233,12 +228,3 @@ def surprise() -> TryThis:
     )
     hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{WORDS_KEY})"
     return TryThis("guess which word decides", question, [*names.values()], act, outcome, WORDS_KEY, hides=hides)
-
-
-def matter_doubts(text: str) -> Tab:
-    """Return the section on faithfulness, in which words are left out."""
-
-    def subject() -> Subject:
-        return subjects.sentence_subject(model_or_stop(ATTENTION), read_sentence(text).words)
-
-    return faithfulness_tab(NAME, ATTENTION, text, subject, "words")

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from attention_core.data.sentence_presets import PRESETS
+from attention_core.faithfulness import subjects
 from attention_core.inference.sentiment import MAX_WORDS, read_sentence
 from pages.matter import judgement as judge
-from pages.matter.judgement import matter_doubts
 from ui.computed import model_or_stop
+from ui.faithfulness import faithfulness_tab
 from ui.player import export_bar, show_step_chart, show_words, style_at_query
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
@@ -50,7 +51,7 @@ def judged_sentence() -> None:
         Tab("steps", "Step by step", matter_steps),
         Tab("try", "Try", lambda: judge.try_section(text, trace)),
         Tab("models", "Two phases", lambda: judge.two_phases(text, edits, is_read)),
-        more=(matter_doubts(text),),
+        more=(faithfulness_tab(judge.NAME, judge.ATTENTION, "words", subjects.sentence_subject, sentence.words),),
         players=(judge.STEPS,),
     )
 

@@ -1,7 +1,6 @@
 """The tabs and sections below the first screen: steps, what was learned, what ink is worth, what a change does."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -16,7 +15,6 @@ from attention_core.charts.overlay import image_png, overlay, overlay_strip
 from attention_core.charts.pictures import picture
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array
-from attention_core.faithfulness import subjects
 from attention_core.faithfulness.subjects import erase_ink, ink_mask
 from attention_core.inference import digits as core
 from attention_core.inference import pixel_readout as readout
@@ -29,12 +27,10 @@ from ui.chart import draw_chart, draw_layers
 from ui.computed import by_model, card_or_empty, load_snapshots
 from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
-from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.labels import error_markdown, explain, number, paragraph
 from ui.layout import figures_table
 from ui.player import StepStyle, show_step_chart, show_words
 from ui.region import Region
-from ui.skeleton import Tab
 from ui.state import Field, between, expander, named, single_choice, whole_number
 
 INITIAL_LIKENESS = 0.4  # correlation beyond the ink, above which much of a map counts as there from the start
@@ -298,11 +294,3 @@ def change_section(reading: screen.Reading) -> None:
     if (erase_box := expander("Erase ink instead", ERASE_OPEN)).open:
         with erase_box:
             erase_section(reading)
-
-
-def pixel_doubts(reading: screen.Reading) -> Tab:
-    """Return the section on a drawn digit: its ink is erased."""
-    name, image = screen.LAYER.value, reading.drawing.image
-    keys_in_drawing = KeysInPicture(screen.light_ink(image), image.shape, smooth=False, high=screen.STRONGEST)
-    subject = partial(subject_of, subjects.pixel_subject, name, image)
-    return faithfulness_tab(screen.NAME, name, image.tobytes(), subject, "ink pixels", keys_in_drawing)

@@ -14,19 +14,16 @@ from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_we
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
-from attention_core.faithfulness import subjects
 from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
 from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD_SIZE, answer_cards, maps_of, numbered
 from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
 from ui.edits import EditList, ListedEdit, show_outcome
-from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.layout import bar_rows, grey_out, section
 from ui.player import Stepper, StepStyle, Walk, described_key, show_step_chart, show_words
 from ui.region import Region
-from ui.skeleton import Tab
 from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis, try_this
 from ui.words import number_bars
@@ -236,10 +233,3 @@ def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
         return StepStyle(described_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
     show_step_chart(trace, step, 0, step_style, NAME, stepper=STEPS, on_choose=WALK.field)
-
-
-def read_doubts(drawing: ReadDrawing) -> Tab:
-    """Return the section on a number that was read: blocks of regions are erased."""
-    subject = partial(subject_of, subjects.reading_subject, MODEL, drawing.picture)
-    over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.picture_grid, size=380)
-    return faithfulness_tab(NAME, MODEL, drawing.picture.tobytes(), subject, "blocks of nine regions", over)
