@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention_core import AttentionTrace, Role, Step
+from attention_core import Role, Step
 from attention_core.attention.wording import format_count, percent
 from attention_core.charts.overlay import glow_ramp, image_png, map_png, overlay_strip, strongest_weight
 from attention_core.data.questions import (
@@ -33,7 +33,7 @@ from pages.ask.first_screen import (
 from ui.chart import draw_map, note_picture, picture_address
 from ui.computed import by_model, card_or_empty
 from ui.edits import show_outcome
-from ui.player import Stepper, StepStyle, Walk, export_bar, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, Walk, export_bar, show_all_numbers
 from ui.region import Region
 from ui.state import Field, named, single_choice, whole_number
 
@@ -135,14 +135,17 @@ def chosen_glimpse(question: Question) -> int:
 
 
 def ask_steps(drawing: PadScene, question: Question, answer: SceneAnswer) -> None:
-    """Step through one look from the picture to the answer."""
+    """Draw all the numbers of one look, from the picture to the answer."""
     number = chosen_glimpse(question)
     trace, names = answer.looks[number], {look: f"Look {look + 1}" for look in range(question.n_looks)}
     single_choice("Look", LOOK, names, label_visibility="collapsed")
     weights, grid = to_array(trace.weights()[0]), trace.story.key_axis.picture_grid
-    step = STEPS.draw(trace)
-    text_column, matrix_column = st.columns([0.82, 1], gap="large")
-    with text_column:
+    dimensions = {}
+    for role, vectors in ((Role.KEY, trace.key), (Role.VALUE, trace.value)):
+        dimensions[role] = np.sort(np.argsort(-to_array(vectors[0, :EMPTY_KEY].std(0)))[:MAX_DIMENSIONS]).tolist()
+    styles = {"picture": StepStyle(over=drawing.scene.rgb), "weights": StepStyle(over=drawing.canvas)}
+
+    def draw_look(_: Step) -> None:
         map_column, words_column = st.columns([1, 1.1], vertical_alignment="center")
         with map_column:
             alt = "The drawing with this look's map"
@@ -151,25 +154,18 @@ def ask_steps(drawing: PadScene, question: Question, answer: SceneAnswer) -> Non
             st.html(f"<p style='margin:0'>{shaded_words(answer.words[number])}</p>")
             if np.allclose(weights, weights[0]):
                 st.caption("The weights are all alike.")
-        show_words(trace, step, 0, 0, NAME)
-    with matrix_column:
-        _draw_step_picture(trace, step, drawing)
 
+    def style_of(step: Step) -> StepStyle:
+        return styles.get(step.name, StepStyle())._replace(column_indices=dimensions.get(step.role))
 
-def _draw_step_picture(trace: AttentionTrace, step: Step, drawing: PadScene) -> None:
-    dimensions = {}
-    for role, vectors in ((Role.KEY, trace.key), (Role.VALUE, trace.value)):
-        dimensions[role] = np.sort(np.argsort(-to_array(vectors[0, :EMPTY_KEY].std(0)))[:MAX_DIMENSIONS]).tolist()
-    looks = {"picture": StepStyle(over=drawing.scene.rgb), "weights": StepStyle(over=drawing.canvas)}
+    def draw_empty(step: Step) -> None:
+        if step.name == "weights":
+            draw_empty_weight(trace)
+        elif step.role in dimensions:
+            n = f"{MAX_DIMENSIONS} of {step.shape[1]}"
+            st.caption(f"The {n} dimensions that differ most; ∅: the empty key's number.")
 
-    def step_look(step: Step) -> StepStyle:
-        return looks.get(step.name, StepStyle())._replace(column_indices=dimensions.get(step.role))
-
-    show_step_chart(trace, step, 0, step_look, NAME, stepper=STEPS)
-    if step.name == "weights":
-        draw_empty_weight(trace)
-    elif step.role in dimensions:
-        st.caption(f"The {MAX_DIMENSIONS} of {step.shape[1]} dimensions that differ most; ∅: the empty key's number.")
+    show_all_numbers(trace, STEPS, NAME, style_of=style_of, above_words=draw_look, below_picture=draw_empty)
 
 
 def export_look(drawing: PadScene, question: Question, answer: SceneAnswer) -> None:

@@ -23,7 +23,7 @@ from ui.chart import clickable, draw_chart
 from ui.computed import by_model
 from ui.fragments import with_rerun
 from ui.labels import error_markdown, note
-from ui.player import Stepper, StepStyle, show_numbers, show_step_chart, show_words, step_of
+from ui.player import Stepper, StepStyle, show_all_numbers, show_numbers, step_of
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
@@ -167,25 +167,24 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
 def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
     trace = traces[head]
-    step = STEPS.draw(trace)
-    name = f"{NAME}_{head}"
-    text_column, matrix_column = st.columns([0.82, 1], gap="large")
-    with text_column:
-        show_words(trace, step, 0, query, name)
-        key_note = " Each key is a pair of others." if head == "triples" else ""
-        note(f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{key_note}")
-    with matrix_column:
-        if step.col_axis.grid:
-            _pairs_of_query(trace, step, query, numbers)
-        else:
-
-            def step_look(step: Step) -> StepStyle | None:
-                return None if step.col_axis.grid else StepStyle(query, size=SIZE)
-
-            show_step_chart(trace, step, 0, step_look, name, stepper=STEPS, on_choose=QUERY)
+    key_note = " Each key is a pair of others." if head == "triples" else ""
+    guests_note = f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{key_note}"
+    show_all_numbers(
+        trace,
+        STEPS,
+        f"{NAME}_{head}",
+        query=query,
+        style_of=lambda step: None if step.col_axis.grid else StepStyle(query, size=SIZE),
+        on_query=QUERY.set,
+        below_words=lambda _: note(guests_note),
+        below_picture=lambda step: _pairs_of_query(trace, step, query, numbers),
+    )
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:
+    """Draw the numbers of a query's pairs, of a step that has some."""
+    if not step.col_axis.grid:
+        return
     values, n_keys = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid), 0
     if step.name == "weights":
         visible = np.isfinite(to_array(pair_scores(trace, query)))

@@ -12,13 +12,13 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts
 from attention_core.hub.run import ModelRun
 from attention_core.links import unpack
 from pages.model import glance
-from pages.model.one_head import MAX_MATRIX_SIDE
 from pages.model.words import input_ids_of
 from ui import edits as by_hand
 from ui.fragments import with_rerun
 from ui.labels import distinct, error_markdown, paragraph
 from ui.lecture.mode import LECTURE
 from ui.model_runs import RunRequest, pretrained_of, run_of
+from ui.player import MAX_MATRIX_SIDE
 
 N_LIKELIEST = 6
 

@@ -169,11 +169,6 @@ def choose(*, query: int | None = None, **choice: Any) -> None:
     st.rerun()
 
 
-def choose_row(row: int, column: int) -> None:
-    """Make the query that whose row has a clicked number; see choose."""
-    choose(query=row)
-
-
 def cached_with_run(run: ModelRun, key: Hashable, compute: Callable[[], Result]) -> Result:
     """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
 

@@ -29,7 +29,7 @@ from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
 from ui.labels import error_markdown, explain, number, paragraph
 from ui.layout import figures_table
-from ui.player import StepStyle, show_step_chart, show_words
+from ui.player import StepStyle, show_all_numbers
 from ui.region import Region
 from ui.state import Field, between, expander, named, single_choice, whole_number
 
@@ -248,11 +248,10 @@ def _draw_case(title: str, image: Tensor, answer: Answer, influence: Tensor, tex
 
 
 def pixels_steps(reading: screen.Reading) -> None:
-    """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
+    """Draw all the numbers, and the drawing with the query."""
     trace, query = reading.trace, reading.query
-    step = screen.STEPS.draw(trace)
-    left, right = st.columns([0.82, 1], gap="large")
-    with left:
+
+    def draw_query(_: Step) -> None:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture_column:
             ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
@@ -261,13 +260,19 @@ def pixels_steps(reading: screen.Reading) -> None:
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
-        show_words(trace, step, 0, query, screen.NAME)
-    with right:
 
-        def step_style(step: Step) -> StepStyle:
-            return StepStyle(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
+    def style_of(step: Step) -> StepStyle:
+        return StepStyle(query, glow=screen.STRONGEST if step.role is Role.WEIGHTS else 0.0)
 
-        show_step_chart(trace, step, 0, step_style, screen.NAME, stepper=screen.STEPS, on_choose=screen.QUERY)
+    show_all_numbers(
+        trace,
+        screen.STEPS,
+        screen.NAME,
+        query=query,
+        style_of=style_of,
+        on_query=screen.QUERY.set,
+        above_words=draw_query,
+    )
 
 
 BRUSHED_INK = 0.6  # of its darkness, under the map that is brushed over

@@ -22,7 +22,7 @@ from ui.computed import by_model, card_or_empty
 from ui.edits import EditList, ListedEdit, show_outcome
 from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.layout import bar_rows, grey_out, section
-from ui.player import Stepper, StepStyle, Walk, described_key, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, Walk, described_key, show_all_numbers
 from ui.region import Region
 from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis, try_this
@@ -214,22 +214,13 @@ def question_section(drawing: ReadDrawing) -> None:
 
 
 def read_steps(drawing: ReadDrawing) -> None:
-    """Draw the stepper, the present step's words and its numbers, at the present look."""
+    """Draw all the numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
-    step = STEPS.draw(trace)
-    text, numbers = st.columns([0.9, 1.1], gap="large")
-    with text:
-        show_words(trace, step, 0, look, NAME)
-    with numbers:
-        _show_step(drawing, step, look)
+    keys = trace.story.key_axis
 
-
-def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
-    trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
-
-    def step_style(step: Step) -> StepStyle:
+    def style_of(step: Step) -> StepStyle:
         if step.role is Role.INPUT:
             return StepStyle(size=504)
         return StepStyle(described_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
-    show_step_chart(trace, step, 0, step_style, NAME, stepper=STEPS, on_choose=WALK.field)
+    show_all_numbers(trace, STEPS, NAME, query=look, style_of=style_of, on_query=WALK.field.set, widths=(0.9, 1.1))
