@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
@@ -165,6 +167,12 @@ class Text:
             compute=partial(_tile, matrix) if isinstance(matrix, Tensor) else matrix,
             inputs=inputs or partial(always, named),
         )
+
+
+def read_texts(module: str) -> dict[str, Text]:
+    """Return what the steps of a module say, from the TOML file beside it; its `__file__` is given."""
+    tables = tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {key: Text(**{"name": key} | table | {"role": Role(table["role"])}) for key, table in tables.items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

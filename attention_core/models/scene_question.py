@@ -14,7 +14,7 @@ from attention_core.attention.edits import BatchWeights, Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
+from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS, numbers_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import (
@@ -30,43 +30,8 @@ from attention_core.models.registry import register
 EMPTY = "nothing"
 """Label of the empty key, after the regions'."""
 
-KEY = Text(
-    "key",
-    "Keys: what each region shows, and where",
-    "K",
-    r"k_j = W_K F_j + b_K, \qquad F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}",
-    "regions = cnn(picture[None])[0].flatten(1).T + place\nkey = torch.cat((regions @ W_K + b_K, empty_key))",
-    "$n regions, each described by convolutions and its place. The last key is empty: it stands for nothing at all.",
-    Role.KEY,
-)
-VALUE = Text(
-    "value",
-    "Values: what a region hands over",
-    "V",
-    r"v_j = W_V F_j + b_V",
-    "value = torch.cat((regions @ W_V + b_V, empty_value))",
-    "What a region tells when it is looked at: which digit, which colour, which place.",
-    Role.VALUE,
-)
-QUERY = Text(
-    "query",
-    "Query: the question, as a vector",
-    "q",
-    r"q_t = \mathrm{MLP}[w_t; c_{t-1}]",
-    "query = mlp(torch.cat((words_context, found), -1))",
-    "Made of the words that this look is about$found.",
-    Role.QUERY,
-)
+TEXTS = read_texts(__file__)
 CONTEXT_TEXTS = ("; nothing was found before", ", and what the look before has found")  # of look 0, of a later one
-ANSWER = Text(
-    "output",
-    "Answer",
-    "ŷ",
-    r"\hat y = \mathrm{softmax}(\mathrm{MLP}[$read])",
-    "probabilities = answer(torch.cat(($parts), -1)).softmax(-1)",
-    "A small network reads the answer from what all looks have found and from the words.",
-    Role.OUTPUT,
-)
 
 
 class ReasoningStep(NamedTuple):
@@ -97,12 +62,16 @@ def region_trace(
     step, (key, value) = steps[number], encoded
     query_axis = Axis("queries", [f"look {number + 1}"])
     scoring = "dot" if isinstance(score, ScaledDot) else "additive"
-    query_step = QUERY.filled(found=CONTEXT_TEXTS[number > 0]).step(
-        step.query[0, 0],
-        query_axis,
-        **named,
-        words_context=step.word_output.context[0, 0],
-        found=step.previous_context[0, 0],
+    query_step = (
+        TEXTS["query"]
+        .filled(found=CONTEXT_TEXTS[number > 0])
+        .step(
+            step.query[0, 0],
+            query_axis,
+            **named,
+            words_context=step.word_output.context[0, 0],
+            found=step.previous_context[0, 0],
+        )
     )
     story = Story(
         mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
@@ -119,7 +88,7 @@ def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Ma
     """Return the step from what all looks have found, the last look's context among it, to the answer."""
     numbers = range(1, len(steps) + 1)
     names = [f"{letter}_{number}" for number in numbers for letter in "wc"]
-    text = ANSWER.filled(read="; ".join(names), parts=", ".join([*names[:-1], "context"]))
+    text = TEXTS["output"].filled(read="; ".join(names), parts=", ".join([*names[:-1], "context"]))
     words = {f"w_{number}": step.word_output.context[0, 0] for number, step in zip(numbers, steps, strict=True)}
     contexts = {f"c_{number}": step.output.context[0, 0] for number, step in zip(numbers, steps[:-1], strict=False)}
     answers = Axis("questions", ["this question"]), Axis("answers", list(ANSWERS))
@@ -138,8 +107,8 @@ def encoder_steps(
             "ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
             "The canvas, shrunk to 64 x 64 pixels. The model sees ink, and its colour.",
         ),
-        KEY.filled(n=len(regions) - 1).step(encoded[0][0], regions, **named),
-        VALUE.step(encoded[1][0], regions, **named),
+        TEXTS["key"].filled(n=len(regions) - 1).step(encoded[0][0], regions, **named),
+        TEXTS["value"].step(encoded[1][0], regions, **named),
     )
 
 
