@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_core.attention.wording import percent
 from attention_core.bounds.limits import CHECKPOINT_BYTES
-from attention_core.live_training.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE
+from attention_core.live_training.lesson import BEFOREHAND
 from attention_core.live_training.live_run import LESSONS, SCRIPT, LiveRun, verdict
 from pages.train import first_screen as screen
 from pages.train.training import Training
@@ -16,37 +16,6 @@ from ui.parts import run_parts
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.take_along import OPEN_MENU
 
-BREAKS = {
-    "": "nothing",
-    LABELS: "shuffle the labels",
-    POSITION: "leave out positions",
-    EDGES: "leave out the edges",
-    SCALE: "do not divide by √d (d = 64)",
-    BEFOREHAND: "keep looks learned beforehand",
-}
-BREAK_TEXTS = {
-    "": "Take one part away, and train again.",
-    LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
-    POSITION: "Each English word is read alone and knows no neighbours: nothing tells which words belong together.",
-    EDGES: "Every node asks all nodes. Three others have its colour, and which is its neighbour it cannot know.",
-    SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right "
-    "in the end, with the usual settings.",
-}
-ANEW = {LABELS: "Answers no longer belong to questions, which are drawn anew for every batch: nothing can be learned."}
-LESSON_BREAK_TEXTS = {
-    "lookup": ANEW,
-    "triples": ANEW,
-    "graph": ANEW,
-    "digits": {
-        POSITION: "A pixel knows its ink, but not its place: pixels of the same ink ask and answer alike.",
-        SCALE: "Sums of 64 products are large: many pixels soon pick a single one. Such a softmax passes hardly any "
-        "gradient, so what was picked early mostly stays.",
-        BEFOREHAND: "Networks are often given looks that were learned before. Here they are those of the recorded "
-        "training and stay as they are: only the layers behind them learn. With the usual settings, 77% of new digits "
-        "are right after 100 batches; a network that learns to look at the same time reaches 44%.",
-    },
-}
-"""What is to be seen where a lesson differs."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
 
 
@@ -59,7 +28,9 @@ def did_attention_work(training: Training, text: str) -> None:
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, percent(right), f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
-    figures_table(("", screen.MEASURES[run.settings.lesson].lower(), "loss in training", "parameters"), *rows)
+    figures_table(
+        ("", screen.LESSON_WORDINGS[run.settings.lesson]["measure"].lower(), "loss in training", "parameters"), *rows
+    )
     if run.settings.broken == BEFOREHAND:
         st.markdown("The looks were kept: only what comes after them was learned.")
     elif run.settings.lesson != "triples" and (looks := screen.LOOKS.value.get((id(run), text))):  # shown there: sums
@@ -74,9 +45,9 @@ def did_attention_work(training: Training, text: str) -> None:
 def draw_breaks() -> None:
     """Draw the choice of the part that is taken away."""
     screen.rerun_page_if(screen.HAS_CHANGED.value)
-    options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
+    options = {name: screen.WORDINGS["changes"][name] for name in LESSONS[screen.LESSON.value].broken}
     broken = single_choice("What is changed", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
-    paragraph((BREAK_TEXTS | LESSON_BREAK_TEXTS.get(screen.LESSON.value, {}))[broken])
+    paragraph((screen.WORDINGS["seen"] | screen.LESSON_WORDINGS[screen.LESSON.value].get("seen", {}))[broken])
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 
 

@@ -92,7 +92,7 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     monkeypatch.setattr(LESSONS[name].make, "n_steps", 2, raising=False)
     for lesson, (batch_size, *_) in LENGTHS.items():
         monkeypatch.setitem(LENGTHS, lesson, (batch_size, 2, 1))
-    from pages.train.tabs import BREAK_TEXTS, LESSON_BREAK_TEXTS
+    from pages.train.first_screen import LESSON_WORDINGS, WORDINGS
 
     set_fields(page, set_lesson=name)
     assert "never" not in text_of(page).split("\n")[0], "equal weights do well enough in some lessons"
@@ -103,9 +103,9 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     assert film(page)["frames"][-1]["says"] == known[-1]
     assert ("of a gradient at first" in text_of(page)) == (name != "triples")
     set_fields(page, tab="break")
-    for broken, says in BREAK_TEXTS.items():
-        if broken in LESSONS[name].broken:
-            assert LESSON_BREAK_TEXTS.get(name, {}).get(broken, says) in text_of(set_fields(page, set_broken=broken))
+    for broken in LESSONS[name].broken:
+        seen = WORDINGS["seen"] | LESSON_WORDINGS[name].get("seen", {})
+        assert seen[broken] in text_of(set_fields(page, set_broken=broken))
     asks = html_of(page)
     if name == "digits":
         assert "ink and position" in asks
