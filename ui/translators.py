@@ -85,7 +85,7 @@ def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> 
 
 
 def show_next_word(
-    page: str, translator: str, source: core.SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
+    translator: str, source: core.SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
 ) -> None:
     """Draw how likely each next piece is after others, as learned and with changes."""
     model = model_or_stop(f"translator-{translator}")
@@ -98,7 +98,7 @@ def show_next_word(
     before, after_changes = (
         [likely[key].probability if key in likely else 0.0 for key in pieces] for likely in (learned, changed)
     )
-    show_outcome(page, labels, before, after_changes)
+    show_outcome(labels, before, after_changes)
 
 
 def _translation_subject(model: Any, text: str, ids: Sequence[int]) -> Subject:

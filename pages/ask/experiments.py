@@ -58,7 +58,7 @@ def change_section(drawing: PadScene, reading: ParsedQuestion, answer: SceneAnsw
         REGIONS.draw(drawing.canvas, before, after, *answer.looks[: last + 1], hint=hint, size=280)
     with right:
         names = [answer_in_words(answer) for answer in ANSWERS]
-        show_outcome(NAME, names, to_array(learned.probabilities), to_array(answer.probabilities))
+        show_outcome(names, to_array(learned.probabilities), to_array(answer.probabilities))
 
 
 def caption_tab(drawing: PadScene) -> None:

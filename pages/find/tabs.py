@@ -77,4 +77,4 @@ def change_section(reading: FindReading) -> None:
         hint = "Brush over the digit, then let it look away."
         REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], reading.trace, hint=hint, size=280)
     with right:
-        show_outcome(NAME, DIGITS, reading.probabilities[0], reading.probabilities[2])
+        show_outcome(DIGITS, reading.probabilities[0], reading.probabilities[2])

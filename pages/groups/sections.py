@@ -248,7 +248,7 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
     with right:
         traces_of_head = _trace(HEADS[head], numbers), trace
         learned, changed = (step_of(each, "answer").value()[query].tolist() for each in traces_of_head)
-        by_hand.show_outcome(NAME, ANSWERS, learned, changed)
+        by_hand.show_outcome(ANSWERS, learned, changed)
         if not pair_axis:
             by_hand.show_weights_difference(NAME, *traces_of_head)
         elif trace.edits:

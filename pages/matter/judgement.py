@@ -54,7 +54,7 @@ def try_section(text: str, trace: AttentionTrace) -> None:
         show_weights_difference(NAME, plain, trace)
     with right:
         before, after = (verdict_of(ATTENTION, text, each.edits).positive for each in (plain, trace))
-        show_outcome(NAME, tuple(SIDES), (before, 1 - before), (after, 1 - after))
+        show_outcome(tuple(SIDES), (before, 1 - before), (after, 1 - after))
 
 
 def draw_answer(text: str, edits: Edits, is_read: bool) -> None:

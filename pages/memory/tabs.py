@@ -314,7 +314,7 @@ def _edit_weights(text: own_states.TextPieces, trace: AttentionTrace, position: 
         before, after = (_after_piece(READER, text, position, edits) for edits in ((), trace.edits))
         pieces = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
         labels = distinct([_visible(own_states.piece_label(piece)) for piece in pieces])
-        show_outcome(screen.NAME, labels, before[pieces], after[pieces])
+        show_outcome(labels, before[pieces], after[pieces])
         show_weights_difference(screen.NAME, trace.replace(()), trace)
 
 

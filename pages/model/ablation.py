@@ -128,13 +128,13 @@ def in_times(factor: float) -> str:
     return f"{factor:.2g}" if factor < 9.95 else f"{factor:,.0f}" if factor < 999_999.5 else "over a million"
 
 
-def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = glance.NAME) -> None:
-    """Draw the tokens or classes that are likeliest by either logits (n_tokens,); `name` begins the chart's key."""
+def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str]) -> None:
+    """Draw the tokens or classes that are likeliest by either logits (n_tokens,)."""
     before, after = before.float().softmax(-1), after.float().softmax(-1)
     n = min(N_LIKELIEST, len(before))
     likeliest = {*before.topk(n).indices.tolist(), *after.topk(n).indices.tolist()}
     tokens = sorted(likeliest, key=lambda token: -float(before[token]))
-    by_hand.show_outcome(name, distinct([*map(text, tokens)]), before[tokens].tolist(), after[tokens].tolist())
+    by_hand.show_outcome(distinct([*map(text, tokens)]), before[tokens].tolist(), after[tokens].tolist())
 
 
 def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:

@@ -206,7 +206,7 @@ def _carry_states(
         out = cached_with_run(run, key, lambda: study.carry(second_inputs, inputs, states))
         if run.logits is not None and out.logits is not None:
             text = partial(token_text, study.tokenizer)
-            show_likeliest(run.logits[position], out.logits[position].cpu(), text, "model_carried")
+            show_likeliest(run.logits[position], out.logits[position].cpu(), text)
         elif run.hidden is not None and out.hidden is not None:
             st.markdown(
                 f"The sentence’s vector turns by {small(sentence_change(run.hidden, out.hidden))} (1 − cosine)."

@@ -295,7 +295,7 @@ def change_section(reading: screen.Reading) -> None:
         high = screen.STRONGEST if reading.trace.has_softmax else None
         REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, high=high)
     with right:
-        show_outcome(screen.NAME, DIGITS, reading.learned.probabilities, reading.edited.probabilities)
+        show_outcome(DIGITS, reading.learned.probabilities, reading.edited.probabilities)
     if (erase_box := expander("Erase ink instead", ERASE_OPEN)).open:
         with erase_box:
             erase_section(reading)

@@ -101,7 +101,7 @@ def change_section(drawing: ReadDrawing, changed: ChangedReading) -> None:
             before, after = (to_array(reading.probabilities) for reading in (changed.learned, changed.reading))
             look = max(range(min(len(before), len(after))), key=lambda look: abs(before[look] - after[look]).sum())
             st.caption(f"At look {look + 1}, where most has changed:")
-            show_outcome(NAME, CLASSES, before[look], after[look])
+            show_outcome(CLASSES, before[look], after[look])
 
 
 def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:

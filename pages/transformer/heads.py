@@ -178,7 +178,7 @@ def _draw_changed_translation(experiment: page.Experiment) -> None:
     context = f"after {literal(' '.join(learned.labels[:piece]))}" if piece else "first"
     amount = "Most" if changes[piece] >= SMALLEST_CHANGE else "Hardly anything"
     st.caption(f"{amount} has changed in what comes {context}:")
-    show_next_word(page.NAME, page.TRANSLATOR, source, tuple(learned.ids[:piece]), experiment.edits)
+    show_next_word(page.TRANSLATOR, source, tuple(learned.ids[:piece]), experiment.edits)
 
 
 def take_along(experiment: page.Experiment) -> None:
