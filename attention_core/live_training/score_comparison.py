@@ -11,8 +11,10 @@ of the keys is from the right one, so that everything it learns has come through
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -163,32 +165,8 @@ class Vectors:
         return ";".join(",".join(f"{number:.12g}" for number in row) for row in [self.query, *self.keys])
 
 
-VECTOR_PRESETS = (
-    Vectors(
-        (2.0, 1.5),
-        ((1.75, 2.25), (3.5, 2.0), (-2.25, 1.75), (0.75, 0.25)),
-        "The other keys: k₃ points away from q, k₄ is short.",
-        "Mixed",
-    ),
-    Vectors(
-        (2.0, 2.0),
-        ((2.35, 0.85), (1.25, 2.15), (-0.85, 2.35), (-2.35, 0.85)),
-        "All keys are equally long: the two scores agree.",
-        "Equal lengths",
-    ),
-    Vectors(
-        (1.5, 1.5),
-        ((1.5, 1.5), (3.9, 0.5), (-1.5, 1.5), (0.5, 1.0)),
-        "k₁ is the query itself, k₂ is merely long. The dot product prefers the long one.",
-        "One long key",
-    ),
-    Vectors(
-        (2.0, 1.0),
-        ((-1.0, 2.0), (-0.5, 1.0), (1.0, 2.5), (-2.5, 0.5)),
-        "k₁ and k₂ stand at right angles to q: a dot product of 0, and still some weight.",
-        "Right angles",
-    ),
-)
+_PRESETS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+VECTOR_PRESETS = tuple(Vectors(**preset, name=name) for name, preset in _PRESETS.items())
 
 N_KEYS, WIDTH, NOISE = 6, 16, 0.5  # keys, numbers of an input, standard deviation of the noise of the right key
 N_QUERIES, N_TEST, TEST_SEED = 128, 1024, 2017
