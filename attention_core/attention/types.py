@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
@@ -15,6 +13,7 @@ from torch import Tensor
 
 from attention_core.attention.role import Role as Role
 from attention_core.deprecated import renamed_arguments, renamed_attribute
+from attention_core.files import read_toml_beside
 
 Rows = slice | Sequence[int] | Tensor
 ALL: Rows = slice(None)
@@ -171,7 +170,7 @@ class Text:
 
 def read_texts(module: str) -> dict[str, Text]:
     """Return what the steps of a module say, from the TOML file beside it; its `__file__` is given."""
-    tables = tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+    tables = read_toml_beside(module)
     return {key: Text(**{"name": key} | table | {"role": Role(table["role"])}) for key, table in tables.items()}
 
 

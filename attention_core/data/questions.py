@@ -2,13 +2,11 @@
 
 import random
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, product
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -17,6 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.bounds.limits import QUESTION_LETTERS
 from attention_core.data.colours import COLOURS
+from attention_core.files import read_toml_beside
 
 DIGITS = tuple("0123456789")
 NOTHING = "nothing"
@@ -65,7 +64,7 @@ class Question:
         return 3 if self.between else 2
 
 
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLES = read_toml_beside(__file__)
 TEMPLATES: dict[QuestionKind, Sequence[str]] = {
     QuestionKind(kind): templates for kind, templates in _TABLES["templates"].items()
 }

@@ -11,10 +11,8 @@ of the keys is from the right one, so that everything it learns has come through
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -26,6 +24,7 @@ from attention_core.attention.scores import Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.device import choose_device, device_of
+from attention_core.files import read_toml_beside
 from attention_core.train.loop import Recipe, TrainingProgress, TrainingSteps
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ class Vectors:
         return ";".join(",".join(f"{number:.12g}" for number in row) for row in [self.query, *self.keys])
 
 
-_PRESETS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PRESETS = read_toml_beside(__file__)
 VECTOR_PRESETS = tuple(Vectors(**preset, name=name) for name, preset in _PRESETS.items())
 
 N_KEYS, WIDTH, NOISE = 6, 16, 0.5  # keys, numbers of an input, standard deviation of the noise of the right key

@@ -4,14 +4,13 @@ Nothing of a model is written again here: a description names its modules. One m
 table of families.toml, if its layers add the output of an attention and of an MLP to a residual stream.
 """
 
-import tomllib
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from attention_core.files import read_toml_beside
 from attention_core.hub.tracing import UnsupportedError
 
 
@@ -39,7 +38,7 @@ class Family:
 
 def _read_families() -> dict[str, Family]:
     families: dict[str, Family] = {}
-    for name, table in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items():
+    for name, table in read_toml_beside(__file__).items():
         fields = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
         like = fields.pop("like", None)
         families[name] = replace(families[like], **fields) if like else Family(**fields)
