@@ -10,9 +10,9 @@ from attention_core.live_training.lesson import BEFOREHAND
 from attention_core.live_training.live_run import LESSONS, SCRIPT, LiveRun, verdict
 from pages.train import first_screen as screen
 from pages.train.training import Training
+from ui.fragments import rerun_fragments
 from ui.labels import error_markdown, paragraph
 from ui.layout import figures_table
-from ui.parts import run_parts
 from ui.state import Field, set_widget, single_choice, widget_value
 from ui.take_along import OPEN_MENU
 
@@ -75,4 +75,4 @@ def _on_upload(key: str) -> None:
         REFUSED.value = str(error)
         return
     set_widget(OPEN_MENU, False)
-    run_parts()
+    rerun_fragments()
