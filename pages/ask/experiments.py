@@ -165,7 +165,7 @@ def ask_steps(drawing: PadScene, question: Question, answer: SceneAnswer) -> Non
             n = f"{MAX_DIMENSIONS} of {step.shape[1]}"
             st.caption(f"The {n} dimensions that differ most; ∅: the empty key's number.")
 
-    show_all_numbers(trace, STEPS, NAME, style_of=style_of, above_words=draw_look, below_picture=draw_empty)
+    show_all_numbers(trace, STEPS, NAME, style_of=style_of, above_text=draw_look, below_picture=draw_empty)
 
 
 def export_look(drawing: PadScene, question: Question, answer: SceneAnswer) -> None:

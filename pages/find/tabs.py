@@ -54,7 +54,7 @@ def find_steps(reading: FindReading) -> None:
         NAME,
         style_of=lambda step: styles[step.name],
         on_cell=on_cell,
-        above_words=draw_mask,
+        above_text=draw_mask,
         below_picture=name_channels,
         widths=(0.8, 1),
         key=region,

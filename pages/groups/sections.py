@@ -176,7 +176,7 @@ def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[in
         query=query,
         style_of=lambda step: None if step.col_axis.grid else StepStyle(query, size=SIZE),
         on_query=QUERY.set,
-        below_words=lambda _: note(guests_note),
+        below_text=lambda _: note(guests_note),
         below_picture=lambda step: _pairs_of_query(trace, step, query, numbers),
     )
 

@@ -97,13 +97,13 @@ def two_phases(text: str, edits: Edits, is_read: bool) -> None:
         "Attention is trained first, and then frozen. A second network learns from the words, each in proportion to "
         "its weight."
     )
-    told = []
+    judgements = []
     for name, title in {ATTENTION: "attention alone", TWO_PHASES: "the second network"}.items():
         answer = verdict_of(name, text, edits).label if is_read else "no judgement"
         accuracy = card_or_empty(name).get("development_accuracy")
-        told.append(f"**{title}** says *{answer}*" + (f" ({percent(accuracy)} right)" if accuracy else ""))
+        judgements.append(f"**{title}** says *{answer}*" + (f" ({percent(accuracy)} right)" if accuracy else ""))
     changed = " Weights are changed in both; how many are right was counted as learned." if edits else ""
-    st.markdown(f"Here {told[0]}, {told[1]}. Counted were {N_JUDGED}.{changed}")
+    st.markdown(f"Here {judgements[0]}, {judgements[1]}. Counted were {N_JUDGED}.{changed}")
 
 
 SMALL_CHANGE = 0.02

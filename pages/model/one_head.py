@@ -155,7 +155,7 @@ def model_steps(run: ModelRun) -> None:
         head=selection.head,
         query=selection.query,
         on_query=lambda row: glance.choose(query=row),
-        above_words=lambda _: st.caption(query_text),
+        above_text=lambda _: st.caption(query_text),
         widths=(0.9, 1),
     )
 

@@ -271,7 +271,7 @@ def pixels_steps(reading: screen.Reading) -> None:
         query=query,
         style_of=style_of,
         on_query=screen.QUERY.set,
-        above_words=draw_query,
+        above_text=draw_query,
     )
 
 

@@ -114,7 +114,7 @@ def transformer_steps(experiment: page.Experiment) -> None:
         st.caption(f"This head, on average: {habit}.")
 
     name = f"{page.NAME}_{head.kind}"
-    show_all_numbers(trace, STEPS, name, head=head.head, query=query, on_query=QUERY.set, above_words=draw_arcs)
+    show_all_numbers(trace, STEPS, name, head=head.head, query=query, on_query=QUERY.set, above_text=draw_arcs)
 
 
 def _arcs(

@@ -65,8 +65,8 @@ def translate_steps(traced: TracedTranslation, row: int) -> None:
         query=query,
         style_of=style_of,
         on_query=on_query,
-        above_words=choose_head,
-        below_words=partial(_draw_notes, traced),
+        above_text=choose_head,
+        below_text=partial(_draw_notes, traced),
         below_picture=partial(_draw_sum, trace, head, query),
         widths=(1, 1.3),
     )

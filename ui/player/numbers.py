@@ -33,17 +33,17 @@ def show_all_numbers(
     style_of: Callable[[Step], StepStyle | None] | None = None,
     on_query: Callable[[int], object] | None = None,
     on_cell: Callable[[Step, int, int], None] | None = None,
-    above_words: Callable[[Step], object] = _draw_nothing,
-    below_words: Callable[[Step], object] = _draw_nothing,
+    above_text: Callable[[Step], object] = _draw_nothing,
+    below_text: Callable[[Step], object] = _draw_nothing,
     below_picture: Callable[[Step], object] = _draw_nothing,
     widths: tuple[float, float] = (0.82, 1),
-    **words: Any,
+    **text: Any,
 ) -> None:
     """Draw the stepper, and below it the present step's words beside its picture, which change in the same frame.
 
     style_of returns the style of any step, None for one that below_picture draws itself; by default the query's row has
     a frame. on_query is called with the row of a clicked number where rows are queries, on_cell with the step, and row
-    and column. For the words see show_words.
+    and column. For the text see show_words.
     """
     queries = trace.story.query_axis
 
@@ -56,9 +56,9 @@ def show_all_numbers(
     step = stepper.draw(trace)
     text_column, picture_column = st.columns(widths, gap="large")
     with text_column:
-        above_words(step)
-        show_words(trace, step, head, query, name, **words)
-        below_words(step)
+        above_text(step)
+        show_words(trace, step, head, query, name, **text)
+        below_text(step)
 
     def on_click(row: int, column: int) -> None:
         if on_cell:
@@ -75,7 +75,8 @@ def show_all_numbers(
             if stepper.is_chart.value:
                 show_step_heatmap(step, head, style, name, on_choose)
             else:
-                preloaded = {other: its_style for other in _preloaded(trace, step) if (its_style := framed(other))}
+                styles = {candidate: framed(candidate) for candidate in _preloaded(trace, step)}
+                preloaded = {candidate: style for candidate, style in styles.items() if style}
                 show_step_picture(trace, step, head, style, name, on_choose=on_choose, preloaded=preloaded)
         below_picture(step)
 
