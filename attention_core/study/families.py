@@ -39,7 +39,9 @@ class Family:
 def _read_families() -> dict[str, Family]:
     families: dict[str, Family] = {}
     for name, table in read_toml_beside(__file__).items():
-        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+        }
         like = fields.pop("like", None)
         families[name] = replace(families[like], **fields) if like else Family(**fields)
     return families
