@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,11 @@ def note_missing(name: str) -> Iterator[None]:
 def find_file(path: str) -> Path:
     """Return where a file or folder such as "weights" of the repository lies; in the repository if it is nowhere."""
     return next((root / path for root in ROOTS if (root / path).exists()), ROOTS[-1] / path)
+
+
+def read_toml_beside(module: str) -> dict[str, Any]:
+    """Return the TOML file that lies beside a module, whose `__file__` is given, under its name."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def read_figures(path: Path) -> dict[str, Any]:

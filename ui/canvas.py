@@ -12,7 +12,6 @@ import streamlit as st
 from PIL.ImageColor import getrgb
 from streamlit_drawable_canvas import st_canvas
 
-from attention_core.attention.edits import HeadRef
 from attention_core.data.colours import PEN
 from attention_core.data.drawing import Stroke, draw_strokes, inked_strokes, strokes_of
 from attention_core.data.presets import preset_paths
@@ -85,10 +84,6 @@ class Pad:
         self.too_long = Field[Json | None](self.name, "too_long", None)
         if self.pens:
             self.pen = Field(self.name, "pen", self.pens[0], address="pen")
-
-    def preset_reader(self, read: Callable[[np.ndarray], Any]) -> Callable[[HeadRef], Any]:
-        """Return a function that reads the preset on light paper from which an edit copies."""
-        return lambda head: read(render_strokes(self.presets[head.input](), self.size, "light"))
 
 
 def draw_pad(pad: Pad) -> PadContent:

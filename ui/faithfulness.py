@@ -1,13 +1,13 @@
 """One section for all pages: is this map an explanation of this answer?"""
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attention_core.attention.types import Role
 from attention_core.attention.wording import percent
@@ -21,7 +21,7 @@ from attention_core.hub.model import ModelError
 from attention_core.hub.tracing import UnsupportedError
 from attention_core.models import MODELS
 from ui.chart import draw_chart, draw_map
-from ui.computed import card_or_empty, model_or_stop
+from ui.computed import card_or_empty, content_key, model_or_stop
 from ui.job_queue import queued_result, result_on_demand
 from ui.labels import error_markdown, number
 from ui.layout import figures_table
@@ -55,27 +55,24 @@ class KeysInPicture(NamedTuple):
     high: float | None = None  # the weight of the strongest pink, None = the largest of the maps that are compared
 
 
-def subject_of(make: Callable[..., Subject], name: str, values: np.ndarray | Tensor, *arguments: Any) -> Subject:
-    """Return the subject of a model and of numbers, put where it computes."""
-    model = model_or_stop(name)
-    return make(model, torch.as_tensor(values, dtype=torch.float32, device=device_of(model)), *arguments)
-
-
 def faithfulness_tab(
     name: str,  # the page's
     model: str,  # the trained model's name, whose card says how it does over many inputs; another's has none
-    key: Hashable,  # tells the input from others
-    subject: Callable[[], Subject],  # makes the subject, in the queue
     part: str,  # what is erased, in the plural, such as "ink pixels"
+    build_subject: Callable[..., Subject],  # called in the queue, with the model and the inputs
+    *inputs: Any,  # arrays become tensors of float32 where the model computes
     over: KeysInPicture | None = None,  # where the keys lie; None = each part's weight is drawn by name
     answer: str = "",  # says what the answer is, where the page does not
     is_on_demand: bool = False,  # whether a button asks for the figures, since they may take long
+    load: Callable[[str], Any] = model_or_stop,  # returns the model of the name
 ) -> Tab:
-    """Return the section of a page."""
+    """Return the section in which every page asks the same of its own map: whether it explains the answer."""
 
     def portions():
+        loaded = load(model)
+        tensors = (_on_device_of(loaded, value) for value in inputs)
         with torch.inference_mode(False):
-            yield from assessment.assess(subject())
+            yield from assessment.assess(build_subject(loaded, *tensors))
 
     def write_verdict(result: assessment.Assessment) -> None:
         otherwise = ""
@@ -87,7 +84,7 @@ def faithfulness_tab(
         st.markdown(f"**{assessment.verdict(result, part)}**{otherwise}")
 
     def section() -> None:
-        task = ("faithfulness", name, model, key)
+        task = ("faithfulness", name, model, content_key(inputs))
         try:
             if is_on_demand:
                 result = result_on_demand(task, "Erase one after another", f"{name}_doubts", portions, write_verdict)
@@ -111,6 +108,11 @@ def faithfulness_tab(
         _over_many(model, result)
 
     return Tab("doubts", "Is this map an explanation?", section)
+
+
+def _on_device_of(model: nn.Module, value: Any) -> Any:
+    is_array = isinstance(value, np.ndarray | Tensor)
+    return torch.as_tensor(value, dtype=torch.float32, device=device_of(model)) if is_array else value
 
 
 def _curves(name: str, result: assessment.Assessment, part: str) -> None:

@@ -1,20 +1,19 @@
 """A region is brushed over a picture, and attention is changed there: for pages whose keys lie in a picture."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from attention_core import AttentionTrace, BlockKeys, Edit, HeadRef, PatternFrom, PermuteKeys, Uniform
+from attention_core import AttentionTrace, BlockKeys, Edit, PermuteKeys, Uniform
 from attention_core.attention.wording import format_count
 from attention_core.charts.overlay import glow_ramp, image_png, map_png
 from attention_core.charts.png import matrix_png
 from ui.chart import draw_layers, picture_address
 from ui.component import component
 from ui.edits import EditList, difference, write_moved_share
-from ui.fragments import BODY, rerun_fragments, with_rerun
-from ui.state import Field, component_message, set_widget, widget_value
+from ui.fragments import with_rerun
+from ui.state import Field, component_message
 
 FINE = 20  # rows of a picture from which on the brush is three cells wide
 FAINT = 50
@@ -25,12 +24,11 @@ _brush = component("brush")
 class Region:
     """A region that is brushed on a page, and what can be done with it.
 
-    `what` the keys are, in the plural; `copies` are names of drawings whose attention can be copied, see
-    EditList.fitting. Keys that lie in no picture come last.
+    `keys` says what the keys are, in the plural. Those that lie in no picture come last.
     """
 
-    def __init__(self, page: str, edits: EditList, keys: str, *, copies: Sequence[str]) -> None:
-        self._page, self._edits, self._keys, self._copies = page, edits, keys, copies
+    def __init__(self, page: str, edits: EditList, keys: str) -> None:
+        self._page, self._edits, self._keys = page, edits, keys
         self._cells: Field[list[int]] = Field(page, "brushed", list)
 
     def draw(
@@ -103,16 +101,6 @@ class Region:
             else:
                 self._button("Make every weight 0", Uniform(), "every weight is 0")
             self._button("Shuffle", PermuteKeys(seed), f"its weights change places at random (draw {seed})")
-        key, label = f"{self._page}_region_copy", "Look as in the ready drawing"
-
-        def take() -> None:
-            if drawing := widget_value(key):
-                description = f"it looks as it does in the ready drawing {drawing}"
-                self._edits.add(PatternFrom(0, HeadRef(self._page, drawing)), description=description)
-                set_widget(key, None)  # it can be pressed again
-                rerun_fragments(BODY)
-
-        st.pills(label, self._copies, key=key, on_change=take, wrap=True)
 
     def _button(self, label: str, edit: Edit, description: str, disabled: bool = False) -> None:
         key = f"{self._page}_region_{label.lower().replace(' ', '_')}"

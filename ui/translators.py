@@ -1,5 +1,6 @@
 """The translators of *Translate* and *Inside a transformer*, and what they say of a sentence, kept for all visitors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -84,7 +85,7 @@ def changed_translation(translator: str, text: str, forced: tuple[int, ...]) -> 
 
 
 def show_next_word(
-    page: str, translator: str, source: core.SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
+    translator: str, source: core.SourceSentence, after: tuple[int, ...], changes: Edits | EditsByAttention
 ) -> None:
     """Draw how likely each next piece is after others, as learned and with changes."""
     model = model_or_stop(f"translator-{translator}")
@@ -97,18 +98,17 @@ def show_next_word(
     before, after_changes = (
         [likely[key].probability if key in likely else 0.0 for key in pieces] for likely in (learned, changed)
     )
-    show_outcome(page, labels, before, after_changes)
+    show_outcome(labels, before, after_changes)
 
 
-def translation_doubts(page: str, text: str, traced: TracedTranslation) -> Tab:
+def _translation_subject(model: Any, text: str, ids: Sequence[int]) -> Subject:
+    source, device = read_source(text), device_of(model)
+    pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
+    return subjects.translation_subject(model, pieces, target, source.word_of, source.words)
+
+
+def translation_faithfulness(page: str, text: str, traced: TracedTranslation) -> Tab:
     """Return the section on a translation: English words become the unknown one."""
-    name, ids = f"translator-{traced.translator}", tuple(traced.translation.ids)
-
-    def subject() -> Subject:
-        model, source = model_or_stop(name), read_source(text)
-        device = device_of(model)
-        pieces, target = source.ids.to(device), torch.tensor(ids, device=device)
-        return subjects.translation_subject(model, pieces, target, source.word_of, source.words)
-
+    inputs = "words", _translation_subject, text, traced.translation.ids
     note = "The answer is French that is given, in whole or in part." if traced.forced else ""
-    return faithfulness_tab(page, name, (text, ids), subject, "words", answer=note)
+    return faithfulness_tab(page, f"translator-{traced.translator}", *inputs, answer=note)

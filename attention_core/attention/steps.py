@@ -28,6 +28,7 @@ from attention_core.attention.types import (
     Step,
     Text,
     product,
+    read_texts,
 )
 from attention_core.device import to_array
 
@@ -40,72 +41,10 @@ VECTORS = (
     ("value", "Values", "V", Role.VALUE, "hands over when it is found"),
 )
 """(name, title, letter, role, meaning) of each step of vectors; the meaning completes "what it ..."."""
-BIAS = Text(
-    "bias",
-    "Biased scores",
-    "+B",
-    r"S'' = S' + B",
-    "scores = scores + bias",
-    "A number is added to the score of each pair, such as one for how far apart the two positions are.",
-    Role.SCORES,
-)
-MASK = Text(
-    "mask",
-    "Mask",
-    "mask",
-    r"S'_{ij} \leftarrow -\infty \text{ where } i \text{ may not see } j",
-    'scores = scores.masked_fill(~mask, float("-inf"))',
-    "A forbidden pair gets the score minus infinity, so that its weight will be exactly zero.",
-    Role.SCORES,
-)
-WEIGHTS = Text(
-    "weights",
-    "Weights",
-    "softmax",
-    r"A_{ij} = \frac{e^{S'_{ij}}}{\sum_{l} e^{S'_{il}}}",
-    "weights = scores.softmax(dim=-1)",
-    "Each row becomes shares that sum to 1: how one query divides its attention among all keys.",
-    Role.WEIGHTS,
-)
-WEIGHTS_WITH_SINK = Text(
-    "weights",
-    "Weights",
-    "softmax",
-    r"A_{ij} = \frac{e^{S'_{ij}}}{e^{s} + \sum_{l} e^{S'_{il}}}",
-    "weights = torch.cat([scores, sink], dim=-1).softmax(dim=-1)[..., :-1]",
-    "Each row becomes shares. A learned sink s takes one too, without a value: a query can give little.",
-    Role.WEIGHTS,
-)
-WEIGHTS_WITHOUT_SOFTMAX = Text(
-    "weights",
-    "Weights",
-    "no softmax",
-    r"A = $scores",
-    "weights = scores$copied",
-    "The softmax is off: scores weigh the values as they are; with dot products the context is (Q Kᵀ) V. A row sums to "
-    "anything, and a weight may be negative.",
-    Role.SCORES,
-)
-MASKED = Text(
-    "masked",
-    "Masked values",
-    "A ⊙ V",
-    r"M_{jc} = A_{j}\, v_{jc}",
-    "masked = weights[0, :, None] * value",
-    "Every value is multiplied by its weight: what the mask does not look at fades away, what it looks at stays.",
-    Role.VALUE,
-)
-CONTEXT = Text(
-    "context",
-    "Context",
-    "AV",
-    r"C = A V, \qquad c_i = \sum_j A_{ij}\, v_j",
-    "context = weights @ value",
-    "Every query receives the values of all keys, mixed in the proportions of its weights.",
-    Role.CONTEXT,
-)
+TEXTS = read_texts(__file__)
 CONTEXT_WITHOUT_SOFTMAX = replace(
-    CONTEXT, explanation="Every query receives the sum of all values, each times its weight; a negative one takes away."
+    TEXTS["context"],
+    explanation="Every query receives the sum of all values, each times its weight; a negative one takes away.",
 )
 PLAIN_FORMULA = (
     r"C = A V = \operatorname{softmax}\left(Q K^{\top} / \sqrt{d_k}\right) V, \qquad c_i = \sum_j A_{ij}\, v_j"
@@ -113,13 +52,13 @@ PLAIN_FORMULA = (
 """The context's formula where only a scaled dot product and a softmax came before it."""
 BLIND_CODE = ".nan_to_num()  # a query that sees no key gives nothing"
 RECORDED_WEIGHTS = replace(
-    WEIGHTS,
+    TEXTS["weights"],
     formula=r"A_{ij} = e^{S_{ij}}",
     code="weights = (scores - normaliser).exp()  # scores: logarithms of the weights, which alone are known",
     explanation="How one query divides its attention among all keys. What these weights were made of is not known.",
 )
 RECORDED_SIGNED_WEIGHTS = replace(
-    WEIGHTS_WITHOUT_SOFTMAX,
+    TEXTS["weights without softmax"],
     formula="A = S",
     code='weights = scores.masked_fill(scores == float("-inf"), 0)',
     explanation="What these weights were made of is not known. A row sums to anything, and a weight may be negative.",
@@ -225,26 +164,17 @@ def attention_steps(trace: AttentionTrace) -> tuple[Step, ...]:
     weights, context = _texts_after_scores(trace, steps)
     operation: Literal["softmax", "change"] = "softmax" if trace.has_softmax else "change"
     steps.append(weights.step(trace.weights, *pairs, inputs).with_origin(partial(steps[-1].origin_of_next, operation)))
-    if story.shows_masked:
-        steps.append(
-            MASKED.step(
-                lambda head, rows, cols: trace.weights(head, [0])[0, rows, None] * trace.value_of(head)[rows][:, cols],
-                story.key_axis,
-                columns,
-                inputs,
-            ).with_origin(lambda head: Origin("change", (Matrix(trace.value_of(head), Role.VALUE),)))
-        )
     mixed = context.step(lambda head, rows, cols: trace.context(head)[rows][:, cols], story.query_axis, columns, inputs)
     return (*steps, mixed.with_origin(partial(_context_origin, trace, weights.role)))
 
 
 def _texts_after_scores(trace: AttentionTrace, steps: Sequence[Step]) -> tuple[Text, Text]:
     """Return the texts of weights and context for this trace, whose steps up to the mask are these."""
-    weights, context = WEIGHTS if trace.sinks is None else WEIGHTS_WITH_SINK, CONTEXT
+    weights, context = TEXTS["weights"] if trace.sinks is None else TEXTS["weights with sink"], TEXTS["context"]
     if not trace.has_softmax:
-        is_masked = steps[-1].name == MASK.name
+        is_masked = steps[-1].name == TEXTS["mask"].name
         copied = '.masked_fill(scores == float("-inf"), 0)  # what is forbidden' if is_masked else ".clone()"
-        weights = WEIGHTS_WITHOUT_SOFTMAX.filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
+        weights = TEXTS["weights without softmax"].filled(scores="S'" if len(steps) > 1 else "S", copied=copied)
         context = CONTEXT_WITHOUT_SOFTMAX
     elif trace.sinks is None and trace.has_mask:
         explanation = f"{weights.explanation} A query that may see no key has weights of 0."
@@ -270,7 +200,7 @@ def _score_steps(trace: AttentionTrace, inputs: Inputs) -> list[Step]:
         (text, partial(_raw_scores, trace, stage)) for text, stage in zip(texts, stages, strict=True)
     ]
     if trace.bias is not None:
-        scored.append((BIAS, trace.scores))
+        scored.append((TEXTS["bias"], trace.scores))
     last = scored[-1][0]
     scored[-1] = replace(last, code=last.code + _edits_code(trace)), trace.scores
     origin, steps = partial(_score_origin, trace, stages[0].compute), list[Step]()
@@ -279,7 +209,7 @@ def _score_steps(trace: AttentionTrace, inputs: Inputs) -> list[Step]:
         origin = partial(steps[-1].origin_of_next, "change")
     if trace.has_mask or trace.is_causal:
         origin = partial(steps[-1].origin_of_next, "mask")
-        steps.append(MASK.step(trace.masked_scores, *pairs, inputs).with_origin(origin))
+        steps.append(TEXTS["mask"].step(trace.masked_scores, *pairs, inputs).with_origin(origin))
     return steps
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attention_core.attention.role import Role as Role
 from attention_core.deprecated import renamed_arguments, renamed_attribute
+from attention_core.files import read_toml_beside
 
 Rows = slice | Sequence[int] | Tensor
 ALL: Rows = slice(None)
@@ -167,6 +168,12 @@ class Text:
         )
 
 
+def read_texts(module: str) -> dict[str, Text]:
+    """Return what the steps of a module say, from the TOML file beside it; its `__file__` is given."""
+    tables = read_toml_beside(module)
+    return {key: Text(**{"name": key} | table | {"role": Role(table["role"])}) for key, table in tables.items()}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Step(Text):
     """One thing a person can stop at: a text and its numbers.
@@ -234,8 +241,6 @@ class Story:
         value_axis: what the columns of values and context stand for; numbered if None.
         steps_before: steps that lead to query, key and value.
         steps_after: steps that follow the context.
-        shows_masked: whether the values times their weights are a step of their own, before they are summed; for
-            traces of one query.
         shows_vectors: whether query, key and value are steps of their own, for traces whose steps_before are not.
         name: which attention of its model this is, such as "decoder.3.cross"; empty where there is only one.
         note: what a reader has to know about where the numbers come from; empty if nothing is unusual.
@@ -249,7 +254,6 @@ class Story:
     value_axis: Axis | None = None
     steps_before: tuple[Step, ...] = ()
     steps_after: tuple[Step, ...] = ()
-    shows_masked: bool = False
     shows_vectors: bool = False
     name: str = ""
     note: str = ""

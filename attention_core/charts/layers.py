@@ -42,9 +42,9 @@ def texts(name: str, space: Space, column: str = "text", **style: Any) -> alt.Ch
     return named(name).mark_text(**{**QUIET, **style}).encode(**channels)
 
 
-def outlined(name: str, space: Space, width: float, colour: str = CHOSEN, **style: Any) -> alt.Chart:
-    """Return a layer of outlines of rectangles, in the colour of a selection by default."""
-    return named(name).mark_rect(**QUIET, fillOpacity=0, stroke=colour, strokeWidth=width, **style).encode(**space)
+def outlined(name: str, space: Space, width: float, **style: Any) -> alt.Chart:
+    """Return a layer of outlines of rectangles, in the colour of a selection."""
+    return named(name).mark_rect(**QUIET, fillOpacity=0, stroke=CHOSEN, strokeWidth=width, **style).encode(**space)
 
 
 def halo_outlines(
@@ -130,9 +130,9 @@ def exact_scale(low: float, high: float) -> alt.Scale:
     return alt.Scale(domain=[low, high], nice=False)
 
 
-def percent_axis(column: str, title: str | None = None, ticks: int = 3) -> alt.Y:
+def percent_axis(column: str, title: str | None = None) -> alt.Y:
     """Return the channel of a column of shares, from 0 to 1, with an axis in per cent."""
-    axis = alt.Axis(format="%", tickCount=ticks)
+    axis = alt.Axis(format="%", tickCount=3)
     return alt.Y(f"{column}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 

@@ -15,6 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from attention_core.bounds.limits import QUESTION_LETTERS
 from attention_core.data.colours import COLOURS
+from attention_core.files import read_toml_beside
 
 DIGITS = tuple("0123456789")
 NOTHING = "nothing"
@@ -63,97 +64,15 @@ class Question:
         return 3 if self.between else 2
 
 
-TEMPLATES: dict[QuestionKind, tuple[str, ...]] = {
-    QuestionKind.DIGIT_AT: (
-        "what digit is {at}",
-        "which digit is {at}",
-        "what is {at}",
-        "what is the digit {at}",
-        "which is the {most} digit",
-        "what is the {most} digit",
-        "what digit is {most}",
-        "tell me the {most} digit",
-        "read the digit {at}",
-        "which one is {at}",
-    ),
-    QuestionKind.COLOUR_AT: (
-        "what colour is the digit {at}",
-        "which colour is {at}",
-        "what colour is {at}",
-        "what is the colour of the digit {at}",
-        "what colour is the {most} digit",
-        "what is the colour of the {most} digit",
-        "which colour has the digit {at}",
-        "what colour does the {most} digit have",
-    ),
-    QuestionKind.DIGIT_OF_COLOUR: (
-        "which digit is {colour}",
-        "what digit is {colour}",
-        "what is the {colour} digit",
-        "which is the {colour} digit",
-        "what is the {colour} one",
-        "which one is {colour}",
-        "what {colour} digit is there",
-        "which digit is drawn in {colour}",
-        "name the {colour} digit",
-        "what is {colour}",
-    ),
-    QuestionKind.COLOUR_OF_DIGIT: (
-        "what colour is the {digit}",
-        "which colour is the {digit}",
-        "what is the colour of the {digit}",
-        "what colour does the {digit} have",
-        "which colour has the {digit}",
-        "in what colour is the {digit}",
-        "what colour is the digit {digit}",
-        "tell me the colour of the {digit}",
-    ),
-    QuestionKind.COUNT: (
-        "how many {things} are there",
-        "how many {things}",
-        "how many {things} do you see",
-        "how many {things} can you see",
-        "count the {things}",
-        "how many {things} are in the drawing",
-        "how many {things} are drawn",
-        "how many of the digits are {colour}",
-        "how many digits are {colour}",
-        "how many are {colour}",
-    ),
-    QuestionKind.EXISTS: (
-        "is there a {thing}",
-        "is there any {thing}",
-        "are there any {things}",
-        "are there {things}",
-        "do you see a {thing}",
-        "can you see a {thing}",
-        "is there a {thing} in the drawing",
-        "does the drawing contain a {thing}",
-        "is a {thing} there",
-        "is any digit {colour}",
-    ),
-    QuestionKind.DIGIT_BESIDE: (
-        "which digit is {relation} {anchor}",
-        "what digit is {relation} {anchor}",
-        "what is {relation} {anchor}",
-        "what is the digit {relation} {anchor}",
-        "which one is {relation} {anchor}",
-        "what digit is directly {relation} {anchor}",
-        "which digit stands {relation} {anchor}",
-    ),
-    QuestionKind.COLOUR_BESIDE: (
-        "what colour is the digit {relation} {anchor}",
-        "which colour is the digit {relation} {anchor}",
-        "what is the colour of the digit {relation} {anchor}",
-        "what colour is {relation} {anchor}",
-        "what colour does the digit {relation} {anchor} have",
-    ),
+_TABLES = read_toml_beside(__file__)
+TEMPLATES: dict[QuestionKind, Sequence[str]] = {
+    QuestionKind(kind): templates for kind, templates in _TABLES["templates"].items()
 }
 TEMPLATES |= {  # their {anchor} is described, not named: "the one left of the blue one"
     QuestionKind.DIGIT_TWO_STEPS: TEMPLATES[QuestionKind.DIGIT_BESIDE],
     QuestionKind.COLOUR_TWO_STEPS: TEMPLATES[QuestionKind.COLOUR_BESIDE],
 }
-FILLERS = ("please", "now", "here", "hello", "so", "tell me", "in this picture", "in the picture", "on the canvas")
+FILLERS: Sequence[str] = _TABLES["fillers"]
 _PHRASES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("top", "bottom"), ("at the {}", "on the {}", "at the very {}")),
     **dict.fromkeys(("left", "right"), ("at the {}", "on the {}", "on the {} side", "at the very {}", "furthest {}")),
@@ -250,29 +169,8 @@ def pad_questions(questions: Sequence[Sequence[int]]) -> Tensor:
 MAX_WORDS = 24
 MIN_VOCABULARY_SHARE = 0.7  # of a question's words among WORDS; below it the question may not be English
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_SPELLINGS = {  # by the words that replace them
-    "colour": "color colors colours coloured colored",
-    "red": "scarlet crimson",
-    "blue": "navy",
-    "purple": "violet lilac",
-    "grey": "gray",
-    "grey digits": "grays",
-    "top": "upper",
-    "topmost": "uppermost highest",
-    "bottom": "lower",
-    "bottommost": "lowest lowermost",
-    "middle": "center centre central",
-    "above": "over",
-    "below": "beneath underneath under",
-    "digit": "number numeral figure",
-    "digits": "numbers numerals figures",
-    "what is": "whats what's",
-    "which is": "which's",
-    "there is": "there's",
-    "is not": "isn't",
-}
 _SYNONYMS = {f"{colour}s": f"{colour} digits" for colour in COLOURS}
-_SYNONYMS |= {spelling: word for word, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_SYNONYMS |= {spelling: word for word, spellings in _TABLES["spellings"].items() for spelling in spellings.split()}
 _REPLACEMENTS = _SYNONYMS | {"zeroes": "0", "sixes": "6"}
 _REPLACEMENTS |= {
     form: digit
@@ -293,19 +191,8 @@ NAMES_OR_JOINS = {*COLOURS, *DIGITS, "and", "or"}
 PLACE_AND_COLOUR = "Ask by place or by colour, not by both."
 NOTHING_BESIDES = "I cannot look for “{}” and for what is beside a digit at once: leave “{}” out."
 FEW_WORDS = "I understand English questions only, and few words: digits, their colours and their places."
-_REFUSALS = {
-    "I cannot deal with “not”. Ask what is there.": "not no without except",
-    "I cannot say where something is. Ask what is at a place, or beside a digit.": "where",
-    "Say which side: left of, right of, above, below.": "beside next near nearest between neighbour",
-    "I cannot compare numbers. Ask how many there are.": "more than fewer most only",
-    "I cannot calculate, nor compare sizes. Ask for a digit, its colour, or how many there are.": (
-        "sum add plus times minus largest biggest smallest even odd"
-    ),
-    f"I do not know the colour {{}}. I know {', '.join(COLOURS[:-1])} and {COLOURS[-1]}.": (
-        "cyan turquoise teal magenta gold golden silver beige maroon olive"
-    ),
-}
-_REFUSED_WORDS = {word: why for why, words in _REFUSALS.items() for word in words.split()}
+KNOWN_COLOURS = f"{', '.join(COLOURS[:-1])} and {COLOURS[-1]}"
+_REFUSED_WORDS = {word: why for why, words in _TABLES["refusals"].items() for word in words.split()}
 """By word of a question for which the model was not trained: the message that refuses it."""
 _REQUESTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (QuestionKind.COUNT, "how many|digits? of| count | amount ", ()),
@@ -359,7 +246,7 @@ def parse_question(text: str) -> Question:
     _refuse({*words} & SCENE_WORDS, NO_SCENE)
     _refuse(not any(word in _CONTENT_WORDS for word in words), FEW_WORDS)
     for word in words:
-        _refuse(word in _REFUSED_WORDS, _REFUSED_WORDS.get(word, "").format(word))
+        _refuse(word in _REFUSED_WORDS, _REFUSED_WORDS.get(word, "").format(word, colours=KNOWN_COLOURS))
     sentence = _spaced(words)
     fits = (
         request for request, pattern, unless in _REQUESTS if re.search(pattern, sentence) and not {*unless} & {*words}

@@ -1,4 +1,4 @@
-"""Asking a scene question model: a canvas becomes its input, many questions or many drawings are answered at once."""
+"""Asking a scene question model: a canvas becomes its input, questions that are clear about it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from attention_core.data import drawing
@@ -25,10 +24,7 @@ from attention_core.data.questions import (
 )
 from attention_core.data.scene_questions import BESIDE, TWO_STEPS, SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
-from attention_core.device import to_array
 from attention_core.models.scene_question import SceneQuestion
-
-MIN_INK = 0.2  # a region with less ink than this in every pixel is bare paper
 
 
 class SceneInput(NamedTuple):
@@ -47,24 +43,6 @@ def scene_input(canvas: np.ndarray) -> SceneInput:
     on_paper = 255 * ink.colours * ink.coverage + paper * (1 - ink.coverage)
     rgb = np.rint(on_paper.transpose(1, 2, 0)).astype(np.uint8)
     return SceneInput(coloured_input(coverage, colours), rgb, ink.remark)
-
-
-@torch.inference_mode()
-def answer_for_many(
-    model: SceneQuestion, pictures: Sequence[Tensor], text: str
-) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Ask one question about several pictures, each (4, 64, 64).
-
-    Returns the answers and, of each look, (n_pictures, n_looks), the weight of the empty key, and that of all regions
-    without ink.
-    """
-    batch = torch.stack(list(pictures)).to(model.row.device)
-    word_ids = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
-    output = model(batch, word_ids)
-    bare = F.max_pool2d(batch[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
-    answers = [ANSWERS[number] for number in output.logits.argmax(1).tolist()]
-    paper = (output.weights[:, :, :-1] * bare[:, None]).sum(-1)
-    return answers, to_array(output.weights[:, :, -1]), to_array(paper)
 
 
 @torch.inference_mode()

@@ -19,7 +19,6 @@ COLOURS = ("red", "red", "red", "red", "green", "green", "green", "green", "blue
 NUMBERS = (4, 1, 7, 3, 9, 0, 5, 2, 8, 6, 1, 5)
 """Beside the nodes A to L of a visitor's graph; in every other one they are drawn anew."""
 NODES = "ABCDEFGHIJKL"
-EDGES = "AB CD EF GH IJ KL AE AI BF BK CE CL DG EJ FI GK HL HJ"
 
 
 def read_edges(text: str) -> Tensor:

@@ -23,7 +23,6 @@ from attention_core.train.loop import TrainingProgress
 BATCH_SIZE, N_VALUES, N_SPELLINGS, FEWEST_LETTERS = 64, 10, 4, 4
 TABLE = {"garden": 4, "window": 1, "doctor": 7, "money": 3, "summer": 9, "kitchen": 0, "river": 5, "brother": 2}
 """The words that a visitor looks up, with their numbers; no training meets them."""
-MISSPELLED = "gardn wimdow dcotor mony sumer kichten rivver broder"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

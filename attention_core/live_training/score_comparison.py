@@ -24,6 +24,7 @@ from attention_core.attention.scores import Score
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Axis, Story
 from attention_core.device import choose_device, device_of
+from attention_core.files import read_toml_beside
 from attention_core.train.loop import Recipe, TrainingProgress, TrainingSteps
 
 if TYPE_CHECKING:
@@ -163,32 +164,8 @@ class Vectors:
         return ";".join(",".join(f"{number:.12g}" for number in row) for row in [self.query, *self.keys])
 
 
-VECTOR_PRESETS = (
-    Vectors(
-        (2.0, 1.5),
-        ((1.75, 2.25), (3.5, 2.0), (-2.25, 1.75), (0.75, 0.25)),
-        "The other keys: k₃ points away from q, k₄ is short.",
-        "Mixed",
-    ),
-    Vectors(
-        (2.0, 2.0),
-        ((2.35, 0.85), (1.25, 2.15), (-0.85, 2.35), (-2.35, 0.85)),
-        "All keys are equally long: the two scores agree.",
-        "Equal lengths",
-    ),
-    Vectors(
-        (1.5, 1.5),
-        ((1.5, 1.5), (3.9, 0.5), (-1.5, 1.5), (0.5, 1.0)),
-        "k₁ is the query itself, k₂ is merely long. The dot product prefers the long one.",
-        "One long key",
-    ),
-    Vectors(
-        (2.0, 1.0),
-        ((-1.0, 2.0), (-0.5, 1.0), (1.0, 2.5), (-2.5, 0.5)),
-        "k₁ and k₂ stand at right angles to q: a dot product of 0, and still some weight.",
-        "Right angles",
-    ),
-)
+_PRESETS = read_toml_beside(__file__)
+VECTOR_PRESETS = tuple(Vectors(**preset, name=name) for name, preset in _PRESETS.items())
 
 N_KEYS, WIDTH, NOISE = 6, 16, 0.5  # keys, numbers of an input, standard deviation of the noise of the right key
 N_QUERIES, N_TEST, TEST_SEED = 128, 1024, 2017

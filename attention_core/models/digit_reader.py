@@ -11,7 +11,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import Additive
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, change
+from attention_core.attention.types import AttentionOutput, Axis, Role, Story, change, read_texts
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.features import (
     Layer,
@@ -23,43 +23,7 @@ from attention_core.models.features import (
 )
 from attention_core.models.registry import register
 
-FEATURES = Text(
-    "key",
-    "Features: keys and values",
-    "F",
-    r"F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}, \qquad k_j = v_j = F_j",
-    "key = value = cnn(picture[None, None])[0].flatten(1).T + place",
-    "Convolutions describe every region; a learned vector for its row and one for its column say where it is.",
-    Role.KEY,
-)
-QUERY = Text(
-    "query",
-    "States before each look: queries",
-    "h₍ₜ₋₁₎",
-    r"q_t = h_{t-1}",
-    "query = states[:-1]  # the start, then the state after each look but the last",
-    "The picture stays the same; the state changes with every look. It knows what has been seen, so it asks for what "
-    "comes next.",
-    Role.QUERY,
-)
-STATE = Text(
-    "state",
-    "States after each look",
-    "hₜ",
-    r"h_t = \mathrm{GRU}(c_t, h_{t-1})",
-    "state = gru_cell(context, query)  # the glimpse and the state before it",
-    "The glimpse goes into the recurrent state, which will be the next query.",
-    Role.CONTEXT,
-)
-OUTPUT = Text(
-    "output",
-    "Answers",
-    "ŷₜ",
-    r"\hat y_t = \mathrm{softmax}(\mathrm{MLP}[c_t; h_t])",
-    "probabilities = classify(torch.cat((context, state), -1)).softmax(-1)",
-    "After every look: ten digits, or the end, which stops the reading.",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))
 END = 10
@@ -147,13 +111,10 @@ class DigitReader(RegionEncoder):
         return self.looks(self.encode(pictures), n_looks or self.config.max_looks, edits)
 
     @torch.inference_mode()
-    def read(
-        self, picture: Tensor | np.ndarray, *, start: Tensor | None = None, edits: Edits = (), goes_on: bool = False
-    ) -> DigitReading:
+    def read(self, picture: Tensor | np.ndarray, *, start: Tensor | None = None, edits: Edits = ()) -> DigitReading:
         """Read one picture, (48, 192) in [0, 1], 1 = ink, until the end token, and keep everything that happens.
 
-        The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out. A reader
-        that goes on looks max_looks times, also after the end.
+        The first query is `start` (d_state,), or the learned one. Edits of looks that never come are left out.
         """
         device = self.start.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
@@ -168,7 +129,7 @@ class DigitReader(RegionEncoder):
             states.append(state)
             glimpses.append(glimpse)
             logits.append(answer)
-            if int(answer.argmax()) == END and not goes_on:
+            if int(answer.argmax()) == END:
                 break
         answers, all_states = torch.cat(logits), torch.cat(states)
         classes = answers.argmax(-1).tolist()
@@ -197,14 +158,16 @@ class DigitReader(RegionEncoder):
                     "ink = picture.reshape(-1, 1)  # 48 x 192, 0 = paper, 1 = ink",
                     "The canvas, shrunk to 48 x 192 pixels. Nobody says how many digits there are, nor where.",
                 ),
-                FEATURES.step(
+                TEXTS["key"].step(
                     regions, regions_axis, features, picture=picture, cnn=self.features, place=self.positions
                 ),
-                QUERY.step(states[:-1], looks, units, states=states),
+                TEXTS["query"].step(states[:-1], looks, units, states=states),
             ),
             steps_after=(
-                STATE.step(states[1:], looks, units, gru_cell=self.cell).with_origin(change(states[:-1], Role.QUERY)),
-                OUTPUT.step(probabilities, looks, Axis("classes", CLASSES), classify=self.classify),
+                TEXTS["state"]
+                .step(states[1:], looks, units, gru_cell=self.cell)
+                .with_origin(change(states[:-1], Role.QUERY)),
+                TEXTS["output"].step(probabilities, looks, Axis("classes", CLASSES), classify=self.classify),
             ),
         )
 

@@ -10,39 +10,11 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import UNIFORM, Edits
 from attention_core.attention.scores import Dot
 from attention_core.attention.trace import AttentionTrace, TracedModel, first_trace
-from attention_core.attention.types import Axis, Role, Story, Text
+from attention_core.attention.types import Axis, Story, read_texts
 from attention_core.models.features import FeatureMap, Layer, VisionOutput, check_size, picture_step, regions
 from attention_core.models.registry import register
 
-FEATURES = Text(
-    "key",
-    "Features: keys and values",
-    "F",
-    r"F = \mathrm{CNN}(p), \qquad k_j = v_j = F_j",
-    "key = value = cnn(picture[None, None])[0].flatten(1).T",
-    "Convolutions turn the picture into $n channels over $rows x $columns regions. A region's features are its key and "
-    "its value.",
-    Role.KEY,
-)
-QUERY = Text(
-    "query",
-    "Query: the weights of a 1 x 1 convolution",
-    "q",
-    r"q \in \mathbb{R}^{$n} \text{, learned, the same for every picture}",
-    "query = q.view(1, -1)  # the weights of the 1 x 1 convolution",
-    "Nobody asks a question here: the query is a constant, learned once. A 1 x 1 convolution with these weights is a "
-    "dot product with the features of every region.",
-    Role.QUERY,
-)
-OUTPUT = Text(
-    "output",
-    "Answer",
-    "ŷ",
-    r"h = \mathrm{relu}(W_1 c + b_1) \qquad \hat y = \mathrm{softmax}(W_2 h + b_2)",
-    "probabilities = classify(context).softmax(-1)",
-    "A small network reads the digit from the one vector that the mask let through.",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
 
 LAYERS = (Layer(32, 2), Layer(64), Layer(64, 2), Layer(96), Layer(96, dilation=2), Layer(96, dilation=2))
 
@@ -106,13 +78,12 @@ class FeatureMask(TracedModel):
         regions_axis, channels = Axis.picture("regions", rows, columns), Axis.numbered("channels", n)
         constant = Axis("queries", ["learned constant"])
         digits = Axis("digits", [str(digit) for digit in range(10)])
-        of_features, of_query = FEATURES.filled(n=n, rows=rows, columns=columns), QUERY.filled(n=n)
+        of_features, of_query = TEXTS["key"].filled(n=n, rows=rows, columns=columns), TEXTS["query"].filled(n=n)
         return Story(
             mechanism="soft mask over the features of a convolutional network",
             query_axis=constant,
             key_axis=regions_axis,
             value_axis=channels,
-            shows_masked=True,
             steps_before=(
                 picture_step(
                     picture,
@@ -124,7 +95,7 @@ class FeatureMask(TracedModel):
                 of_query.step(self.query[None], constant, channels, q=self.query),
             ),
             steps_after=(
-                OUTPUT.step(
+                TEXTS["output"].step(
                     logits.softmax(-1)[None], Axis("pictures", ["this picture"]), digits, classify=self.classify
                 ),
             ),

@@ -10,49 +10,11 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, change, product
+from attention_core.attention.types import AttentionOutput, Axis, Role, Story, change, product, read_texts
 from attention_core.data.language_pieces import NAME, VOCABULARY_SIZE, WINDOW
 from attention_core.models.registry import register
 
-STATES = Text(
-    "value",
-    "States: values",
-    "H",
-    r"v_t = h_t = \mathrm{GRU}(x_t, h_{t-1})",
-    "value = gru(embedding)[0]  # one state after each piece",
-    "A recurrent network reads from left to right. Its states are what can be looked back at.",
-    Role.VALUE,
-)
-QUERY = Text(
-    "query",
-    "Queries",
-    "Q",
-    r"q_t = W_Q h_t",
-    "query = value @ W_Q",
-    "What the state after each piece is looking for.",
-    Role.QUERY,
-)
-KEY = Text(
-    "key", "Keys", "K", r"k_t = W_K h_t", "key = value @ W_K", "What each state can be found by later.", Role.KEY
-)
-MERGED = Text(
-    "merged",
-    "State and context",
-    "h̃ₜ",
-    r"\tilde h_t = W_2 \tanh(W_1 [h_t; c_t])",
-    "merged = merge(torch.cat((value, context), -1))",
-    "What the network knows by itself, and what it has found by looking back.",
-    Role.OUTPUT,
-)
-NEXT = Text(
-    "next",
-    "Next piece",
-    "ŷ",
-    r"P = \operatorname{softmax}(\tilde H E^{\top} + b)",
-    "probabilities = (merged @ pieces.T + bias).softmax(-1)",
-    "Every piece's vector is compared with the result: which piece comes next?",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
 
 
 def language_model() -> nn.Module:
@@ -153,13 +115,13 @@ class RecurrentLanguage(nn.Module):
             key_axis=at,
             value_axis=units,
             steps_before=(
-                STATES.step(states, at, units, gru=self.gru, embedding=embedded),
-                QUERY.step(query, at, W_Q=W_Q).with_origin(product(x, (W_Q, Role.QUERY, "W_Q"))),
-                KEY.step(key, at, W_K=W_K).with_origin(product(x, (W_K, Role.KEY, "W_K"))),
+                TEXTS["value"].step(states, at, units, gru=self.gru, embedding=embedded),
+                TEXTS["query"].step(query, at, W_Q=W_Q).with_origin(product(x, (W_Q, Role.QUERY, "W_Q"))),
+                TEXTS["key"].step(key, at, W_K=W_K).with_origin(product(x, (W_K, Role.KEY, "W_K"))),
             ),
             steps_after=(
-                MERGED.step(merged, at, units, merge=self.merge).with_origin(change(context, Role.CONTEXT)),
-                NEXT.step(
+                TEXTS["merged"].step(merged, at, units, merge=self.merge).with_origin(change(context, Role.CONTEXT)),
+                TEXTS["next"].step(
                     (merged @ self.embedding.weight.T + self.bias).softmax(-1),
                     at,
                     Axis.numbered("pieces of the vocabulary", VOCABULARY_SIZE),

@@ -13,39 +13,11 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.key_pairs import distinct_pairs_mask, not_self_mask, pair_axis, pair_products
 from attention_core.attention.steps import affine, projection_origins, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import Axis, Role, Story, Text, always
+from attention_core.attention.types import Axis, Story, always, read_texts
 from attention_core.data.match3 import MAX_NUMBERS, MIN_NUMBERS, MODULUS
 from attention_core.models.registry import register
 
-VECTORS = Text(
-    "vectors",
-    "Numbers as circles",
-    "X",
-    r"x \mapsto \left(\cos \tfrac{2\pi f x}{31},\ \sin \tfrac{2\pi f x}{31}\right)_{f = 1, \dots, 15}",
-    "x = vectors[numbers + [31]]  # fixed, not learned; 31 is nobody",
-    "The numbers lie on a circle of 31 places, here on fifteen such circles at once. Adding is turning.",
-    Role.INPUT,
-)
-PAIRS = Text(
-    "pairs",
-    "Keys of pairs",
-    "K⊙K",
-    r"k_{jl} = k_j \odot k_l",
-    "value = (value[:, None] * value[None, :]).flatten(0, 1)  # one per pair; keys likewise\n"
-    "key = (key[:, None] * key[None, :]).flatten(0, 1)",
-    "The keys of two numbers, multiplied element by element, are the key of the pair; the values likewise. One square "
-    "per dimension: first number down, second across.",
-    Role.KEY,
-)
-ANSWER = Text(
-    "answer",
-    "Answer",
-    "answer",
-    r"P = \operatorname{softmax}(W_2\, g(W_1 [x_i; c_i] + b_1) + b_2)",
-    "p = read_out(torch.cat((x[:-1], context), -1)).softmax(-1)",
-    "A small network reads each number beside what it received: is there a pair?",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
 
 N_WAVES = (MODULUS - 1) // 2
 
@@ -157,7 +129,7 @@ class Match3Head(TracedModel):
         circles = [f"{function} {wave}" for function in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
         named = affine(Q=self.query, K=self.key, V=self.value)
         before = (
-            VECTORS.step(
+            TEXTS["vectors"].step(
                 everyone, single, Axis("cosines and sines", [*circles, "nobody"]), vectors=self.vectors, numbers=numbers
             ),
             *projections(
@@ -174,11 +146,11 @@ class Match3Head(TracedModel):
             mechanism="2-simplicial attention over numbers" if self.config.pairs else "attention over numbers",
             query_axis=queries,
             key_axis=pair_axis(single) if self.config.pairs else single,
-            steps_before=(*before, PAIRS.step(pair_products(vectors[1], vectors[1]), pair_axis(single)))
+            steps_before=(*before, TEXTS["pairs"].step(pair_products(vectors[1], vectors[1]), pair_axis(single)))
             if self.config.pairs
             else before,
             steps_after=(
-                ANSWER.step(
+                TEXTS["answer"].step(
                     logits.softmax(-1), queries, Axis("answers", ["no pair", "a pair"]), read_out=self.read_out
                 ),
             ),

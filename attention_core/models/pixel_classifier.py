@@ -17,77 +17,13 @@ from attention_core.attention.positions import cell_positions
 from attention_core.attention.rotations import plane_waves, rotate
 from attention_core.attention.steps import affine, projection_origins, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change
+from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change, read_texts
 from attention_core.models.registry import register
 
-PIXELS = Text(
-    "pixels",
-    "Pixels",
-    "pixels",
-    r"p \in [0, 1]^{$n}",
-    "pixels = image.reshape(-1, 1)  # $n numbers, 0 = paper, 1 = ink",
-    "The picture, read line by line: $n numbers. Each becomes one token.",
-    Role.INPUT,
-)
-EMBEDDING = Text(
-    "embedding",
-    "Embeddings",
-    "X",
-    r"x_i = p_i\, e + \pi_i",
-    "x = pixels * e + position  # e and the positions are learned",
-    "Value plus position: its ink times a learned vector, plus a learned vector for its place.",
-    Role.INPUT,
-)
+TEXTS = read_texts(__file__)
 TURNED = (
     " It tells where the pixel is, never how dark (W_V is zero for ink), so that the drawing reaches the answer "
     "through the weights alone. Each is turned by its place (R, a rotation), to be read relative to whoever looks."
-)
-RELATIVE = Text(
-    "relative",
-    "Turned back",
-    "R⁻¹C",
-    r"c'_i = R_i^{-1} c_i",
-    "context = rotate(context, -positions @ waves.T)",
-    "Positions are now measured relative to the query pixel: where is the ink, *seen from here*?",
-    Role.CONTEXT,
-)
-FEED_FORWARD = Text(
-    "ffn",
-    "Feed-forward",
-    "FFN",
-    r"h_i = g(W_2\, g(W_1 c'_i + b_{r_i}) + b)",
-    "hidden = F.gelu(F.gelu(context @ W_1.T + bias_of_place) @ W_2.T + bias)",
-    "The same small network reads every pixel's context: one picture per feature.",
-    Role.OUTPUT,
-)
-CLASS = Text(
-    "class",
-    "Class",
-    "class",
-    r"P = \operatorname{softmax}(W_4\, g(W_3\, \overline{h} + b_3) + b_4)",
-    "parts = F.avg_pool2d(hidden.T.unflatten(1, image.shape), size).reshape(1, -1)\n"
-    "probabilities = (F.gelu(parts @ W_3.T + b_3) @ W_4.T + b_4).softmax(-1)",
-    "The features are averaged in 7 x 7 parts of the picture, and two layers read them as a digit.",
-    Role.OUTPUT,
-)
-NOTES_EMBEDDING = Text(
-    "embedding",
-    "Tokens",
-    "X",
-    r"x_i = p_i\, e$position",
-    "x = pixels * e$plus_position  # $learned",
-    "One vector per pixel: its ink times a learned vector$position_words. All of it was random at the start.",
-    Role.INPUT,
-)
-NOTES_CLASS = Text(
-    "class",
-    "Class",
-    "class",
-    r"h = \operatorname{gelu}(W_1 [c_1; \dots; c_{$n}] + b_1), \qquad P = \operatorname{softmax}(W_2 h + b_2)",
-    "hidden = F.gelu(context.reshape(1, -1) @ W_1.T + b_1)\nprobabilities = (hidden @ W_2.T + b_2).softmax(-1)",
-    "What all pixels collected, laid end to end, goes through a feed-forward network. It knows each pixel's place by "
-    "where its numbers stand, whatever the attention does.",
-    Role.OUTPUT,
 )
 
 
@@ -105,7 +41,11 @@ def pixel_story(
     It begins with the pixels and ends with the digits' logits (10,); `named` is what the answer's code names.
     """
     pixels, digits = Axis.picture("pixels", *image.shape), Axis("digits", list("0123456789"))
-    ink = PIXELS.filled(n=image.numel()).step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image)
+    ink = (
+        TEXTS["pixels"]
+        .filled(n=image.numel())
+        .step(image.flatten()[:, None], pixels, Axis("values", ["ink"]), image=image)
+    )
     answered = answer.step(logits.softmax(-1)[None], Axis("pictures", ["this one"]), digits, image=image, **named)
     before, after = (ink, *towards), (*after, answered)
     return Story(mechanism=mechanism, query_axis=pixels, key_axis=pixels, steps_before=before, steps_after=after)
@@ -276,7 +216,9 @@ class PixelClassifier(TracedModel):
         answered: dict[str, Any] = {"W_3": third.weight, "b_3": third.bias, "W_4": fourth.weight, "b_4": fourth.bias}
         context, collected, hidden, logits = after
         towards = (
-            EMBEDDING.step(tokens, pixels, e=F.pad(embedding.value, (d_k, 0)), position=embedding.positions(side)),
+            TEXTS["embedding"].step(
+                tokens, pixels, e=F.pad(embedding.value, (d_k, 0)), position=embedding.positions(side)
+            ),
             *projections(
                 vectors,
                 [pixels] * 3,
@@ -295,11 +237,13 @@ class PixelClassifier(TracedModel):
             ),
         )
         steps_after = (
-            RELATIVE.step(collected, pixels, **rotation).with_origin(change(context, Role.CONTEXT)),
-            FEED_FORWARD.step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
+            TEXTS["relative"].step(collected, pixels, **rotation).with_origin(change(context, Role.CONTEXT)),
+            TEXTS["ffn"].step(hidden, pixels, Axis.numbered("features", hidden.shape[-1]), **read),
         )
         answered["size"] = side // self.config.cells
-        return pixel_story("self-attention over pixels", image, towards, steps_after, CLASS, logits, **answered)
+        return pixel_story(
+            "self-attention over pixels", image, towards, steps_after, TEXTS["class"], logits, **answered
+        )
 
     def _position_bias(self, side: int) -> Tensor:
         factor = side // self.place.shape[-1]

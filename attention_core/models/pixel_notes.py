@@ -15,9 +15,11 @@ from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projection_origins, projections
 from attention_core.attention.trace import Prediction, TracedModel, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Story
-from attention_core.models.pixel_classifier import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
+from attention_core.attention.types import AttentionOutput, Axis, Story, read_texts
+from attention_core.models.pixel_classifier import pixel_story
 from attention_core.models.registry import register
+
+TEXTS = read_texts(__file__)
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class PixelNotes(PixelControl, TracedModel):
             }
         tokens = self.tokens(image[None])[0]
         steps_before = (
-            NOTES_EMBEDDING.filled(**blanks).step(tokens, pixels, e=self.ink, position=self.position),
+            TEXTS["embedding"].filled(**blanks).step(tokens, pixels, e=self.ink, position=self.position),
             *projections(
                 vectors,
                 [pixels] * 3,
@@ -150,7 +152,9 @@ class PixelNotes(PixelControl, TracedModel):
         )
         mechanism = f"plain self-attention over pixels{'' if self.has_softmax else ', without softmax'}"
         parameters = {"W_1": first.weight, "b_1": first.bias, "W_2": second.weight, "b_2": second.bias}
-        return pixel_story(mechanism, image, steps_before, (), NOTES_CLASS.filled(n=len(pixels)), logits, **parameters)
+        return pixel_story(
+            mechanism, image, steps_before, (), TEXTS["class"].filled(n=len(pixels)), logits, **parameters
+        )
 
 
 VARIANTS: dict[str, tuple[type[PixelControl], NotesConfig]] = {

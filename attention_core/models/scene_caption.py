@@ -13,40 +13,14 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text
+from attention_core.attention.types import AttentionOutput, Axis, Story, read_texts
 from attention_core.data.scene_captions import END, START, WORDS, decode_caption
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import Layer, VisionOutput
 from attention_core.models.registry import register
 from attention_core.models.scene_question import LAYERS, SceneEncoder, encoder_steps, mlp_of
 
-QUERY = Text(
-    "query",
-    "Queries: what comes next",
-    "q",
-    r"q_t = \mathrm{MLP}[h_{t-1}; y_{t-1}]",
-    "query = mlp(torch.cat((states[:-1], said), -1))  # said: a vector for each word before",
-    "Made of the state before each word and of the word before: what has been told decides where to look next.",
-    Role.QUERY,
-)
-STATE = Text(
-    "state",
-    "States after each look",
-    "hₜ",
-    r"h_t = \mathrm{GRU}([y_{t-1}; c_t], h_{t-1})",
-    "state = gru_cell(torch.cat((said, context), -1), states[:-1])",
-    "The word before and what was seen go into the recurrent state.",
-    Role.CONTEXT,
-)
-OUTPUT = Text(
-    "output",
-    "Words",
-    "ŷₜ",
-    r"\hat y_t = \mathrm{softmax}(\mathrm{MLP}[h_t; c_t])",
-    "probabilities = say(torch.cat((state, context), -1)).softmax(-1)",
-    "After every look a word, or the end; the likeliest is said and fed back. The first looks come before any word.",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
 
 LABELS = ("start", "end", *WORDS)
 N_WORDS = len(LABELS)
@@ -176,10 +150,15 @@ class SceneCaption(SceneEncoder):
             mechanism="attention of a recurrent decoder over a drawing",
             query_axis=words,
             key_axis=regions,
-            steps_before=(*encoder_steps(picture, encoded, regions, self.named()), QUERY.step(query, words, **named)),
+            steps_before=(
+                *encoder_steps(picture, encoded, regions, self.named()),
+                TEXTS["query"].step(query, words, **named),
+            ),
             steps_after=(
-                STATE.step(states, words, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell),
-                OUTPUT.step(logits.softmax(-1), words, Axis("words", LABELS), say=self.say),
+                TEXTS["state"].step(
+                    states, words, Axis.numbered("units", states.shape[-1]), **named, gru_cell=self.cell
+                ),
+                TEXTS["output"].step(logits.softmax(-1), words, Axis("words", LABELS), say=self.say),
             ),
         )
         key, value = (tensor[:, None] for tensor in encoded)

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_core.attention.attend import attend
-from attention_core.attention.edits import BatchWeights, Edit, Edits, PatternFrom
+from attention_core.attention.edits import BatchWeights, Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine
 from attention_core.attention.trace import AttentionTrace, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
+from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS, numbers_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import (
@@ -30,43 +30,8 @@ from attention_core.models.registry import register
 EMPTY = "nothing"
 """Label of the empty key, after the regions'."""
 
-KEY = Text(
-    "key",
-    "Keys: what each region shows, and where",
-    "K",
-    r"k_j = W_K F_j + b_K, \qquad F_j = \mathrm{CNN}(p)_j + r_{\mathrm{row}(j)} + c_{\mathrm{column}(j)}",
-    "regions = cnn(picture[None])[0].flatten(1).T + place\nkey = torch.cat((regions @ W_K + b_K, empty_key))",
-    "$n regions, each described by convolutions and its place. The last key is empty: it stands for nothing at all.",
-    Role.KEY,
-)
-VALUE = Text(
-    "value",
-    "Values: what a region hands over",
-    "V",
-    r"v_j = W_V F_j + b_V",
-    "value = torch.cat((regions @ W_V + b_V, empty_value))",
-    "What a region tells when it is looked at: which digit, which colour, which place.",
-    Role.VALUE,
-)
-QUERY = Text(
-    "query",
-    "Query: the question, as a vector",
-    "q",
-    r"q_t = \mathrm{MLP}[w_t; c_{t-1}]",
-    "query = mlp(torch.cat((words_context, found), -1))",
-    "Made of the words that this look is about$found.",
-    Role.QUERY,
-)
+TEXTS = read_texts(__file__)
 CONTEXT_TEXTS = ("; nothing was found before", ", and what the look before has found")  # of look 0, of a later one
-ANSWER = Text(
-    "output",
-    "Answer",
-    "ŷ",
-    r"\hat y = \mathrm{softmax}(\mathrm{MLP}[$read])",
-    "probabilities = answer(torch.cat(($parts), -1)).softmax(-1)",
-    "A small network reads the answer from what all looks have found and from the words.",
-    Role.OUTPUT,
-)
 
 
 class ReasoningStep(NamedTuple):
@@ -97,12 +62,16 @@ def region_trace(
     step, (key, value) = steps[number], encoded
     query_axis = Axis("queries", [f"look {number + 1}"])
     scoring = "dot" if isinstance(score, ScaledDot) else "additive"
-    query_step = QUERY.filled(found=CONTEXT_TEXTS[number > 0]).step(
-        step.query[0, 0],
-        query_axis,
-        **named,
-        words_context=step.word_output.context[0, 0],
-        found=step.previous_context[0, 0],
+    query_step = (
+        TEXTS["query"]
+        .filled(found=CONTEXT_TEXTS[number > 0])
+        .step(
+            step.query[0, 0],
+            query_axis,
+            **named,
+            words_context=step.word_output.context[0, 0],
+            found=step.previous_context[0, 0],
+        )
     )
     story = Story(
         mechanism=f"{scoring} attention of a question over a drawing, look {number + 1} of {len(steps)}",
@@ -112,15 +81,14 @@ def region_trace(
         steps_before=(*encoder_steps(named["picture"], encoded, regions, named), query_step),
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
-    step_edits = _edits_of_step(edits, number)
-    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=step_edits)
+    return first_trace(step.query, key[None], value[None], step.output, story, score=score, edits=edits)
 
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
     """Return the step from what all looks have found, the last look's context among it, to the answer."""
     numbers = range(1, len(steps) + 1)
     names = [f"{letter}_{number}" for number in numbers for letter in "wc"]
-    text = ANSWER.filled(read="; ".join(names), parts=", ".join([*names[:-1], "context"]))
+    text = TEXTS["output"].filled(read="; ".join(names), parts=", ".join([*names[:-1], "context"]))
     words = {f"w_{number}": step.word_output.context[0, 0] for number, step in zip(numbers, steps, strict=True)}
     contexts = {f"c_{number}": step.output.context[0, 0] for number, step in zip(numbers, steps[:-1], strict=False)}
     answers = Axis("questions", ["this question"]), Axis("answers", list(ANSWERS))
@@ -139,8 +107,8 @@ def encoder_steps(
             "ink = picture[0].reshape(-1, 1)  # of 4 x 64 x 64: ink, and its red, green and blue",
             "The canvas, shrunk to 64 x 64 pixels. The model sees ink, and its colour.",
         ),
-        KEY.filled(n=len(regions) - 1).step(encoded[0][0], regions, **named),
-        VALUE.step(encoded[1][0], regions, **named),
+        TEXTS["key"].filled(n=len(regions) - 1).step(encoded[0][0], regions, **named),
+        TEXTS["value"].step(encoded[1][0], regions, **named),
     )
 
 
@@ -176,10 +144,6 @@ class SceneAnswer(NamedTuple):
     probabilities: Tensor  # (n_answers,), in the order of ANSWERS
     looks: tuple[AttentionTrace, ...]  # a trace per look at the picture: one query; keys are regions and the empty key
     words: tuple[AttentionTrace, ...]  # a trace per look at the question: one query; keys are its words
-
-    def weights(self, head: int = 0) -> Tensor:
-        """Return the weights of all looks, (n_looks, n_regions + 1)."""
-        return torch.cat([look.weights(head) for look in self.looks])
 
 
 class SceneEncoder(RegionEncoder):
@@ -331,7 +295,7 @@ class SceneQuestion(SceneEncoder):
             word_query = to_word_query(context)
             word_output = attend(word_query, states, states, mask=is_word, with_weights=True)
             query = to_query(torch.cat((word_output.context, context), -1)).view(queries_shape)
-            look_edits = _edits_of_step(edits, number)
+            look_edits = edits
             if fixed_weights is not None:
                 look_edits = (BatchWeights(fixed_weights[..., number : number + 1, :]),)
             output = attend(query, keys, values, score=score, mask=mask, edits=look_edits, with_weights=True)
@@ -361,15 +325,6 @@ class SceneQuestion(SceneEncoder):
 
 def _weights_of_looks(steps: Sequence[ReasoningStep]) -> Tensor:
     return torch.cat([step.output.weights for step in steps], 2)[:, 0]  # type: ignore[misc]
-
-
-def _edits_of_step(edits: Edits, number: int) -> Edits:
-    """Return edits for one look, counted from 0: of a pattern with a row per look that row, others as they are."""
-
-    def has_rows(edit: Edit) -> bool:
-        return isinstance(edit, PatternFrom) and edit.pattern is not None and len(edit.pattern) > 1
-
-    return tuple(edit.restrict_queries(number, 1, 1)[0] if has_rows(edit) else edit for edit in edits)
 
 
 def mlp_of(d_in: int, d_hidden: int, d_out: int) -> nn.Sequential:

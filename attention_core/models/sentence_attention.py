@@ -18,7 +18,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
+from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
 from attention_core.data.review_pieces import N_VECTORS, NEGATED, PAD, UNKNOWN
 from attention_core.models.features import additive_parameters
 from attention_core.models.registry import register
@@ -28,57 +28,9 @@ MECHANISMS = {
     "mean": "plain average of the encoder's states",
     "two-phase": "frozen attention over a second network's words",
 }
-EMBEDDING = Text(
-    "embedding",
-    "Words as vectors",
-    "X",
-    r"x_j = t_j \odot \Big(\sum_{p \,\in\, \text{pieces of word } j} E[p] \qquad {} + E[\text{pair}_{j-1,\,j}]\Big)",
-    f"embedded = table(pieces[:, :-1]).sum(-2) * torch.where(pieces[:, -1:] == {NEGATED}, turn, 1)",
-    "A rare word is the sum of its pieces. A common pair such as “not bad” adds a vector. After a word like “not”, the "
-    "vector is multiplied by learned numbers t, most of them below 0.",
-    Role.INPUT,
-)
-STATES = Text(
-    "key",
-    "Encoder states: keys and values",
-    "H",
-    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
-    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
-    "$assigned = encoder(embedded)[0]",
-    "A recurrent network reads forwards and backwards; its two states at a word, end to end, are that word's $part. "
-    "They know the neighbours: “bad” after “not” is a different state from “bad” alone.",
-    Role.KEY,
-)
-KEYS = replace(STATES, title="Encoder states: keys").filled(assigned="key", part="key")
-KEYS_AND_VALUES = STATES.filled(assigned="key = value", part="key and value")
-VALUES = Text(
-    "value",
-    "The second network's words: values",
-    "V",
-    r"v_j = \tanh(W x_j + b)",
-    "value = torch.tanh(read(embedded))",
-    "A second network reads one word's vector at a time, blind to the rest of the sentence.",
-    Role.VALUE,
-)
-QUERY = Text(
-    "query",
-    "The learned query",
-    "q",
-    r"q \in \mathbb{R}^{$width} \qquad \text{learned, the same for every sentence}",
-    "query = q.view(1, -1)  # a parameter, like any weight matrix",
-    "Nobody in the sentence asks. The query is a constant that was learned together with everything else; it amounts "
-    "to the question “what here tells praise from blame?”.",
-    Role.QUERY,
-)
-ANSWER = Text(
-    "answer",
-    "Answer",
-    "softmax Wc",
-    r"p = \mathrm{softmax}(W c + b)",
-    "probabilities = answer(context).softmax(-1)",
-    "The mixed vector, and nothing else of the sentence, decides between negative and positive.",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
+KEYS = replace(TEXTS["key"], title="Encoder states: keys").filled(assigned="key", part="key")
+KEYS_AND_VALUES = TEXTS["key"].filled(assigned="key = value", part="key and value")
 
 ANSWERS = ("negative", "positive")
 POOLINGS = ("attention", "mean")
@@ -221,14 +173,16 @@ class SentenceClassifier(nn.Module):
         words, asker = Axis("words", labels), Axis("query", ["the learned query" if attends else "nobody"])
         embedded, states, query = encoding.embedded[0, :n], encoding.states[:1, None, :n], self.queries(1)
         before: list[Step] = [
-            EMBEDDING.step(embedded, words, table=self.vectors.table, turn=self.vectors.turn, pieces=pieces[0, :n]),
+            TEXTS["embedding"]
+            .filled(negated=NEGATED)
+            .step(embedded, words, table=self.vectors.table, turn=self.vectors.turn, pieces=pieces[0, :n]),
             (KEYS if second else KEYS_AND_VALUES).step(states[0, 0], words, encoder=self.encoder),
         ]
         if second:
-            before.append(VALUES.step(values[0, :n], words, read=second.read))
+            before.append(TEXTS["value"].step(values[0, :n], words, read=second.read))
         if attends:
-            before.append(QUERY.filled(width=query.shape[-1]).step(query[0, 0], asker, q=self.query))
-        output = ANSWER.step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=reader.answer)
+            before.append(TEXTS["query"].filled(width=query.shape[-1]).step(query[0, 0], asker, q=self.query))
+        output = TEXTS["answer"].step(logits[:1].softmax(-1), asker, Axis("answers", ANSWERS), answer=reader.answer)
         story = Story(
             mechanism=MECHANISMS["two-phase" if second else self.config.pooling],
             query_axis=asker,

@@ -17,7 +17,7 @@ from attention_core.attention.inside_torch import with_buffers
 from attention_core.attention.positions import sinusoidal
 from attention_core.attention.steps import projections
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, always
+from attention_core.attention.types import AttentionOutput, Axis, Story, Text, always, read_texts
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
 from attention_core.models.translator import CanTranslate, DecoderState, Labels, TiedTranslator, Translator
@@ -28,25 +28,9 @@ MECHANISMS = {
     "decoder": "decoder self-attention, causal",
     "cross": "cross-attention to the source",
 }
-INPUTS = Text(
-    "embedding",
-    "Inputs",
-    "X",
-    r"X = \mathrm{LayerNorm}(\text{layer below})",
-    "x = layer_norm(x)",
-    "One vector per word, brought to a common size. In the first layer: the word plus its position.",
-    Role.INPUT,
-)
-MERGE = Text(
-    "merge",
-    "Heads merged",
-    "merge",
-    r"O = [C^{(1)} ; \dots ; C^{($n)}]\, W_O + b_O",
-    "output = torch.cat(contexts, -1) @ W_O + b_O  # of all heads",
-    "The contexts of all $n heads are laid end to end and mixed by one matrix; the result is added to what the layer "
-    "was given.",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
+INPUTS = TEXTS["embedding"]
+"""What a layer says of its inputs."""
 
 
 class KeyValueMemory(NamedTuple):
@@ -154,7 +138,9 @@ def layer_trace(
             *vectors,
         ),
         steps_after=(
-            MERGE.filled(n=module.n_heads).step(
+            TEXTS["merge"]
+            .filled(n=module.n_heads)
+            .step(
                 activations.output[0],
                 query_axis,
                 contexts=list(activations.attended.context[0]),

@@ -14,7 +14,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
 from attention_core.attention.trace import AttentionTrace, Prediction, first_trace
-from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
+from attention_core.attention.types import AttentionOutput, Axis, Step, Story, read_texts
 from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, load_vocabulary, strip_space_mark
 from attention_core.models.registry import register
 
@@ -26,74 +26,19 @@ MECHANISMS = {
     "additive": "additive attention over source words",
 }
 SCORINGS = tuple(MECHANISMS)
-EMBEDDING = Text(
-    "embedding",
-    "Source words as vectors",
-    "X",
-    r"x_j = E[\text{piece}_j]",
-    "embedded = embedding(source)",
-    "Every piece of the source sentence is looked up in a table of learned vectors.",
-    Role.INPUT,
-)
-STATES = Text(
-    "key",
-    "Encoder states: keys and values",
-    "H",
-    r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad "
-    r"\overrightarrow{h}_j = \mathrm{GRU}(x_j, \overrightarrow{h}_{j-1})",
-    "key = value = encoder(embedded)[0]",
-    "The encoder reads forwards and backwards; its two states at a word, end to end, are that word's key and value. "
-    "They know what stands before and after it.",
-    Role.KEY,
-)
+TEXTS = read_texts(__file__)
 LAST_STATE = replace(
-    STATES,
+    TEXTS["key"],
     formula=r"c = [\overrightarrow{h}_n ; \overleftarrow{h}_1]",
     code="key = value = encoder(embedded)[1].view(1, -1)",
     explanation="The encoder reads the sentence forwards and backwards and hands over only where the two readings "
     "ended: one vector for the whole sentence, however long it is.",
 )
-QUERY = Text(
-    "query",
-    "Decoder states: queries",
-    "S",
-    r"s_t = \mathrm{GRU}(y_{t-1}, s_{t-1})",
-    "query = decoder(embedding(words_so_far), start)[0]",
-    "The decoder's state after the words so far asks: what do I need for the next word?",
-    Role.QUERY,
-)
-FED = Text(
-    "fed",
-    "Last output, fed back",
-    "rₜ₋₁",
-    r"r_{t-1} = \tanh(W\,[s_{t-1} ; c_{t-1}]), \qquad r_0 = 0",
-    "fed = torch.cat((torch.zeros_like(features[:1]), features[:-1]))  # of the word before",
-    "State and context of the word before, as one vector, enter the next state: the decoder knows what it has found.",
-    Role.OUTPUT,
-)
 FED_QUERY = replace(
-    QUERY,
+    TEXTS["query"],
     formula=r"s_t = \mathrm{GRU}([y_{t-1} ; r_{t-1}], s_{t-1})",
     code="query = decoder(torch.cat((embedding(words_so_far), fed), -1), start)[0]",
-    explanation=QUERY.explanation + " It is told what was found for the last one.",
-)
-READ_OUT = Text(
-    "read_out",
-    "State and context together",
-    "tanh W[s;c]",
-    r"r_t = \tanh(W\,[s_t ; c_t])",
-    "features = torch.tanh(read_out(torch.cat((query, context), -1)))",
-    "What has been said (the state) and what was found in the source (the context) become one vector.",
-    Role.OUTPUT,
-)
-OUTPUT = Text(
-    "output",
-    "Output distribution",
-    "softmax rEᵀ",
-    r"p(y_t) = \mathrm{softmax}(E\, r_t + b)",
-    "probabilities = (features @ embedding.weight.T + bias).softmax(-1)[:, likely]  # of all pieces, those shown",
-    "The vector is compared with those of all $n pieces; shown are the pieces that score highest.",
-    Role.OUTPUT,
+    explanation=TEXTS["query"].explanation + " It is told what was found for the last one.",
 )
 
 N_LIKELY = 10  # candidates shown of each output distribution
@@ -410,20 +355,23 @@ class Translator(TiedTranslator):
         keys = Axis("last state", ["whole sentence"]) if is_single else words
         start, is_fed = self.first_state(encoding)[:1], self.config.has_input_feeding
         named = {"decoder": self.decoder, "embedding": self.embedding, "words_so_far": target[0], "start": start}
-        query_steps: tuple[Step, ...] = (QUERY.step(states, queries, **named),)
+        query_steps: tuple[Step, ...] = (TEXTS["query"].step(states, queries, **named),)
         if is_fed:
             fed = torch.cat((torch.zeros_like(features[:1]), features[:-1]))
-            query_steps = FED.step(fed, queries, features=features), FED_QUERY.step(states, queries, **named)
+            query_steps = TEXTS["fed"].step(fed, queries, features=features), FED_QUERY.step(states, queries, **named)
         return Story(
             mechanism=MECHANISMS[self.config.scoring] + ", input feeding" * is_fed,
             query_axis=queries,
             key_axis=keys,
             steps_before=(
-                EMBEDDING.step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
-                (LAST_STATE if is_single else STATES).step(self.keys(encoding)[0], keys, encoder=self.encoder),
+                TEXTS["embedding"].step(encoding.embedded[0], words, embedding=self.embedding, source=source[0]),
+                (LAST_STATE if is_single else TEXTS["key"]).step(self.keys(encoding)[0], keys, encoder=self.encoder),
                 *query_steps,
             ),
-            steps_after=(READ_OUT.step(features, queries, read_out=self.read_out), self._output_step(logits, queries)),
+            steps_after=(
+                TEXTS["read_out"].step(features, queries, read_out=self.read_out),
+                self._output_step(logits, queries),
+            ),
         )
 
     def _output_step(self, logits: Tensor, queries: Axis) -> Step:
@@ -432,13 +380,17 @@ class Translator(TiedTranslator):
         candidates = likely[torch.argsort(probabilities[:, likely].argmax(0), stable=True)]
         vocabulary = load_vocabulary()
         labels = ["end" if piece == END else strip_space_mark(vocabulary.text(piece)) for piece in candidates.tolist()]
-        return OUTPUT.filled(n=f"{self.config.n_pieces:,}").step(
-            probabilities[:, candidates],
-            queries,
-            Axis("pieces", labels),
-            embedding=self.embedding,
-            bias=self.output_bias,
-            likely=candidates,
+        return (
+            TEXTS["output"]
+            .filled(n=f"{self.config.n_pieces:,}")
+            .step(
+                probabilities[:, candidates],
+                queries,
+                Axis("pieces", labels),
+                embedding=self.embedding,
+                bias=self.output_bias,
+                likely=candidates,
+            )
         )
 
     def trace(self, source: Tensor, target: Tensor, labels: Labels, edits: Edits = ()) -> AttentionTrace:

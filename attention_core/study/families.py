@@ -1,7 +1,7 @@
 """Where architectures keep what is linear in them: norms, projections, what is added to the residual stream.
 
-Nothing of a model is written again here: a description names its modules. One more architecture is one more entry, if
-its layers add the output of an attention and of an MLP to a residual stream.
+Nothing of a model is written again here: a description names its modules. One more architecture is one more
+table of families.toml, if its layers add the output of an attention and of an MLP to a residual stream.
 """
 
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention_core.files import read_toml_beside
 from attention_core.hub.tracing import UnsupportedError
 
 
@@ -35,54 +36,18 @@ class Family:
     head: tuple[str, ...] = ("lm_head",)
 
 
-LLAMA = Family(
-    layers="layers",
-    attention="self_attn",
-    projections=("q_proj", "k_proj", "v_proj"),
-    output="self_attn.o_proj",
-    mlp="mlp",
-    reads="input_layernorm",
-    final="norm",
-)
-GEMMA = replace(LLAMA, writes="post_attention_layernorm", mlp="post_feedforward_layernorm")
-GPT_2 = Family("h", "attn", ("c_attn",), "attn.c_proj", "mlp", reads="ln_1", final="ln_f")
-GPT_NEOX = Family(
-    layers="layers",
-    attention="attention",
-    projections=("query_key_value",),
-    output="attention.dense",
-    mlp="mlp",
-    by_head=True,
-    reads="input_layernorm",
-    final="final_layer_norm",
-)
-BERT = Family(
-    layers="encoder.layer",
-    attention="attention.self",
-    projections=("query", "key", "value"),
-    output="attention.output.dense",
-    mlp="output.dense",
-    after=("attention.output.LayerNorm", "output.LayerNorm"),
-    head=("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.decoder"),
-)
-VIT = replace(
-    LLAMA,
-    attention="attention",
-    output="attention.o_proj",
-    reads="layernorm_before",
-    final="layernorm",
-    head=("classifier",),
-)
-FAMILIES = {
-    "gpt2": GPT_2,
-    "gpt_neox": GPT_NEOX,
-    **dict.fromkeys(("llama", "mistral", "qwen2", "qwen3"), LLAMA),
-    **dict.fromkeys(("gemma2", "gemma3_text"), GEMMA),
-    "olmo2": replace(GEMMA, reads=""),
-    "bert": BERT,
-    "roberta": replace(BERT, head=("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder")),
-    "vit": VIT,
-}
+def _read_families() -> dict[str, Family]:
+    families: dict[str, Family] = {}
+    for name, table in read_toml_beside(__file__).items():
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+        }
+        like = fields.pop("like", None)
+        families[name] = replace(families[like], **fields) if like else Family(**fields)
+    return families
+
+
+FAMILIES = _read_families()
 """By what transformers calls the architecture, model_type."""
 
 
@@ -92,7 +57,7 @@ def family_of(model: Any) -> Family:
     if architecture not in FAMILIES:
         raise UnsupportedError(
             f"nobody has described where {architecture} keeps its norms and projections "
-            "(attention_core/study/families.py), so that nothing of it can be taken apart; described are "
+            "(attention_core/study/families.toml), so that nothing of it can be taken apart; described are "
             f"{', '.join(FAMILIES)}"
         )
     return FAMILIES[architecture]

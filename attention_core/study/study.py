@@ -217,7 +217,7 @@ class Study:
         Norms keep the scales that they had. Of a model without logits the metric reads ModelOutput.hidden.
 
         Raises:
-            UnsupportedError: the architecture or its head is not described, see families.py.
+            UnsupportedError: the architecture or its head is not described, see families.toml.
             ValueError: the metric is not linear.
         """
         return attribute(self.stream(clean), metric, self.tokenizer)
@@ -243,7 +243,7 @@ class Study:
                 key's position, the table is of this one *rather than* that one; None, with nothing.
 
         Raises:
-            UnsupportedError: the architecture is not described, see families.py.
+            UnsupportedError: the architecture is not described, see families.toml.
             IndexError: there is no such head or position.
             ValueError: the query may not see the key.
         """

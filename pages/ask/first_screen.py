@@ -194,8 +194,7 @@ def draw_answer(
     """Draw the answer and its looks, in grey unless drawing and question are both present; return the answer."""
     explain = partial(explain_answer, MODEL, drawing.picture, reading.words)
     learned, uniform = explain(edits=()), explain(edits=(Uniform(),))
-    runs = PAD.preset_reader(lambda canvas: explain_answer(MODEL, ask.scene_input(canvas).picture, reading.words))
-    edits, is_uniform = EDITS.fitting(learned.looks[0], runs=runs), EQUAL_WEIGHTS in EDITS.changes
+    edits, is_uniform = EDITS.fitting(learned.looks[0]), EQUAL_WEIGHTS in EDITS.changes
     answer = explain(edits=edits) if edits else learned
     for key in ("ask_answer", "ask_glow"):
         grey_out(key, not is_present)

@@ -2,9 +2,12 @@
 
 import streamlit as st
 
-from pages.ask.experiments import STEPS, WALK, ask_doubts, ask_steps, caption_tab, change_section, counting, export_look
+from attention_core.data.questions import numbers_of
+from attention_core.faithfulness import subjects
+from pages.ask.experiments import STEPS, WALK, ask_steps, caption_tab, change_section, export_look
 from pages.ask.first_screen import MODEL, NAME, draw_answer, draw_question, scene_pad
 from ui.computed import model_or_stop
+from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.layout import last_on_phone
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
@@ -23,15 +26,15 @@ def question_and_answer() -> None:
             reading, is_present_question = draw_question(drawing)
             answer = draw_answer(drawing, reading, is_present_question and is_present_drawing, glow)
 
+    over = KeysInPicture(drawing.canvas, answer.looks[0].story.key_axis.picture_grid)
+    erased = "regions", subjects.question_subject, drawing.picture, numbers_of(reading.words)
+    faithfulness = faithfulness_tab(NAME, MODEL, *erased, over=over)
     page_tabs(
         NAME,
         Tab("steps", "Step by step", lambda: ask_steps(drawing, reading.question, answer)),
         Tab("try", "Try", lambda: change_section(drawing, reading, answer)),
         Tab("tell", "Let it tell the drawing", lambda: caption_tab(drawing)),
-        more=(
-            Tab("count", "How an average counts", lambda: counting(drawing, reading.question)),
-            ask_doubts(drawing, reading.words, answer),
-        ),
+        more=(faithfulness,),
         players=(STEPS, WALK),
     )
     take_along(lambda: export_look(drawing, reading.question, answer))

@@ -98,14 +98,11 @@ class FindReading(NamedTuple):
         return region if region is not None and region < n_regions else int(self.trace.weights(0, [0])[0].argmax())
 
 
-def _learned_trace(canvas: np.ndarray) -> AttentionTrace:
-    return trace_picture(MODEL, ink_and_remark(canvas)[0].picture)
-
-
 def read_canvas(canvas: np.ndarray) -> FindReading:
     """Let the network look for the digit on a canvas."""
-    picture, learned = ink_and_remark(canvas)[0].picture, _learned_trace(canvas)
-    edits = EDITS.fitting(learned, runs=PAD.preset_reader(_learned_trace))
+    picture = ink_and_remark(canvas)[0].picture
+    learned = trace_picture(MODEL, picture)
+    edits = EDITS.fitting(learned)
     trace = trace_picture(MODEL, picture, edits) if edits else learned
     return FindReading(canvas, picture, trace, *try_edits(MODEL, picture, ((), UNIFORM, edits)))
 

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from attention_core.data.canvases import CanvasRemark
+from attention_core.faithfulness import subjects
 from pages.find import first_screen as screen
-from pages.find.tabs import STEPS, change_section, find_doubts, find_steps
+from pages.find.tabs import STEPS, change_section, find_steps
 from ui.canvas import readable_content
 from ui.digits import WORTH, all_ten_digits, remark_on
+from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.layout import grey_out, last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
@@ -42,11 +44,14 @@ def hidden_digit() -> None:
     for key in ("find_said", "tells_find"):
         grey_out(key, is_stale)
 
+    over = KeysInPicture(reading.canvas, reading.masks.shape[1:])
+    erased = "regions", subjects.mask_subject, reading.picture
+    faithfulness = faithfulness_tab(screen.NAME, screen.MODEL, *erased, over=over)
     page_tabs(
         screen.NAME,
         Tab("steps", "Step by step", lambda: find_steps(reading)),
         Tab("try", "Try", lambda: change_section(reading)),
-        more=(find_doubts(reading),),
+        more=(faithfulness,),
         players=(STEPS,),
     )
     take_along(lambda: export_bar(reading.trace, screen.NAME, query=0, picture=reading.canvas))

@@ -1,67 +1,65 @@
 """The tabs: the steps from a drawing to its mask and answer, and the mask changed by hand."""
 
 from collections import defaultdict
-from functools import partial
 
 import streamlit as st
 
-from attention_core.explain.guess import KeyPicture
-from attention_core.faithfulness import subjects
+from attention_core.attention.types import Step
 from attention_core.hub.catalogue import SUGGESTIONS
 from attention_core.hub.model import ModelKind
 from attention_core.inference.feature_channels import order_of, score_formula
-from pages.find.first_screen import EDITS, MODEL, NAME, REGION, FindReading, mask_of
+from pages.find.first_screen import EDITS, NAME, REGION, FindReading, mask_of
 from ui.chart import draw_map
-from ui.digits import inked
 from ui.edits import show_outcome
-from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
-from ui.player import Stepper, StepStyle, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, show_all_numbers
 from ui.region import Region
-from ui.skeleton import Tab
 
 STEPS = Stepper(NAME)
 MAX_CHANNELS = 18
-CAPTIONS = {
-    "key": "The channels that move the mask most.",
-    "masked": "The same channels under the mask; the sum of each is one number of the context.",
-}
 PHOTOGRAPHS = next(model for model in SUGGESTIONS if model.kind is ModelKind.VISION)
 DIGITS = [str(digit) for digit in range(10)]
-REGIONS = Region(NAME, EDITS, "regions", copies=DIGITS)
+REGIONS = Region(NAME, EDITS, "regions")
 
 
 def find_steps(reading: FindReading) -> None:
-    """Step from the drawing to the answer, the mask over the drawing, with the chosen region, always beside it."""
+    """Draw all the numbers, the mask over the drawing, with the chosen region, always beside them."""
     trace, region = reading.trace, reading.region
-    keys = KeyPicture(inked(reading.picture), trace.story.key_axis.picture_grid)
-    if not (step := STEPS.draw(trace, picture=keys)):
-        return
-    text, numbers = st.columns([0.8, 1], gap="large")
-    with text:
+    regions = trace.story.key_axis
+    styles = defaultdict(
+        StepStyle,
+        key=StepStyle(region, column_indices=order_of(trace)[:MAX_CHANNELS]),
+        scores=StepStyle(column=region),
+        weights=StepStyle(column=region, over=reading.canvas),
+    )
+
+    def draw_mask(_: Step) -> None:
         small, hint = st.columns([1, 1.1], vertical_alignment="center")
         with small:
             alt, on_region = "The mask, small; click a region", REGION.set
             draw_map(mask_of(trace), reading.canvas, "find_small", alt, size=168, chosen=region, on_choose=on_region)
         with hint:
             st.caption(f"Region {region + 1} is framed; click another.")
-        show_words(trace, step, 0, 0, NAME, region, score_formula(trace, region) if step.name == "scores" else None)
-    with numbers:
-        regions, channels = trace.story.key_axis, order_of(trace)[:MAX_CHANNELS]
-        styles = defaultdict(
-            StepStyle,
-            key=StepStyle(region, column_indices=channels),
-            scores=StepStyle(column=region),
-            weights=StepStyle(column=region, over=reading.canvas),
-            masked=StepStyle(column_indices=channels),
-        )
 
-        def on_choose(row: int, column: int) -> None:
-            if regions in (step.row_axis, step.col_axis):
-                REGION.set(row if regions is step.row_axis else column)
+    def on_cell(step: Step, row: int, column: int) -> None:
+        if regions in (step.row_axis, step.col_axis):
+            REGION.set(row if regions is step.row_axis else column)
 
-        show_step_chart(trace, step, 0, lambda step: styles[step.name], NAME, stepper=STEPS, on_choose=on_choose)
-        if caption := CAPTIONS.get(step.name):
-            st.caption(caption)
+    def name_channels(step: Step) -> None:
+        if step.name == "key":
+            st.caption("The channels that move the mask most.")
+
+    show_all_numbers(
+        trace,
+        STEPS,
+        NAME,
+        style_of=lambda step: styles[step.name],
+        on_cell=on_cell,
+        above_text=draw_mask,
+        below_picture=name_channels,
+        widths=(0.8, 1),
+        key=region,
+        formulas={"scores": score_formula(trace, region)},
+    )
     with st.container(key="desk_find_photograph"):
         st.caption(f"Take `{PHOTOGRAPHS.name}` ({PHOTOGRAPHS.megabytes} MB) from *Small models to try*, then upload:")
         st.page_link(
@@ -79,11 +77,4 @@ def change_section(reading: FindReading) -> None:
         hint = "Brush over the digit, then let it look away."
         REGIONS.draw(reading.canvas, reading.masks[0], reading.masks[2], reading.trace, hint=hint, size=280)
     with right:
-        show_outcome(NAME, DIGITS, reading.probabilities[0], reading.probabilities[2])
-
-
-def find_doubts(reading: FindReading) -> Tab:
-    """Return the section on a digit in clutter: regions of the feature map are erased."""
-    subject = partial(subject_of, subjects.mask_subject, MODEL, reading.picture)
-    over = KeysInPicture(reading.canvas, reading.masks.shape[1:])
-    return faithfulness_tab(NAME, MODEL, reading.picture.tobytes(), subject, "regions", over)
+        show_outcome(DIGITS, reading.probabilities[0], reading.probabilities[2])

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from attention_core.faithfulness import subjects
 from pages.groups import sections
-from pages.groups.sections import party_doubts
+from ui.faithfulness import faithfulness_tab
 from ui.labels import paragraph
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
@@ -41,6 +42,7 @@ def party() -> None:
     with st.container(key="desk_groups_numbers"):
         sections.type_numbers()
 
+    hidden = "guests", subjects.party_subject, numbers, query, sections.NAMES[: len(numbers)]
     page_tabs(
         sections.NAME,
         Tab("steps", "Step by step", lambda: sections.groups_steps(traces, query, numbers)),
@@ -50,7 +52,7 @@ def party() -> None:
             Tab("all", "All n × n × n weights", lambda: sections.all_weights(traces["triples"], numbers)),
             Tab("why", "So why only pairs?", lambda: paragraph(WHY_ONLY_PAIRS)),
             Tab("fit", "How two keys fit one lock", lambda: paragraph(SUM_OF_ANGLES)),
-            party_doubts(numbers, query),
+            faithfulness_tab(sections.NAME, sections.HEADS[sections.HEAD.value], *hidden),
         ),
         players=(sections.STEPS,),
     )

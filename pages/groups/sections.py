@@ -14,20 +14,16 @@ from attention_core.charts.matrix import pair_axes
 from attention_core.charts.pictures import contact_sheet
 from attention_core.data.match3 import FIRST_NUMBERS, MODULUS, fresh_sequences, matching_pairs, read_numbers
 from attention_core.device import to_array
-from attention_core.faithfulness import subjects
-from attention_core.faithfulness.attribution import Subject
 from attention_core.models.match3 import Match3Head
 from attention_core.weights import read_card
 from pages.groups.charts import party_chart
 from pages.groups.guests import MISSED, WRONG, Guest, guests_of, looks_of
 from ui import edits as by_hand
 from ui.chart import clickable, draw_chart
-from ui.computed import by_model, model_or_stop
-from ui.faithfulness import faithfulness_tab
+from ui.computed import by_model
 from ui.fragments import with_rerun
 from ui.labels import error_markdown, note
-from ui.player import Stepper, StepStyle, show_numbers, show_step_chart, show_words, step_of
-from ui.skeleton import Tab
+from ui.player import Stepper, StepStyle, show_all_numbers, show_numbers, step_of
 from ui.state import Field, one_of, single_choice, whole_number
 from ui.try_this import GUESSING, TRY_STAGE, TryThis
 
@@ -171,26 +167,24 @@ def surprise(numbers: list[int], traces: dict[str, AttentionTrace]) -> TryThis:
 def groups_steps(traces: dict[str, AttentionTrace], query: int, numbers: list[int]) -> None:
     head = single_choice("Looks at", HEAD, HEAD_WORDS)
     trace = traces[head]
-    if not (step := STEPS.draw(trace, query)):
-        return
-    name = f"{NAME}_{head}"
-    text_column, matrix_column = st.columns([0.82, 1], gap="large")
-    with text_column:
-        show_words(trace, step, 0, query, name)
-        key_note = " Each key is a pair of others." if head == "triples" else ""
-        note(f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{key_note}")
-    with matrix_column:
-        if step.col_axis.grid:
-            _pairs_of_query(trace, step, query, numbers)
-        else:
-
-            def style_of(step: Step) -> StepStyle | None:
-                return None if step.col_axis.grid else StepStyle(query, size=SIZE)
-
-            show_step_chart(trace, step, 0, style_of, name, stepper=STEPS, on_choose=QUERY)
+    key_note = " Each key is a pair of others." if head == "triples" else ""
+    guests_note = f"Guests are their numbers; {NAMES[query]} is {numbers[query]}.{key_note}"
+    show_all_numbers(
+        trace,
+        STEPS,
+        f"{NAME}_{head}",
+        query=query,
+        style_of=lambda step: None if step.col_axis.grid else StepStyle(query, size=SIZE),
+        on_query=QUERY.set,
+        below_text=lambda _: note(guests_note),
+        below_picture=lambda step: _pairs_of_query(trace, step, query, numbers),
+    )
 
 
 def _pairs_of_query(trace: AttentionTrace, step: Step, query: int, numbers: list[int]) -> None:
+    """Draw the numbers of a query's pairs, of a step that has some."""
+    if not step.col_axis.grid:
+        return
     values, n_keys = to_array(step.value(0, [query]).float()).reshape(step.col_axis.grid), 0
     if step.name == "weights":
         visible = np.isfinite(to_array(pair_scores(trace, query)))
@@ -254,7 +248,7 @@ def try_tab(traces: dict[str, AttentionTrace], numbers: list[int], query: int) -
     with right:
         traces_of_head = _trace(HEADS[head], numbers), trace
         learned, changed = (step_of(each, "answer").value()[query].tolist() for each in traces_of_head)
-        by_hand.show_outcome(NAME, ANSWERS, learned, changed)
+        by_hand.show_outcome(ANSWERS, learned, changed)
         if not pair_axis:
             by_hand.show_weights_difference(NAME, *traces_of_head)
         elif trace.edits:
@@ -275,13 +269,3 @@ def _keys(trace: AttentionTrace, names: Sequence[str], query: int) -> dict[tuple
         (first * (n + 1) + second, second * (n + 1) + first): f"{names[first]} + {names[second]}"
         for first, second in pairs
     } | {(n * (n + 2),): "nobody"}
-
-
-def party_doubts(numbers: Sequence[int], query: int) -> Tab:
-    """Return the section on faithfulness, in which guests are hidden."""
-    head, names = HEAD.value, NAMES[: len(numbers)]
-
-    def subject() -> Subject:
-        return subjects.party_subject(model_or_stop(HEADS[head]), numbers, query, names)
-
-    return faithfulness_tab(NAME, HEADS[head], (tuple(numbers), query), subject, "guests")

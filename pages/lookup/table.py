@@ -92,7 +92,7 @@ def choose_table() -> None:
 def show_change(request: LookupRequest, plain: AttentionTrace, trace: AttentionTrace, query: int) -> None:
     """Draw the context before and after a change, and by how much each weight changed."""
     before, after = (each.context(0)[query].tolist() for each in (plain, trace))
-    show_outcome(NAME, value_labels(request.records), before, after, AS_COMPUTED)
+    show_outcome(value_labels(request.records), before, after, AS_COMPUTED)
     show_weights_difference(NAME, plain, trace)
 
 

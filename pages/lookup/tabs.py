@@ -26,7 +26,7 @@ from ui.computed import compute_turn
 from ui.job_queue import result_on_demand
 from ui.labels import literal, paragraph
 from ui.layout import figures_table, section, shaded_word
-from ui.player import Stepper, query_row, show_step_chart, show_words, style_at_query
+from ui.player import Stepper, query_row, show_all_numbers
 from ui.state import Field, single_choice, slugs
 
 STEPS = Stepper(NAME)
@@ -35,13 +35,7 @@ MAX_RUNS = 24  # runs of letters that are listed
 
 def lookup_steps(trace: AttentionTrace, query: int) -> None:
     """Step through the look-up of one query."""
-    if not (step := STEPS.draw(trace, query)):
-        return
-    text_column, matrix_column = st.columns([0.82, 1], gap="large")
-    with text_column:
-        show_words(trace, step, 0, query, NAME, folds_formula=step.role in (Role.QUERY, Role.KEY))
-    with matrix_column:
-        show_step_chart(trace, step, 0, style_at_query(trace, query), NAME, stepper=STEPS, on_choose=QUERY)
+    show_all_numbers(trace, STEPS, NAME, query=query, on_query=QUERY.set, folds_formula=(Role.QUERY, Role.KEY))
 
 
 def draw_words(request: LookupRequest, temperature: float, query: int, encoder: Encoder) -> None:

@@ -1,4 +1,4 @@
-"""Judging a sentence: the answer, its words with their weights, changed weights, and three models compared."""
+"""Judging a sentence: the answer, its words with their weights, changed weights, a network that reads by them."""
 
 import streamlit as st
 from torch import Tensor
@@ -9,26 +9,19 @@ from attention_core.attention.wording import percent
 from attention_core.charts.bars import bar_table
 from attention_core.charts.ramps import GREY, ROLE_COLOURS
 from attention_core.data.sentence_presets import MEANT, PRESETS, is_negated
-from attention_core.faithfulness import subjects
-from attention_core.faithfulness.attribution import Subject
 from attention_core.inference import sentiment as core
-from attention_core.inference.sentiment import read_sentence
 from ui.chart import note_picture
 from ui.component import component
-from ui.computed import by_model, card_or_empty, model_or_fault, model_or_stop
+from ui.computed import by_model, card_or_empty
 from ui.edits import EditList, WeightsRow, show_outcome, show_weights_difference, weight_editor
-from ui.faithfulness import faithfulness_tab
 from ui.labels import error_markdown, note
-from ui.layout import figures_table
 from ui.player import Stepper
-from ui.skeleton import Tab
 from ui.state import component_message
 from ui.try_this import TryThis
 from ui.words import text_field
 
 NAME = "matter"
-ATTENTION, AVERAGE = "sentence-attention", "sentence-mean"
-MODELS = {ATTENTION: "attention", AVERAGE: "plain average", "sentence-two-phase": "two phases"}
+ATTENTION, AVERAGE, TWO_PHASES = "sentence-attention", "sentence-mean", "sentence-two-phase"
 SIDES = {"positive": "#0072B2", "negative": "#D55E00"}
 
 EDITS = EditList(NAME)
@@ -61,7 +54,7 @@ def try_section(text: str, trace: AttentionTrace) -> None:
         show_weights_difference(NAME, plain, trace)
     with right:
         before, after = (verdict_of(ATTENTION, text, each.edits).positive for each in (plain, trace))
-        show_outcome(NAME, tuple(SIDES), (before, 1 - before), (after, 1 - after))
+        show_outcome(tuple(SIDES), (before, 1 - before), (after, 1 - after))
 
 
 def draw_answer(text: str, edits: Edits, is_read: bool) -> None:
@@ -98,28 +91,19 @@ def _describe_error(text: str, answer: str, edits: Edits) -> str:
     return ""
 
 
-def three_models(text: str, edits: Edits, is_read: bool) -> None:
-    """Draw a table of what the three models say, and how often each is right."""
-    rows, missing = [], []
-    for name, title in MODELS.items():
-        model, fault = model_or_fault(name)
-        if model is None:
-            missing.append(f"**{title}**: {fault}")
-            continue
-        verdict, accuracy = verdict_of(name, text, edits), card_or_empty(name).get("development_accuracy")
-        answer = verdict.label if is_read else "no judgement"
-        rows.append((title, answer, percent(accuracy) if isinstance(accuracy, float) else "unknown"))
-    left, right = st.columns(2, gap="large")
-    with left:
-        figures_table(("model", "says", f"right of {N_JUDGED}"), *rows)
-        if edits:
-            st.caption("Weights are changed in all three; how many are right was counted as learned.")
-        for fault in missing:
-            st.warning(fault)
-    with right:
-        st.markdown(
-            "**Two phases**: the attention is frozen; a second network sees each word in proportion to its weight."
-        )
+def two_phases(text: str, edits: Edits, is_read: bool) -> None:
+    """Draw what a network says that learned from words as a trained, frozen attention weighs them."""
+    st.markdown(
+        "Attention is trained first, and then frozen. A second network learns from the words, each in proportion to "
+        "its weight."
+    )
+    judgements = []
+    for name, title in {ATTENTION: "attention alone", TWO_PHASES: "the second network"}.items():
+        answer = verdict_of(name, text, edits).label if is_read else "no judgement"
+        accuracy = card_or_empty(name).get("development_accuracy")
+        judgements.append(f"**{title}** says *{answer}*" + (f" ({percent(accuracy)} right)" if accuracy else ""))
+    changed = " Weights are changed in both; how many are right was counted as learned." if edits else ""
+    st.markdown(f"Here {judgements[0]}, {judgements[1]}. Counted were {N_JUDGED}.{changed}")
 
 
 SMALL_CHANGE = 0.02
@@ -161,7 +145,7 @@ def draw_words(sentence: core.Sentence, text: str, trace: AttentionTrace, is_rea
 
 def draw_comparison(sentence: core.Sentence, text: str, trace: AttentionTrace, is_read: bool) -> None:
     """Say where weights and the effects of deletion disagree, or, where weights are changed, what that did."""
-    with st.container(key="tells_matter_told"), st.container(key="matter_told"):
+    with st.container(key="matter_told"):
         if trace.edits:
             st.markdown(_describe_changed_answer(text, trace))
             st.button("All as learned", key="matter_as_learned", on_click=EDITS.reset)
@@ -242,12 +226,3 @@ def surprise() -> TryThis:
     )
     hides = f":is(.st-key-matter_answer, .st-key-matter_told, .st-key-{WORDS_KEY})"
     return TryThis("guess which word decides", question, [*names.values()], act, outcome, WORDS_KEY, hides=hides)
-
-
-def faithfulness_section(text: str) -> Tab:
-    """Return the section on faithfulness, in which words are left out."""
-
-    def subject() -> Subject:
-        return subjects.sentence_subject(model_or_stop(ATTENTION), read_sentence(text).words)
-
-    return faithfulness_tab(NAME, ATTENTION, text, subject, "words")

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from attention_core.data.sentence_presets import PRESETS
+from attention_core.faithfulness import subjects
 from attention_core.inference.sentiment import MAX_WORDS, read_sentence
 from pages.matter import judgement as judge
-from pages.matter.judgement import faithfulness_section
 from ui.computed import model_or_stop
-from ui.player import export_bar, show_step_chart, show_words, style_at_query
+from ui.faithfulness import faithfulness_tab
+from ui.player import export_bar, show_all_numbers
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
 from ui.try_this import try_this
@@ -28,31 +29,21 @@ def judged_sentence() -> None:
         edits = judge.EDITS.fitting(judge.attention_trace(text), input_id=text)
         trace = judge.attention_trace(text, edits)
         with answer_column:
-            with st.container(key="tells_matter_answer"), st.container(key="matter_answer"):
+            with st.container(key="matter_answer"):
                 judge.draw_answer(text, edits, is_read)
             judge.draw_comparison(sentence, text, trace, is_read)
             try_this(judge.NAME, judge.surprise())
-        with st.container(key="tells_matter_words"):
-            judge.draw_words(sentence, text, trace, is_read)
+        judge.draw_words(sentence, text, trace, is_read)
         with st.container(key="desk_matter_worth"):
             judge.draw_worth_of_attention()
-
-    def matter_steps() -> None:
-        if not (step := judge.STEPS.draw(trace)):
-            return
-        text_column, matrix_column = st.columns([0.82, 1], gap="large")
-        with text_column:
-            show_words(trace, step, 0, 0, judge.NAME)
-        with matrix_column:
-            show_step_chart(trace, step, 0, style_at_query(trace, 0), judge.NAME, stepper=judge.STEPS)
 
     take_along(lambda: export_bar(trace, judge.NAME, query=0))
     page_tabs(
         judge.NAME,
-        Tab("steps", "Step by step", matter_steps),
+        Tab("steps", "Step by step", lambda: show_all_numbers(trace, judge.STEPS, judge.NAME)),
         Tab("try", "Try", lambda: judge.try_section(text, trace)),
-        Tab("models", "Three models", lambda: judge.three_models(text, edits, is_read)),
-        more=(faithfulness_section(text),),
+        Tab("models", "Two phases", lambda: judge.two_phases(text, edits, is_read)),
+        more=(faithfulness_tab(judge.NAME, judge.ATTENTION, "words", subjects.sentence_subject, sentence.words),),
         players=(judge.STEPS,),
     )
 

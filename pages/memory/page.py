@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.memory import first_screen as screen
 from pages.memory import tabs
-from pages.memory.tabs import memory_doubts
+from ui.faithfulness import faithfulness_tab
 from ui.layout import last_on_phone
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
@@ -50,7 +50,7 @@ def draw_networks() -> None:
             Tab("own", "Looking back at itself", tabs.self_attention_tab),
             Tab("follows", "What comes after a word", tabs.compare_beginnings),
             Tab("wider", "Would a wider vector do?", lambda: tabs.compare_widths(text)),
-            memory_doubts(text),
+            faithfulness_tab(screen.NAME, screen.WITHOUT, "words", tabs.vector_subject, text),
         ),
         players=(screen.WALK, tabs.FRENCH_WALK),
     )

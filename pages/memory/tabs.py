@@ -18,18 +18,18 @@ from attention_core.inference import encoder_states as own_states
 from attention_core.inference import word_influence as influence
 from attention_core.inference.translation import SourceSentence, Translation, read_source, translate
 from attention_core.inference.word_influence import last_state_shares
+from attention_core.models.translator import Translator
 from pages.memory import first_screen as screen
 from pages.memory.charts import TRANSLATOR_COLOURS, cure_chart, over_time
 from ui.chart import draw_chart
 from ui.computed import by_model, cached_computation, card_or_empty, model_or_fault, model_or_stop
 from ui.edits import EditList, WeightsRow, matrix_editor, show_outcome, show_weights_difference
-from ui.faithfulness import faithfulness_tab
 from ui.hosting.bounds import PASSAGE_LETTERS, SENTENCE_LETTERS
 from ui.labels import distinct, error_markdown, literal, paragraph
 from ui.layout import bar_rows, figures_table, section, shaded_word
 from ui.lecture.mode import LECTURE
 from ui.player import Walk
-from ui.skeleton import OPEN_TAB, Tab
+from ui.skeleton import OPEN_TAB
 from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis
 
@@ -314,7 +314,7 @@ def _edit_weights(text: own_states.TextPieces, trace: AttentionTrace, position: 
         before, after = (_after_piece(READER, text, position, edits) for edits in ((), trace.edits))
         pieces = np.argsort(-np.maximum(before, after))[:N_COMPARED].tolist()
         labels = distinct([_visible(own_states.piece_label(piece)) for piece in pieces])
-        show_outcome(screen.NAME, labels, before[pieces], after[pieces])
+        show_outcome(labels, before[pieces], after[pieces])
         show_weights_difference(screen.NAME, trace.replace(()), trace)
 
 
@@ -339,13 +339,9 @@ def _draw_weights(text: own_states.TextPieces, trace: AttentionTrace, position: 
     st.caption(f"Context = weighted average of the network's own earlier states: {states or 'none yet'}.")
 
 
-def memory_doubts(text: str) -> Tab:
-    """Return the section that tests the shares of words in the one vector: words are replaced by the unknown one."""
-
-    def subject() -> Subject:
-        model, source = model_or_stop(screen.WITHOUT), read_source(text)
-        ids = torch.tensor(translate(model, source).ids, device=device_of(model))
-        shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)
-        return subjects.single_vector_subject(model, pieces, ids, source.word_of, source.words, shares)
-
-    return faithfulness_tab(screen.NAME, screen.WITHOUT, text, subject, "words")
+def vector_subject(model: Translator, text: str) -> Subject:
+    """Return the subject that tests the shares of words in the one vector: words are replaced by the unknown one."""
+    source = read_source(text)
+    ids = torch.tensor(translate(model, source).ids, device=device_of(model))
+    shares, pieces = last_state_shares(model, source), source.ids.to(ids.device)
+    return subjects.single_vector_subject(model, pieces, ids, source.word_of, source.words, shares)

@@ -12,13 +12,13 @@ from attention_core.hub.model import ModelError, ModelKind, Pretrained, predicts
 from attention_core.hub.run import ModelRun
 from attention_core.links import unpack
 from pages.model import glance
-from pages.model.one_head import MAX_MATRIX_SIDE
 from pages.model.writing import input_ids_of
 from ui import edits as by_hand
 from ui.fragments import with_rerun
 from ui.labels import distinct, error_markdown, paragraph
 from ui.lecture.mode import LECTURE
 from ui.model_runs import RunRequest, pretrained_of, run_of
+from ui.player import MAX_MATRIX_SIDE
 
 N_LIKELIEST = 6
 
@@ -128,13 +128,13 @@ def in_times(factor: float) -> str:
     return f"{factor:.2g}" if factor < 9.95 else f"{factor:,.0f}" if factor < 999_999.5 else "over a million"
 
 
-def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str], name: str = glance.NAME) -> None:
-    """Draw the tokens or classes that are likeliest by either logits (n_tokens,); `name` begins the chart's key."""
+def show_likeliest(before: Tensor, after: Tensor, text: Callable[[int], str]) -> None:
+    """Draw the tokens or classes that are likeliest by either logits (n_tokens,)."""
     before, after = before.float().softmax(-1), after.float().softmax(-1)
     n = min(N_LIKELIEST, len(before))
     likeliest = {*before.topk(n).indices.tolist(), *after.topk(n).indices.tolist()}
     tokens = sorted(likeliest, key=lambda token: -float(before[token]))
-    by_hand.show_outcome(name, distinct([*map(text, tokens)]), before[tokens].tolist(), after[tokens].tolist())
+    by_hand.show_outcome(distinct([*map(text, tokens)]), before[tokens].tolist(), after[tokens].tolist())
 
 
 def _classes(run: ModelRun, changed: ModelRun, pretrained: Pretrained) -> None:

@@ -13,7 +13,6 @@ from attention_core.attention.wording import percent
 from attention_core.bounds.limits import EDITS, MODEL_TEXT_LETTERS
 from attention_core.charts.bars import bars
 from attention_core.charts.ramps import ROLE_COLOURS
-from attention_core.faithfulness.attribution import Subject
 from attention_core.faithfulness.model_subject import model_subject
 from attention_core.hub.model import ModelKind, predicts_words, readable
 from attention_core.hub.outputs import sentence_change, token_text
@@ -207,7 +206,7 @@ def _carry_states(
         out = cached_with_run(run, key, lambda: study.carry(second_inputs, inputs, states))
         if run.logits is not None and out.logits is not None:
             text = partial(token_text, study.tokenizer)
-            show_likeliest(run.logits[position], out.logits[position].cpu(), text, "model_carried")
+            show_likeliest(run.logits[position], out.logits[position].cpu(), text)
         elif run.hidden is not None and out.hidden is not None:
             st.markdown(
                 f"The sentence’s vector turns by {small(sentence_change(run.hidden, out.hidden))} (1 − cosine)."
@@ -262,15 +261,21 @@ ANSWERS = {
 MAP = "The map is the mean of all layers, heads and queries, not of the chosen head."
 
 
-def model_doubts(run: ModelRun, request: RunRequest) -> Tab:
+def run_faithfulness(run: ModelRun, request: RunRequest) -> Tab:
     """Return the section on a model's run: its tokens become the unknown one, or its patches plain."""
     pretrained, units, over = pretrained_of(request.model_key), "tokens", None
     if run.patch_grid is not None and run.picture is not None:
         units, over = "patches", KeysInPicture(run.picture, run.patch_grid, run.n_prefix)
-
-    def subject() -> Subject:
-        return model_subject(pretrained, prepared_of(*request))
-
     is_large = sum(parameter.numel() for parameter in pretrained.model.parameters()) > MANY_PARAMETERS
     answer = f"{ANSWERS.get(pretrained.kind, '')} {MAP}"
-    return faithfulness_tab(NAME, request.model_key, request, subject, units, over, answer, is_large)
+    return faithfulness_tab(
+        NAME,
+        request.model_key,
+        units,
+        lambda pretrained, request: model_subject(pretrained, prepared_of(*request)),
+        request,
+        over=over,
+        answer=answer,
+        is_on_demand=is_large,
+        load=pretrained_of,
+    )

@@ -169,11 +169,6 @@ def choose(*, query: int | None = None, **choice: Any) -> None:
     st.rerun()
 
 
-def choose_row(row: int, column: int) -> None:
-    """Make the query that whose row has a clicked number; see choose."""
-    choose(query=row)
-
-
 def cached_with_run(run: ModelRun, key: Hashable, compute: Callable[[], Result]) -> Result:
     """Return a result of a run, computed at the first call and kept for all visitors for as long as the run lives.
 
@@ -197,7 +192,7 @@ def glance(run: ModelRun) -> None:
         with st.container(width="stretch"):
             section("Every head of every layer")
         selection = _choice(run)
-    with st.container(key="tells_model"), st.container(key="model_glance"):
+    with st.container(key="model_glance"):
         pictures = glance_picture(run, selection, takes_click=True)
     caption = "Each picture is a head: queries down, keys across. Click one."
     if pictures.n_queries > pictures.height or run.groups[selection.group][0].n_keys > pictures.width:

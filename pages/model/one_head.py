@@ -25,7 +25,7 @@ from ui.chart import draw_map, file_address, note_picture
 from ui.component import component
 from ui.labels import distinct, error_markdown, literal
 from ui.layout import section
-from ui.player import StepStyle, export_bar, query_row, show_numbers, show_step_chart, show_words, style_at_query
+from ui.player import MAX_MATRIX_SIDE, StepStyle, export_bar, query_row, show_all_numbers, show_numbers
 from ui.state import Field, component_message, controlled, one_of, single_choice
 
 _view = component("token_view", folder="pages/model")
@@ -122,7 +122,6 @@ def _pieces(labels: Sequence[str], muted: frozenset[int]) -> list[list]:
 MATRIX_SIZE = 430
 VALUE_LABELS = {"weight": "Weight", "length": "Weight × |value|", "rest": "Without special tokens, rescaled"}
 DISPLAYED = Field(glance.NAME, "shown", "weight", address="shown", parse=one_of(VALUE_LABELS))
-MAX_MATRIX_SIDE = 2048  # queries or keys up to which a matrix is drawn whole; beyond, the atlas serves better
 MAX_TOKENS = 1200
 """Queries and keys that are sent to the browser: a text as long as a model reads here, beside a picture."""
 PICTURE_SIZE = 220
@@ -147,21 +146,18 @@ def inspect_head(run: ModelRun) -> None:
 def model_steps(run: ModelRun) -> None:
     """Step through the chosen head, from queries and keys to the context."""
     selection, trace = _head(run)
-    if not (step := glance.STEPS.draw(trace, selection.query, selection.head)):
-        return
-    name = f"model_step_{trace.story.name}"
-    left, matrix = st.columns([0.9, 1], gap="large")
-    with left:
-        query_label = trace.story.query_axis.labels[selection.query].strip()
-        st.caption(f"The query is {literal(query_label)}, position {selection.query + 1}.")
-        show_words(trace, step, selection.head, selection.query, name)
-    with matrix:
-        if max(step.shape) > MAX_MATRIX_SIDE:
-            st.info(f"{step.shape[0]:,} × {step.shape[1]:,} numbers are too many for one picture.")
-            return
-        view = style_at_query(trace, selection.query)
-        choose = glance.choose_row if step.row_axis is trace.story.query_axis else None
-        show_step_chart(trace, step, selection.head, view, name, stepper=glance.STEPS, on_choose=choose)
+    query_label = trace.story.query_axis.labels[selection.query].strip()
+    query_text = f"The query is {literal(query_label)}, position {selection.query + 1}."
+    show_all_numbers(
+        trace,
+        glance.STEPS,
+        f"model_step_{trace.story.name}",
+        head=selection.head,
+        query=selection.query,
+        on_query=lambda row: glance.choose(query=row),
+        above_text=lambda _: st.caption(query_text),
+        widths=(0.9, 1),
+    )
 
 
 def export_head(run: ModelRun) -> None:
@@ -214,7 +210,7 @@ def large_matrix(run: ModelRun, trace: AttentionTrace, head: int, query: int) ->
         "role": Role.OUTPUT if displayed == "length" and len(values) > 1 else Role.WEIGHTS,
     }
     view = StepStyle(query, size=MATRIX_SIZE if run.patch_grid is None else PICTURE_SIZE)
-    show_numbers(trace, numbers, "model_matrix", view, fields, on_choose=glance.choose_row)
+    show_numbers(trace, numbers, "model_matrix", view, fields, on_choose=lambda row, _: glance.choose(query=row))
 
 
 def patch_view(

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.hub.model import ModelKind, predicts_words
 from pages.model.ablation import change_heads, changed_run
-from pages.model.effects import logit_by_part, model_doubts, patch_heads
+from pages.model.effects import logit_by_part, patch_heads, run_faithfulness
 from pages.model.glance import NAME, STEPS, glance, open_on_distant_weight
 from pages.model.heads import heads_by_name, heads_in_numbers, rolled_out, side_by_side
 from pages.model.input import TOPICS, choose_run, choose_source, offer_model
@@ -77,7 +77,7 @@ tabs = [
 ]
 if request is not None and pretrained is not None:
     has_picture = pretrained.reads_pictures and request.model_input.png is not None
-    sections = [] if has_picture else [model_doubts(run, request)]
+    sections = [] if has_picture else [run_faithfulness(run, request)]
     if predicts_words(pretrained) and not has_picture and pretrained.kind is not ModelKind.ENCODER:
         sections.append(tab("words", "What it says next", next_tokens, request))
         sections.append(tab("keeps", "What it keeps: the KV cache", growing_cache, run, request))

@@ -108,8 +108,7 @@ def read_drawing(drawing: Drawing) -> Reading:
     """Let the chosen layer read a drawing: as learned, with every weight equal, and with the visitor's edits."""
     name, image = LAYER.value, torch.from_numpy(drawing.image)
     learned, equal = (read_image(name, image, edits) for edits in ((), UNIFORM))
-    runs = PAD.preset_reader(lambda canvas: read_image(name, torch.from_numpy(prepared(canvas).image)).traces[0])
-    edits = EDITS.fitting(learned.traces[0], runs=runs)
+    edits = EDITS.fitting(learned.traces[0])
     return Reading(drawing, image, learned, equal, read_image(name, image, edits) if edits else learned)
 
 

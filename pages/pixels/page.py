@@ -3,11 +3,12 @@
 import streamlit as st
 
 from attention_core.data.drawing import CanvasRemark
+from attention_core.faithfulness import subjects
 from pages.pixels import first_screen as screen
 from pages.pixels import tabs
-from pages.pixels.tabs import pixel_doubts
 from ui.canvas import draw_pad, readable_content
 from ui.digits import WORTH, all_ten_digits, draw_reading, inked, prepared, remark_on
+from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.layout import grey_out, last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
@@ -45,6 +46,10 @@ def drawing_and_reading() -> None:
             screen.draw_layer_choice()
     grey_out("pixels_said", is_empty)
 
+    image = reading.drawing.image
+    over = KeysInPicture(screen.light_ink(image), image.shape, smooth=False, high=screen.STRONGEST)
+    erased = "ink pixels", subjects.pixel_subject, image
+    faithfulness = faithfulness_tab(screen.NAME, screen.LAYER.value, *erased, over=over)
     page_tabs(
         screen.NAME,
         Tab("steps", "Step by step", lambda: tabs.pixels_steps(reading)),
@@ -54,7 +59,7 @@ def drawing_and_reading() -> None:
             Tab("worth", "How much of the work did attention do?", tabs.worth_section),
             Tab("kept", "Does V stay close to X?", lambda: tabs.projection_section(reading)),
             Tab("patches", "49 patches", lambda: tabs.patches_section(reading)),
-            *([pixel_doubts(reading)] if reading.learned.traces[0].has_softmax else []),
+            *([faithfulness] if reading.learned.traces[0].has_softmax else []),
         ),
         players=(screen.STEPS,),
     )

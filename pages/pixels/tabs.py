@@ -1,7 +1,6 @@
 """The tabs and sections below the first screen: steps, what was learned, what ink is worth, what a change does."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -16,8 +15,6 @@ from attention_core.charts.overlay import image_png, overlay, overlay_strip
 from attention_core.charts.pictures import picture
 from attention_core.data.presets import preset_canvas
 from attention_core.device import to_array
-from attention_core.explain.guess import KeyPicture
-from attention_core.faithfulness import subjects
 from attention_core.faithfulness.subjects import erase_ink, ink_mask
 from attention_core.inference import digits as core
 from attention_core.inference import pixel_readout as readout
@@ -30,12 +27,10 @@ from ui.chart import draw_chart, draw_layers
 from ui.computed import by_model, card_or_empty, load_snapshots
 from ui.digits import inked, prepared, read_image
 from ui.edits import show_outcome
-from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.labels import error_markdown, explain, number, paragraph
 from ui.layout import figures_table
-from ui.player import StepStyle, show_step_chart, show_words
+from ui.player import StepStyle, show_all_numbers
 from ui.region import Region
-from ui.skeleton import Tab
 from ui.state import Field, between, expander, single_choice, slugs, whole_number
 
 INITIAL_LIKENESS = 0.4  # correlation beyond the ink, above which much of a map counts as there from the start
@@ -253,12 +248,10 @@ def _draw_case(title: str, image: Tensor, answer: Answer, influence: Tensor, tex
 
 
 def pixels_steps(reading: screen.Reading) -> None:
-    """Draw the stepper and, on one screen, the drawing with the query, the step's formula and its matrix."""
+    """Draw all the numbers, and the drawing with the query."""
     trace, query = reading.trace, reading.query
-    if not (step := screen.STEPS.draw(trace, query, picture=KeyPicture(inked(reading.drawing.image), (28, 28)))):
-        return
-    left, right = st.columns([0.82, 1], gap="large")
-    with left:
+
+    def draw_query(_: Step) -> None:
         picture_column, hint = st.columns([1, 1.1], vertical_alignment="center")
         with picture_column:
             ink, alt = reading.drawing.image, "The drawing in 28 x 28 pixels; click one to let it ask"
@@ -267,19 +260,25 @@ def pixels_steps(reading: screen.Reading) -> None:
         with hint:
             row, column = divmod(query, 28)
             st.caption(f"Pixel {query + 1} asks (row {row + 1}, column {column + 1}). Click another.")
-        show_words(trace, step, 0, query, screen.NAME)
-    with right:
 
-        def step_style(step: Step) -> StepStyle:
-            return StepStyle(query, glow=screen.MAX_MAP_WEIGHT if step.role is Role.WEIGHTS else 0.0)
+    def style_of(step: Step) -> StepStyle:
+        return StepStyle(query, glow=screen.MAX_MAP_WEIGHT if step.role is Role.WEIGHTS else 0.0)
 
-        show_step_chart(trace, step, 0, step_style, screen.NAME, stepper=screen.STEPS, on_choose=screen.QUERY)
+    show_all_numbers(
+        trace,
+        screen.STEPS,
+        screen.NAME,
+        query=query,
+        style_of=style_of,
+        on_query=screen.QUERY.set,
+        above_text=draw_query,
+    )
 
 
 BRUSHED_INK = 0.6  # of its darkness, under the map that is brushed over
 DIGITS = [str(digit) for digit in range(10)]
 ERASE_OPEN = Field(screen.NAME, "erases", False, address="erases")
-REGION = Region(screen.NAME, screen.EDITS, "pixels", copies=DIGITS)
+REGION = Region(screen.NAME, screen.EDITS, "pixels")
 
 
 def change_section(reading: screen.Reading) -> None:
@@ -296,15 +295,7 @@ def change_section(reading: screen.Reading) -> None:
         high = screen.MAX_MAP_WEIGHT if reading.trace.has_softmax else None
         REGION.draw(paper, before, after, reading.trace, hint=hint, size=280, pixels=True, high=high)
     with right:
-        show_outcome(screen.NAME, DIGITS, reading.learned.probabilities, reading.edited.probabilities)
+        show_outcome(DIGITS, reading.learned.probabilities, reading.edited.probabilities)
     if (erase_box := expander("Erase ink instead", ERASE_OPEN)).open:
         with erase_box:
             erase_section(reading)
-
-
-def pixel_doubts(reading: screen.Reading) -> Tab:
-    """Return the section on a drawn digit: its ink is erased."""
-    name, image = screen.LAYER.value, reading.drawing.image
-    keys_in_drawing = KeysInPicture(screen.light_ink(image), image.shape, smooth=False, high=screen.MAX_MAP_WEIGHT)
-    subject = partial(subject_of, subjects.pixel_subject, name, image)
-    return faithfulness_tab(screen.NAME, name, image.tobytes(), subject, "ink pixels", keys_in_drawing)

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from attention_core.faithfulness import subjects
 from pages.read import tabs
-from pages.read.first_screen import COLUMNS, NAME, number_pad
-from pages.read.tabs import read_doubts
+from pages.read.first_screen import COLUMNS, MODEL, NAME, number_pad
+from ui.faithfulness import KeysInPicture, faithfulness_tab
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
@@ -23,6 +24,9 @@ def number_as_read() -> None:
             tabs.draw_answer(drawing, changed, is_present)
 
     changed_drawing = drawing._replace(reading=changed.reading)
+    over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.picture_grid, size=380)
+    erased = "blocks of nine regions", subjects.reading_subject, drawing.picture
+    faithfulness = faithfulness_tab(NAME, MODEL, *erased, over=over)
     page_tabs(
         NAME,
         Tab("film", "Step by step", lambda: tabs.film_section(changed_drawing)),
@@ -34,7 +38,7 @@ def number_as_read() -> None:
                 "State, glimpse, state: one look in formulas",
                 lambda: tabs.read_steps(changed_drawing),
             ),
-            read_doubts(drawing),
+            faithfulness,
         ),
         players=(tabs.WALK, tabs.STEPS),
     )

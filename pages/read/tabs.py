@@ -14,21 +14,16 @@ from attention_core.charts.overlay import GLOW, glow_ramp, map_png, strongest_we
 from attention_core.charts.ramps import ROLE_COLOURS
 from attention_core.data.scenes import MAX_DIGITS
 from attention_core.device import to_array
-from attention_core.explain.guess import KeyPicture
-from attention_core.faithfulness import subjects
 from attention_core.inference.number_reading import ReadDrawing, begins_at, column_weights, labels_of
 from attention_core.models.digit_reader import CLASSES, DigitReader, DigitReading
-from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD, PAD_SIZE, answer_cards, maps_of, numbered, readable
+from pages.read.first_screen import COLUMNS, MODEL, NAME, PAD_SIZE, answer_cards, maps_of, numbered
 from ui.chart import draw_layers, draw_map, note_picture
 from ui.computed import by_model, card_or_empty
-from ui.digits import inked
 from ui.edits import EditList, ListedEdit, show_outcome
-from ui.faithfulness import KeysInPicture, faithfulness_tab, subject_of
 from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.layout import bar_rows, grey_out, section
-from ui.player import Stepper, StepStyle, Walk, described_key, show_step_chart, show_words
+from ui.player import Stepper, StepStyle, Walk, described_key, show_all_numbers
 from ui.region import Region
-from ui.skeleton import Tab
 from ui.state import Field, single_choice, whole_number
 from ui.try_this import TryThis, try_this
 from ui.words import number_bars
@@ -41,7 +36,7 @@ def _without(look: int) -> ListedEdit:
 AFTER = Field(NAME, "after", 0, address="after", parse=whole_number)
 """The look whose state is the first query; 0 = the learned one."""
 EDITS = EditList(NAME, skipped=lambda text: [_without(whole_number(look)) for look in text.split(".")])
-REGIONS = Region(NAME, EDITS, "regions", copies=tuple(PAD.presets))
+REGIONS = Region(NAME, EDITS, "regions")
 read_again = by_model(DigitReader.read)
 
 
@@ -71,8 +66,7 @@ def read_changed(drawing: ReadDrawing) -> ChangedReading:
     after = AFTER.clamp(0, len(drawing.labels))
     start = drawing.reading.states[after]
     learned = read_again(MODEL, drawing.picture, start=start) if after else drawing.reading
-    runs = PAD.preset_reader(lambda canvas: read_again(MODEL, readable(canvas).picture, goes_on=True).trace)
-    edits = EDITS.fitting(learned.trace, runs=runs)
+    edits = EDITS.fitting(learned.trace)
     reading = read_again(MODEL, drawing.picture, start=start, edits=edits) if edits else learned
     return ChangedReading(learned, reading, after)
 
@@ -107,7 +101,7 @@ def change_section(drawing: ReadDrawing, changed: ChangedReading) -> None:
             before, after = (to_array(reading.probabilities) for reading in (changed.learned, changed.reading))
             look = max(range(min(len(before), len(after))), key=lambda look: abs(before[look] - after[look]).sum())
             st.caption(f"At look {look + 1}, where most has changed:")
-            show_outcome(NAME, CLASSES, before[look], after[look])
+            show_outcome(CLASSES, before[look], after[look])
 
 
 def draw_looks(drawing: ReadDrawing, changed: ChangedReading) -> None:
@@ -220,31 +214,13 @@ def question_section(drawing: ReadDrawing) -> None:
 
 
 def read_steps(drawing: ReadDrawing) -> None:
-    """Draw the stepper, the present step's words and its numbers, at the present look."""
+    """Draw all the numbers, at the present look."""
     look, trace = WALK.draw(drawing.labels), drawing.reading.trace
-    keys = KeyPicture(inked(drawing.picture), trace.story.key_axis.picture_grid)
-    if not (step := STEPS.draw(trace, look, picture=keys)):
-        return
-    text, numbers = st.columns([0.9, 1.1], gap="large")
-    with text:
-        show_words(trace, step, 0, look, NAME)
-    with numbers:
-        _show_step(drawing, step, look)
+    keys = trace.story.key_axis
 
-
-def _show_step(drawing: ReadDrawing, step: Step, look: int) -> None:
-    trace, keys = drawing.reading.trace, drawing.reading.trace.story.key_axis
-
-    def step_style(step: Step) -> StepStyle:
+    def style_of(step: Step) -> StepStyle:
         if step.role is Role.INPUT:
             return StepStyle(size=504)
         return StepStyle(described_key(trace, 0, look, NAME) if step.row_axis is keys else look, size=STEP_SIZE)
 
-    show_step_chart(trace, step, 0, step_style, NAME, stepper=STEPS, on_choose=WALK.field)
-
-
-def read_doubts(drawing: ReadDrawing) -> Tab:
-    """Return the section on a number that was read: blocks of regions are erased."""
-    subject = partial(subject_of, subjects.reading_subject, MODEL, drawing.picture)
-    over = KeysInPicture(drawing.canvas, drawing.reading.trace.story.key_axis.picture_grid, size=380)
-    return faithfulness_tab(NAME, MODEL, drawing.picture.tobytes(), subject, "blocks of nine regions", over)
+    show_all_numbers(trace, STEPS, NAME, query=look, style_of=style_of, on_query=WALK.field.set, widths=(0.9, 1.1))

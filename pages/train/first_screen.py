@@ -1,6 +1,7 @@
 """The first screen: the lesson, its settings, the button that starts the training, and its film."""
 
 import base64
+import tomllib
 from dataclasses import fields
 from typing import Any
 
@@ -8,13 +9,10 @@ import numpy as np
 import streamlit as st
 
 from attention_core.data.lessons import SIDE
-from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import DataError
-from attention_core.live_training.graphs import EDGES
-from attention_core.live_training.lesson import EDGES as WITHOUT_EDGES
-from attention_core.live_training.lesson import POSITION, LiveSettings, Look
+from attention_core.files import find_file
+from attention_core.live_training.lesson import LiveSettings, Look
 from attention_core.live_training.live_run import LESSONS, LiveRun, initial_run
-from attention_core.live_training.lookup import MISSPELLED
 from pages.train.training import Training, TrainingStage
 from ui.canvas import Pad, digit_presets, draw_pad, readable_content
 from ui.component import component
@@ -27,33 +25,8 @@ from ui.layout import stop_run
 from ui.state import Field, between, expander, one_of, single_choice
 
 NAME = "train"
-TITLES = {
-    "digits": "Read digits",
-    "lookup": "Look up words",
-    "grammar": "Translate",
-    "pairs": "Translate, harder",
-    "triples": "Find triples",
-    "graph": "Ask a graph",
-}
-MEASURES = {
-    "digits": "Right about new digits",
-    "lookup": "Right about new words",
-    "grammar": "Next words right, new sentences",
-    "pairs": "Next words right, new sentences",
-    "triples": "Right about numbers in new rows",
-    "graph": "Right about nodes of new graphs",
-}
-QUERY_TEXTS = {
-    "digits": "Every pixel asks all pixels for their ink and position.",
-    "lookup": "Each word you type asks eight words for the number beside each.",
-    "graph": "Each node asks its neighbours for the number of the one that has its colour.",
-    "triples": "Every number asks all pairs of other numbers whether they fit.",
-}
-BROKEN_QUERY_TEXTS = {
-    ("digits", POSITION): "Every pixel asks all pixels for their ink.",
-    ("graph", WITHOUT_EDGES): "Each node asks all nodes for the number of its neighbour of the same colour.",
-}
-TRANSLATED = "Each French word asks all English words for what was read at each."
+WORDINGS = tomllib.loads(find_file("pages/train/lessons.toml").read_text(encoding="utf-8"))
+LESSON_WORDINGS: dict[str, dict[str, Any]] = WORDINGS["lessons"]
 PARSERS: dict[str, Any] = {"lesson": one_of(LESSONS), "share": int, "seed": between(0, 9_999)}
 SETTINGS = {
     field.name: Field(NAME, f"set_{field.name}", field.default, address=field.name, parse=PARSERS.get(field.name))
@@ -62,22 +35,14 @@ SETTINGS = {
 """What is set of a training, by name."""
 LESSON = SETTINGS["lesson"]
 CHOICES = {"size": "Size", "rate": "Learning rate", "share": "Per cent of the examples", "score": "Score"}
-EXAMPLES = {
-    "grammar": "the red car does not hide the small mouse",
-    "pairs": "I don't want to go.",
-    "lookup": MISSPELLED,
-    "triples": " ".join(map(str, FIRST_NUMBERS)),
-    "graph": EDGES,
+TEXTS = {
+    name: Field(NAME, name, lesson["example"], address=name)
+    for name, lesson in LESSON_WORDINGS.items()
+    if "example" in lesson
 }
-FIELD_LABELS = {
-    "lookup": "Words to look up, misspelt as you like",
-    "triples": "Your numbers, 0 to 30",
-    "graph": "Edges between the nodes A to L",
-}
-TEXTS = {name: Field(NAME, name, text, address=name) for name, text in EXAMPLES.items()}
 PAD = Pad(NAME, digit_presets(), first="3")
-TRAINING, BEFORE = Field[Training | None](NAME, "training", None), Field[Training | None](NAME, "before", None)
-"""The visitor's training, and the one before it."""
+TRAINING = Field[Training | None](NAME, "training", None)
+"""The visitor's training."""
 LOOKS = Field[dict[tuple[int, str], list[Look]]](NAME, "looks", dict)
 """What was looked at in the present input, by the run and the input."""
 CHANGES, HAS_CHANGED = Field(NAME, "changes", False, address="changes"), Field(NAME, "has_changed", False)
@@ -100,8 +65,8 @@ def current_settings() -> LiveSettings:
 
 def query_text(settings: LiveSettings) -> str:
     """Return the sentence that says what query and key are in a training."""
-    usual = QUERY_TEXTS.get(settings.lesson, TRANSLATED)
-    return BROKEN_QUERY_TEXTS.get((settings.lesson, settings.broken), usual)
+    lesson = LESSON_WORDINGS[settings.lesson]
+    return lesson.get("queries", {}).get(settings.broken, lesson["query"])
 
 
 @cached_computation()
@@ -123,10 +88,9 @@ def current_training() -> Training:
 
 
 def set_training(training: Training | None) -> None:
-    """Set the visitor's training, None = none; the one before is paused and kept for comparison."""
-    if (old := TRAINING.value) is not None:
-        old.pause()
-        BEFORE.value = old if old.run.step else BEFORE.value
+    """Set the visitor's training, None = none; the one before is paused."""
+    if TRAINING.value:
+        TRAINING.value.pause()
     TRAINING.value, HAS_CHANGED.value = training, True
     if training:
         for name, field in SETTINGS.items():
@@ -146,7 +110,8 @@ def resume() -> None:
 
 
 def choose_lesson() -> None:
-    single_choice("What it learns", LESSON, TITLES, label_visibility="collapsed", disabled=is_on())
+    titles = {name: lesson["title"] for name, lesson in LESSON_WORDINGS.items()}
+    single_choice("What it learns", LESSON, titles, label_visibility="collapsed", disabled=is_on())
 
 
 def draw_input() -> tuple[Any, str]:
@@ -157,7 +122,7 @@ def draw_input() -> tuple[Any, str]:
         image = np.asarray(drawing.image).reshape(SIDE, 2, SIDE, 2).mean((1, 3))
         return image, image.tobytes().hex()
     field = TEXTS[LESSON.value]
-    label = FIELD_LABELS.get(LESSON.value, "Your sentence")
+    label = LESSON_WORDINGS[LESSON.value].get("label", "Your sentence")
     text = field.widget(st.text_input, label, max_chars=SENTENCE_LETTERS.maximum).strip() or field.default
     return text, text
 
@@ -216,7 +181,7 @@ def _buttons(training: Training) -> None:
     st.caption(training.remark or captions[training.stage])
 
 
-def draw_film(training: Training, inputs: Any, text: str, key: str = "train_film") -> None:
+def draw_film(training: Training, inputs: Any, text: str) -> None:
     run = training.run
     cached = LOOKS.value = {which: looks for which, looks in LOOKS.value.items() if which[1] == text}
     looks, frames = cached.setdefault((id(run), text), []), list(run.frames)
@@ -249,9 +214,9 @@ def draw_film(training: Training, inputs: Any, text: str, key: str = "train_film
         "frames": pictures,
         "names": list(run.models),
         "n_steps": run.n_steps,
-        "title": MEASURES[run.settings.lesson],
+        "title": LESSON_WORDINGS[run.settings.lesson]["measure"],
     }
-    _film(key=key, data=data)
+    _film(key="train_film", data=data)
 
 
 def _packed(shares: np.ndarray) -> str:

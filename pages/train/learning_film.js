@@ -12,6 +12,8 @@ class LearningFilm extends Film {
 
   get title() { return "training"; }
 
+  get canBeSaved() { return super.canBeSaved && !this.data.live && this.data.frames.length > 1; }
+
   turn(playing) {
     super.turn(playing);
     if (!playing) this.button.textContent = "▶ Watch it learn";
@@ -40,7 +42,6 @@ class LearningFilm extends Film {
     const at = Math.min(this.at, last);
     this.slider.max = last;
     this.bar.style.visibility = last ? "visible" : "hidden";
-    this.saver.hidden = data.live;
     this.show(follows ? 1 : at / last || 0);
     if (isNewRun && this.isUnplayed && !window.lecture?.on && !wantsLessMotion()) this.play();
   }

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.train import first_screen as screen
-from pages.train.tabs import compare_runs, did_attention_work, draw_breaks, offer_files
+from pages.train.tabs import did_attention_work, draw_breaks, offer_files
 from ui.layout import attention_roles, last_on_phone
 from ui.lecture.mode import LECTURE
 from ui.skeleton import Tab, draw_fragment, page_frame, page_tabs
@@ -30,7 +30,6 @@ with st.container(key="train_first"):
 tabs = [
     Tab("work", "Did attention do any work?", lambda: draw_fragment(did_attention_work, training, text, beat=beat)),
     Tab("break", "Break it", draw_breaks),
-    Tab("compare", "Compare two trainings", lambda: compare_runs(training, inputs, text)),
 ]
 page_tabs(screen.NAME, *tabs[: 1 if LECTURE.value and screen.TRAINING.value is None else None])
 take_along(lambda: offer_files(training))

@@ -1,51 +1,21 @@
-"""Below the film: the verdict on attention, what can be broken, two trainings beside each other, files."""
+"""Below the film: the verdict on attention, what can be broken, files."""
 
-from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
 from attention_core.attention.wording import percent
 from attention_core.bounds.limits import CHECKPOINT_BYTES
-from attention_core.live_training.lesson import BEFOREHAND, EDGES, LABELS, POSITION, SCALE, LiveSettings
+from attention_core.live_training.lesson import BEFOREHAND
 from attention_core.live_training.live_run import LESSONS, SCRIPT, LiveRun, verdict
 from pages.train import first_screen as screen
 from pages.train.training import Training
+from ui.fragments import rerun_fragments
 from ui.labels import error_markdown, paragraph
 from ui.layout import figures_table
-from ui.state import Field, single_choice, widget_value
+from ui.state import Field, set_widget, single_choice, widget_value
+from ui.take_along import OPEN_MENU
 
-BREAKS = {
-    "": "nothing",
-    LABELS: "shuffle the labels",
-    POSITION: "leave out positions",
-    EDGES: "leave out the edges",
-    SCALE: "do not divide by √d (d = 64)",
-    BEFOREHAND: "keep looks learned beforehand",
-}
-BREAK_TEXTS = {
-    "": "Take one part away, and train again.",
-    LABELS: "Answers no longer belong to questions. All that it can do is learn them by heart.",
-    POSITION: "Each English word is read alone and knows no neighbours: nothing tells which words belong together.",
-    EDGES: "Every node asks all nodes. Three others have its colour, and which is its neighbour it cannot know.",
-    SCALE: "Sums of 64 products are larger, so the map is sharp sooner. Here it harms little: 94% and more are right "
-    "in the end, with the usual settings.",
-}
-ANEW = {LABELS: "Answers no longer belong to questions, which are drawn anew for every batch: nothing can be learned."}
-LESSON_BREAK_TEXTS = {
-    "lookup": ANEW,
-    "triples": ANEW,
-    "graph": ANEW,
-    "digits": {
-        POSITION: "A pixel knows its ink, but not its place: pixels of the same ink ask and answer alike.",
-        SCALE: "Sums of 64 products are large: many pixels soon pick a single one. Such a softmax passes hardly any "
-        "gradient, so what was picked early mostly stays.",
-        BEFOREHAND: "Networks are often given looks that were learned before. Here they are those of the recorded "
-        "training and stay as they are: only the layers behind them learn. With the usual settings, 77% of new digits "
-        "are right after 100 batches; a network that learns to look at the same time reaches 44%.",
-    },
-}
-"""What is to be seen where a lesson differs."""
 N_UPLOADS, REFUSED = Field(screen.NAME, "uploads", 0), Field(screen.NAME, "refused", "")
 
 
@@ -58,7 +28,9 @@ def did_attention_work(training: Training, text: str) -> None:
     sizes = (sum(parameter.numel() for parameter in model.parameters()) for model in run.models.values())
     figures = zip(run.models, frame.accuracies.values(), frame.losses.values(), sizes, strict=True)
     rows = [(name, percent(right), f"{loss:.2f}", f"{size:,}") for name, right, loss, size in figures]
-    figures_table(("", screen.MEASURES[run.settings.lesson].lower(), "loss in training", "parameters"), *rows)
+    figures_table(
+        ("", screen.LESSON_WORDINGS[run.settings.lesson]["measure"].lower(), "loss in training", "parameters"), *rows
+    )
     if run.settings.broken == BEFOREHAND:
         st.markdown("The looks were kept: only what comes after them was learned.")
     elif run.settings.lesson != "triples" and (looks := screen.LOOKS.value.get((id(run), text))):  # shown there: sums
@@ -73,57 +45,23 @@ def did_attention_work(training: Training, text: str) -> None:
 def draw_breaks() -> None:
     """Draw the choice of the part that is taken away."""
     screen.rerun_page_if(screen.HAS_CHANGED.value)
-    options = {name: BREAKS[name] for name in LESSONS[screen.LESSON.value].broken}
+    options = {name: screen.WORDINGS["changes"][name] for name in LESSONS[screen.LESSON.value].broken}
     broken = single_choice("What is changed", screen.SETTINGS["broken"], options, disabled=screen.is_on(), wrap=True)
-    paragraph((BREAK_TEXTS | LESSON_BREAK_TEXTS.get(screen.LESSON.value, {}))[broken])
+    paragraph((screen.WORDINGS["seen"] | screen.LESSON_WORDINGS[screen.LESSON.value].get("seen", {}))[broken])
     st.button("Train it so", key="train_break", on_click=screen.start, disabled=screen.is_on(), type="primary")
 
 
-def compare_runs(training: Training, inputs: Any, text: str) -> None:
-    """Draw this training and the one before it beside each other; take one back that was saved."""
-    screen.rerun_page_if(screen.HAS_CHANGED.value)
-    before = screen.BEFORE.value
-    if before is None or not training.run.step or before is training:
-        st.markdown("Train it twice, with something changed: both stand here.")
-    else:
-        for name, compared, column in zip(
-            ("before", "now"), (before, training), st.columns(2, gap="large"), strict=True
-        ):
-            with column:
-                st.markdown(
-                    f"**{name.capitalize()}**: {_settings_text(compared.run.settings)}. {verdict(compared.run)}"
-                )
-                if compared.run.settings.lesson == screen.LESSON.value:
-                    screen.draw_film(compared, inputs, text, f"train_film_{name}")
-    key, max_megabytes = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
-    st.file_uploader(
-        "Put back a training that you have saved",
-        "safetensors",
-        key=key,
-        max_upload_size=max_megabytes,
-        on_change=_on_upload,
-        args=(key,),
-    )
-    if REFUSED.value:
-        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
-
-
-def _settings_text(settings: LiveSettings) -> str:
-    """Return the lesson with the settings that are not the usual ones."""
-    usual = asdict(LiveSettings(settings.lesson, score=LESSONS[settings.lesson].score[0]))
-    changed = {name: value for name, value in asdict(settings).items() if value != usual[name]}
-    if (broken := changed.pop("broken", None)) in (SCALE, BEFOREHAND):
-        changed.pop("size", None)  # it has a size of its own
-    changes = (f"{name} {value}" for name, value in changed.items())
-    return ", ".join([screen.TITLES[settings.lesson], *([BREAKS[broken]] if broken else []), *changes])
-
-
 def offer_files(training: Training) -> None:
-    """Offer the script of a training and its file."""
+    """Offer the script of a training and its file, and take one back that was saved."""
     run, script = training.run, SCRIPT.format(settings=training.run.settings)
     st.download_button("Script (.py)", script, "training.py", key="train_script", on_click="ignore")
     label, file, is_on = "Training so far (.safetensors)", "training.safetensors", training.is_on
     st.download_button(label, run.checkpoint, file, key="train_file", on_click="ignore", disabled=is_on)
+    key, max_megabytes = f"train_upload_{N_UPLOADS.value}", CHECKPOINT_BYTES.millions
+    upload: dict[str, Any] = {"max_upload_size": max_megabytes, "on_change": _on_upload, "args": (key,)}
+    st.file_uploader("Put back a training that you have saved", "safetensors", key=key, **upload)
+    if REFUSED.value:
+        st.error(f"{error_markdown(REFUSED.value)} The page is as it was.", icon=":material/error:")
 
 
 def _on_upload(key: str) -> None:
@@ -135,3 +73,6 @@ def _on_upload(key: str) -> None:
         screen.set_training(Training(LiveRun.from_checkpoint(upload.getvalue())))
     except ValueError as error:
         REFUSED.value = str(error)
+        return
+    set_widget(OPEN_MENU, False)
+    rerun_fragments()

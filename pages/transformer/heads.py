@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention_core import AttentionTrace, Role
+from attention_core import AttentionTrace, Role, Step
 from attention_core.charts.heads import heads_chart, mosaic
 from attention_core.explain.heads import describe_head, summaries, summarise
 from attention_core.inference.translation import WordView, piece_probabilities, read_source
@@ -19,7 +19,7 @@ from ui.edits import WeightsRow, show_weights_difference, weight_editor
 from ui.fragments import BODY, rerun_fragments, with_rerun
 from ui.labels import error_markdown, literal
 from ui.layout import section
-from ui.player import Stepper, export_bar, show_step_chart, show_words, step_of, style_at_query
+from ui.player import Stepper, StepStyle, export_bar, show_all_numbers, show_step_picture, step_of
 from ui.state import Field, controlled, whole_number
 from ui.translators import show_next_word, translation
 from ui.words import aligned_words, chosen_arc, chosen_row
@@ -77,8 +77,8 @@ def all_heads(experiment: page.Experiment) -> None:
         _mosaic(layers, head, habits)
     with head_column:
         st.markdown(f"**Layer {head.layer + 1}, head {head.head + 1}**: {habits[head.layer][head.head]}")
-        style_of, name = style_at_query(trace, query), f"transformer_{head.kind}"
-        show_step_chart(trace, step_of(trace, "weights"), head.head, style_of, name, on_choose=QUERY)
+        weights, name = step_of(trace, "weights"), f"transformer_{head.kind}"
+        show_step_picture(trace, weights, head.head, StepStyle(query), name, on_choose=lambda row, _: QUERY.set(row))
 
 
 def _ignored_keys(head: page.TransformerHead, trace: AttentionTrace) -> tuple[int, ...]:
@@ -105,19 +105,16 @@ def _mosaic(layers: list[AttentionTrace], head: page.TransformerHead, habits: li
 def transformer_steps(experiment: page.Experiment) -> None:
     """Draw where each query of the chosen head looks, and its steps from its inputs to the merged heads."""
     head, trace, query = _choose_head(experiment)
-    if not (step := STEPS.draw(trace, query, head.head)):
-        return
-    name = f"{page.NAME}_{head.kind}"
-    text_column, matrix_column = st.columns([0.9, 1], gap="large")
-    with text_column:
+
+    def draw_arcs(_: Step) -> None:
         with st.container(key="desk_transformer_arcs"):
             section("Click a word: where does it look?", Role.QUERY)
             _arcs(trace, head, query)
         habit = describe_head(summarise(trace, head.head, _ignored_keys(head, trace)))
         st.caption(f"This head, on average: {habit}.")
-        show_words(trace, step, head.head, query, name)
-    with matrix_column:
-        show_step_chart(trace, step, head.head, style_at_query(trace, query), name, stepper=STEPS, on_choose=QUERY)
+
+    name = f"{page.NAME}_{head.kind}"
+    show_all_numbers(trace, STEPS, name, head=head.head, query=query, on_query=QUERY.set, above_text=draw_arcs)
 
 
 def _arcs(
@@ -181,7 +178,7 @@ def _draw_changed_translation(experiment: page.Experiment) -> None:
     context = f"after {literal(' '.join(learned.labels[:piece]))}" if piece else "first"
     amount = "Most" if changes[piece] >= SMALLEST_CHANGE else "Hardly anything"
     st.caption(f"{amount} has changed in what comes {context}:")
-    show_next_word(page.NAME, page.TRANSLATOR, source, tuple(learned.ids[:piece]), experiment.edits)
+    show_next_word(page.TRANSLATOR, source, tuple(learned.ids[:piece]), experiment.edits)
 
 
 def take_along(experiment: page.Experiment) -> None:

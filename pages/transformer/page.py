@@ -12,7 +12,7 @@ from pages.transformer.heads import take_along as export_head
 from ui.computed import model_or_fault
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.translators import traced_translation, translation_doubts
+from ui.translators import traced_translation, translation_faithfulness
 from ui.try_this import try_this
 from ui.words import reading_remarks, sentence_box
 
@@ -35,7 +35,7 @@ def orders() -> None:
             st.caption("Under each word: 24 of its 192 numbers; the % says how much all changed.")
         try_this(NAME, surprise(text))
 
-    tabs, doubts = [], []
+    tabs, faithfulness = [], []
     if text and model:
         tabs = [
             Tab("steps", "Step by step", lambda: transformer_steps(experiment)),
@@ -44,7 +44,7 @@ def orders() -> None:
         ]
         take_along(lambda: export_head(experiment))
         traced = traced_translation(TRANSLATOR, text, ())
-        doubts = [translation_doubts(NAME, text, traced)]
+        faithfulness = [translation_faithfulness(NAME, text, traced)]
     page_tabs(
         NAME,
         *tabs,
@@ -57,7 +57,7 @@ def orders() -> None:
                 lambda: cost_of_length(len(source.ids) if source else 12),
                 below=Tab("measured", "Time and memory", measured_cost),
             ),
-            *doubts,
+            *faithfulness,
         ),
         players=(STEPS,),
     )

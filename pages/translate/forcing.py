@@ -172,4 +172,4 @@ def change_arcs(traced: core.TracedTranslation, row: int, text: str) -> None:
                 f"As learned: *{as_markdown(learned_text)}*  \nChanged: *{as_markdown(changed_text)}*  \n{anew}"
             )
         prefix = tuple(traced.translation.ids[: traced.view.first_piece[row]])
-        show_next_word(NAME, name, core.read_source(text), prefix, trace.edits)
+        show_next_word(name, core.read_source(text), prefix, trace.edits)

@@ -9,7 +9,7 @@ from ui.layout import last_on_phone
 from ui.player import export_bar
 from ui.skeleton import Tab, page_body, page_frame, page_tabs
 from ui.take_along import take_along
-from ui.translators import NAME, translation_doubts
+from ui.translators import NAME, translation_faithfulness
 from ui.try_this import try_this
 
 
@@ -56,7 +56,7 @@ def translations() -> None:
                 lambda: tabs.draw_alignments(models, text),
                 below=Tab("grammar", "Is grammar caught?", lambda: tabs.draw_grammar(models, text)),
             ),
-            *([translation_doubts(NAME, text, traced)] if traced.view.source == traced.view.keys else []),
+            *([translation_faithfulness(NAME, text, traced)] if traced.view.source == traced.view.keys else []),
             learned,
         ]
         take_along(lambda: export_bar(traced.trace, NAME, query=traced.view.first_piece[row]))

@@ -3,11 +3,12 @@
 import html
 from bisect import bisect
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from attention_core import Role, Step
+from attention_core import AttentionTrace, Role, Step
 from attention_core.attention.wording import percent
 from attention_core.bounds.harmless import as_markdown
 from attention_core.charts import signed_ramp
@@ -27,7 +28,7 @@ from ui.computed import cached_computation, load_snapshots, model_or_fault
 from ui.fragments import BODY, rerun_fragments
 from ui.labels import error_markdown, note, paragraph
 from ui.layout import figures_table, section
-from ui.player import StepStyle, described_key, show_step_chart, show_step_heading, show_words, step_of
+from ui.player import StepStyle, described_key, show_all_numbers, show_step_heading, step_of
 from ui.state import Field, between, single_choice, whole_number
 from ui.translators import NAME, TRANSLATORS, model_of
 
@@ -39,43 +40,59 @@ DOT_NOTE = "A dot product has no weights of its own: training shapes the states 
 
 
 def translate_steps(traced: TracedTranslation, row: int) -> None:
-    """Draw the stepper over the trace, and the present step at the present word."""
+    """Draw all the numbers of the trace, at the present word."""
     trace, view = traced.trace, traced.view
-    query = view.first_piece[row]
+    query, head = view.first_piece[row], min(HEAD.value, trace.n_heads - 1)
     st.markdown(_describe_row(traced, row))
-    head = min(HEAD.value, trace.n_heads - 1)
-    if not (step := STEPS.draw(trace, query, head)):
-        return
-    text_column, matrix_column = st.columns([1, 1.3], gap="large")
-    with text_column:
+
+    def choose_head(_: Step) -> None:
         if trace.n_heads > 1:
-            head = single_choice("Head", HEAD, {index: str(index + 1) for index in range(trace.n_heads)}, wrap=True)
-        show_words(trace, step, head, query, NAME)
-        if view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
-            note(KEY_NOTE)
-        if traced.translator == "dot" and step.role is Role.SCORES:
-            note(DOT_NOTE)
-    with matrix_column:
+            single_choice("Head", HEAD, {index: str(index + 1) for index in range(trace.n_heads)}, wrap=True)
 
-        def shows_sum(step: Step) -> bool:
-            return step.name == "context" and trace.n_keys > 1
+    def style_of(step: Step) -> StepStyle:
+        marked = query if step.row_axis is trace.story.query_axis else described_key(trace, head, query, NAME)
+        return StepStyle(marked, size=240 if _is_sum(trace, step) else 330)
 
-        def step_style(step: Step) -> StepStyle:
-            marked = query if step.row_axis is trace.story.query_axis else described_key(trace, head, query, NAME)
-            return StepStyle(marked, size=240 if shows_sum(step) else 330)
+    def on_query(piece: int) -> None:
+        WORD.value = bisect(view.first_piece, piece) - 1
+        rerun_fragments(BODY)
 
-        def on_cell(piece: int, _: int) -> None:
-            WORD.value = bisect(view.first_piece, piece) - 1
-            rerun_fragments(BODY)
+    show_all_numbers(
+        trace,
+        STEPS,
+        NAME,
+        head=head,
+        query=query,
+        style_of=style_of,
+        on_query=on_query,
+        above_text=choose_head,
+        below_text=partial(_draw_notes, traced),
+        below_picture=partial(_draw_sum, trace, head, query),
+        widths=(1, 1.3),
+    )
 
-        on_choose = on_cell if step.row_axis is trace.story.query_axis else None
-        show_step_chart(trace, step, head, step_style, NAME, stepper=STEPS, on_choose=on_choose)
-        if shows_sum(step):
-            section("Multiplied vectors: each state times its weight", Role.VALUE)
-            weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
-            vectors = weights[:, None] * trace.value_of(head)
-            description = f"{len(labels)} states, each times its weight, and the context that they add up to"
-            _draw_weighted_sum(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), description)
+
+def _draw_notes(traced: TracedTranslation, step: Step) -> None:
+    if traced.view.is_single and step.role in (Role.SCORES, Role.WEIGHTS, Role.CONTEXT):
+        note(KEY_NOTE)
+    if traced.translator == "dot" and step.role is Role.SCORES:
+        note(DOT_NOTE)
+
+
+def _is_sum(trace: AttentionTrace, step: Step) -> bool:
+    """Return whether a step is the sum of several vectors."""
+    return step.name == "context" and trace.n_keys > 1
+
+
+def _draw_sum(trace: AttentionTrace, head: int, query: int, step: Step) -> None:
+    """Draw the sum of a query's context, where the step is one."""
+    if not _is_sum(trace, step):
+        return
+    section("Multiplied vectors: each state times its weight", Role.VALUE)
+    weights, labels = trace.weights(head, [query])[0], trace.story.key_axis.labels
+    vectors = weights[:, None] * trace.value_of(head)
+    description = f"{len(labels)} states, each times its weight, and the context that they add up to"
+    _draw_weighted_sum(labels, to_array(vectors), to_array(weights), to_array(vectors.sum(0)), description)
 
 
 def _describe_row(traced: TracedTranslation, row: int) -> str:
@@ -182,8 +199,7 @@ def draw_unrolled(traced: TracedTranslation, row: int) -> None:
         return
     trace, query = traced.trace, traced.view.first_piece[row]
     paragraph("The encoder reads downwards and upwards, the decoder speaks downwards.")
-    if not (step := STEPS.draw(trace, query)):
-        return
+    step = STEPS.draw(trace)
     picture, text_column = st.columns([1, 1.1], gap="large")
     scores = weights = None
     if not traced.view.is_single:

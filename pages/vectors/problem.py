@@ -14,7 +14,7 @@ from attention_core.attention.edits import Edits
 from attention_core.attention.scores import SCORES, Scaled, Score
 from attention_core.attention.steps import projection_origins, projections
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change, product
+from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, always, change, product, read_texts
 from attention_core.files import find_file
 
 MAX_ROWS, MAX_COLUMNS = 6, 6
@@ -142,43 +142,8 @@ def resized(table: np.ndarray, n_rows: int, n_columns: int, identity: bool = Fal
     return new
 
 
-X = Text(
-    "inputs",
-    "Inputs",
-    "X",
-    r"X \in \mathbb{R}^{$rows \times $columns}",
-    "X = torch.tensor(rows, dtype=torch.float64)",
-    "One input per row. Every row asks, is asked, and hands something over.",
-    Role.INPUT,
-)
-QUERY_INPUTS = replace(X, explanation="The rows that ask.")
-MEMORY = Text(
-    "memory",
-    "The other inputs",
-    "Y",
-    r"Y \in \mathbb{R}^{$rows \times $columns}",
-    "Y = torch.tensor(rows, dtype=torch.float64)",
-    "The rows that are asked: they give the keys and the values.",
-    Role.INPUT,
-)
-OUTPUT = Text(
-    "output",
-    "Output: a last projection",
-    "W_O",
-    r"O = C\, W_O",
-    "output = context @ W_O",
-    "It leads from the values back to the columns of X.",
-    Role.OUTPUT,
-)
-RESIDUAL = Text(
-    "residual",
-    "Residual",
-    "+X",
-    r"Z = X + O",
-    "Z = X + output",
-    "What was found is added to the row that asked. Z has the shape of X: the next layer can start here.",
-    Role.OUTPUT,
-)
+TEXTS = read_texts(__file__)
+QUERY_INPUTS = replace(TEXTS["inputs"], explanation="The rows that ask.")
 
 
 def trace_of(problem: Problem, edits: Edits = ()) -> AttentionTrace:
@@ -217,8 +182,10 @@ def trace_of(problem: Problem, edits: Edits = ()) -> AttentionTrace:
     output = context @ tables["W_O"]
     mixed = product((context, Role.CONTEXT, "C"), (tables["W_O"], Role.OUTPUT, "W_O"))
     steps = (
-        OUTPUT.step(output, queries, _numbered(output), W_O=tables["W_O"]).with_origin(mixed),
-        RESIDUAL.step(tables["X"] + output, queries, _numbered(output)).with_origin(change(output, Role.OUTPUT)),
+        TEXTS["output"].step(output, queries, _numbered(output), W_O=tables["W_O"]).with_origin(mixed),
+        TEXTS["residual"]
+        .step(tables["X"] + output, queries, _numbered(output))
+        .with_origin(change(output, Role.OUTPUT)),
     )
     return computed.with_story(steps_after=steps)
 
@@ -231,7 +198,7 @@ def _steps_before(
     problem: Problem, tables: dict[str, Tensor], vectors: list[Tensor], queries: Axis, keys: Axis
 ) -> tuple[Step, ...]:
     steps, x, y = [], problem.query_table, problem.key_table
-    inputs = ((X, queries),) if x == y else ((QUERY_INPUTS, queries), (MEMORY, keys))
+    inputs = ((TEXTS["inputs"], queries),) if x == y else ((QUERY_INPUTS, queries), (TEXTS["memory"], keys))
     for text, axis in () if problem.is_direct else inputs:
         table = tables[text.symbol]
         text = text.filled(rows=table.shape[0], columns=table.shape[1])

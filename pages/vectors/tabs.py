@@ -22,7 +22,7 @@ from ui.chart import draw_chart
 from ui.edits import WeightsRow, matrix_editor, show_contexts, show_weights_difference
 from ui.labels import explain, number, paragraph
 from ui.layout import section
-from ui.player import StepStyle, show_step_chart, show_words, step_of
+from ui.player import StepStyle, show_all_numbers, step_of
 from ui.state import Field
 from ui.try_this import GUESSING, NOT_TRIED, TRY_STAGE
 from ui.vector_plane import VectorPlane
@@ -241,19 +241,13 @@ STEP_SIZE = 520  # screen pixels that a step's matrix and its factors may take
 
 
 def step_by_step(trace: AttentionTrace) -> None:
-    """Draw the stepper, the step in words, and its matrix, of which a cell is chosen by a click or with keys."""
+    """Draw all the numbers, of which a cell is chosen by a click or with keys."""
     query, key = chosen_cell(step_of(trace, "weights"))
-    if not (step := STEPS.draw(trace, query)):
-        return
-    text_column, matrix_column = st.columns([0.8, 1], gap="medium")
-    with text_column:
-        show_words(trace, step, 0, query, NAME, key)
-    with matrix_column:
 
-        def on_cell(row: int, column: int) -> None:
-            CELL.value |= {row_kind(step): row, column_kind(step): column}
+    def on_cell(step: Step, row: int, column: int) -> None:
+        CELL.value |= {row_kind(step): row, column_kind(step): column}
 
-        def style_of(step: Step) -> StepStyle:
-            return StepStyle(*chosen_cell(step), STEP_SIZE)
+    def style_of(step: Step) -> StepStyle:
+        return StepStyle(*chosen_cell(step), STEP_SIZE)
 
-        show_step_chart(trace, step, 0, style_of, NAME, stepper=STEPS, on_choose=on_cell)
+    show_all_numbers(trace, STEPS, NAME, query=query, style_of=style_of, on_cell=on_cell, widths=(0.8, 1), key=key)

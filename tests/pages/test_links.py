@@ -263,18 +263,6 @@ def test_lecture_mode_is_in_the_address_of_every_page(visit):
     assert "lecture" not in address_of(off)
 
 
-def test_guess_among_three_columns_comes_with_a_link(visit):
-    page = visit("pixels", step="query", guess="1")
-    three = page.get("button_group")[-1]
-    assert three.key == "pixels_step_option"
-    three.__class__, three.picked = Picked, three.options[1:2]
-    run(page)
-    guess = page.session_state["pixels_step_guessed"]
-    again = visit("pixels", **address_of(page))
-    assert again.session_state["pixels_step_guessed"] == guess
-    assert again.session_state["pixels_step_option"] == guess[2]
-
-
 BEFORE = json.loads((Path(__file__).parent.parent / "data/links_of_0_1.json").read_text())
 """What people kept of each page before classes and files had their present names."""
 OFF_BEFORE = {

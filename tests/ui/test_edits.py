@@ -90,15 +90,6 @@ def test_an_edit_is_switched_off_undone_and_done_again(changed):
     assert changed.checkbox(key=f"{NAME}_edit_0").value
 
 
-def test_it_looks_as_in_a_ready_drawing(page):
-    open_tab(page, "try")
-    page.pills(key=f"{NAME}_region_copy").set_value("3").run()
-    assert page.checkbox(key=f"{NAME}_edit_0").label == "It looks as it does in the ready drawing 3"
-    assert abs(outcome(page)["changed"] - outcome(page)["as learned"]).max() > 0.01
-    press(page, "preset_3")
-    assert outcome(page)["changed"] == pytest.approx(outcome(page)["as learned"], abs=1e-5), "it is that drawing"
-
-
 def test_a_link_brings_them_again(changed, visit):
     address = {name: text if isinstance(text, str) else text[0] for name, text in changed.query_params.items()}
     again = visit(NAME, **address)

@@ -149,6 +149,7 @@ def test_a_view_that_has_gone_is_forgotten_and_lets_go_of_what_it_lit(canvas):
 
 def test_a_browser_that_makes_no_films_saves_a_strip_of_pictures(canvas):
     canvas.page.evaluate("[window.kept, window.MediaRecorder] = [MediaRecorder, null]")
+    canvas.page.get_by_role("button", name="Take it along").click()
     with canvas.page.expect_download() as download:
         canvas.page.get_by_role("button", name="Film").click()
     canvas.page.evaluate("void (window.MediaRecorder = kept)")

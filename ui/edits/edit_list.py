@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -61,7 +61,6 @@ class EditList:
         attention: AttentionTrace,  # without edits
         name: str = "",  # of the attention, where the page has several
         input_id: str | Sequence[str] = "",  # its input, as text; or several texts, such as input and model
-        runs: Callable[[core.HeadRef], Any] | None = None,  # finds what an edit takes from another run, see with_runs
         grows: bool = False,  # whether it will have further queries; edits of these are returned too
     ) -> core.Edits:
         """Return the edits that are on and can be applied to an attention, given as learned; note why others cannot."""
@@ -73,15 +72,14 @@ class EditList:
                 ids = [input_id] if isinstance(input_id, str) else input_id
                 if change.input_hash and change.input_hash not in map(input_hash, ids):
                     raise core.EditError("it was made for another input" + " or model" * (len(ids) > 1))
-                edit = core.with_runs((change.edit,), runs) if runs else (change.edit,)
-                tried = (*fit, *edit)
+                if isinstance(change.edit, core.PatternFrom | core.OutputFrom):
+                    raise core.EditError("the attention that it copies is not here")
+                tried = (*fit, change.edit)
                 attention.replace(core.restrict_queries(tried, 0, attention.n_queries) if grows else tried)
                 fit = tried
                 self._reasons.value[change] = ""
             except core.EditError as error:
                 self._reasons.value[change] = str(error)
-            except LookupError:  # of another run that there is not
-                self._reasons.value[change] = "the attention that it copies is not here"
         return fit
 
     def fitting_each(

@@ -33,7 +33,6 @@ def show_contexts(before: AttentionTrace, after: AttentionTrace, query: int) -> 
 
 
 def show_outcome(
-    page: str,
     labels: Sequence[str],
     before: Sequence[float] | np.ndarray,
     after: Sequence[float] | np.ndarray,

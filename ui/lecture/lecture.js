@@ -254,7 +254,7 @@ class Lecture {
     chart?.querySelector('[data-testid="stElementToolbarButton"] button[aria-label*="ullscreen"]')?.click();
   }
 
-  // A training is played before it is left. On a first screen *Try this* asks, reveals, and is closed on the way back. A step that is guessed first is revealed. Then the
+  // A training is played before it is left. On a first screen *Try this* asks, reveals, and is closed on the way back. Then the
   // next step, or word, of what is visible; after the last one the next screen; after the last screen the next page. Of a guided
   // lecture, the question of its item takes the place of Try this and is taken back before the first step, its answer gives way
   // to the next step's own title, and after the last step comes its next item.

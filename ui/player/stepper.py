@@ -1,4 +1,4 @@
-"""A player through the steps of a trace, which may have to be guessed first."""
+"""A player through the steps of a trace."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -8,11 +8,8 @@ import streamlit as st
 from attention_core.attention.trace import AttentionTrace
 from attention_core.attention.types import Role, Step
 from attention_core.bounds.harmless import as_markdown
-from attention_core.explain.guess import KeyPicture
 from ui.chart import set_picture_subject
-from ui.lecture.hall.corner import HAS_ITEM_QUESTION
 from ui.lecture.mode import LECTURE
-from ui.player.guess import Guess
 from ui.player.play import Player
 from ui.player.steps import steps_of
 from ui.state import Field, single_choice
@@ -37,16 +34,10 @@ class Stepper(Player[str]):
 
     def __init__(self, page: str, first: str | Callable[[], str] = "", modifier: str = "") -> None:
         super().__init__(Field(page, "step", first, address="step"), SECONDS_PER_STEP, modifier)
-        self.guess = Guess(page, self.name)
         self.is_chart = Field(page, "step_chart", False, address="chart")
 
-    def draw(
-        self, trace: AttentionTrace, query: int = 0, head: int = 0, picture: KeyPicture | None = None
-    ) -> Step | None:
-        """Draw the controls, and the guess at the largest number of a row where one is wanted; return the present step.
-
-        None = it must stay hidden until somebody has guessed. The picture has the keys as its cells, if any has.
-        """
+    def draw(self, trace: AttentionTrace) -> Step:
+        """Draw the controls and return the present step."""
         set_picture_subject(trace.story.mechanism)
         by_name = {step.name: step for step in steps_of(trace)}
         names = list(by_name)
@@ -60,13 +51,7 @@ class Stepper(Player[str]):
             self.next_button(stops)
             self.play_button(names)
             self.is_chart.widget(st.toggle, "Chart")
-            self.guess.is_on.widget(st.toggle, "Guess first")
-        step = by_name[self.field.value]
-        self.guess.forget_revealed(step)
-        if not self.guess.is_on.value or HAS_ITEM_QUESTION.value:
-            return step
-        row = query if step.row_axis is trace.story.query_axis else 0
-        return step if self.guess.draw(trace, step, head, row, picture) else None
+        return by_name[self.field.value]
 
     def _on_play(self, values: Sequence[str]) -> None:
         current = self.field.value

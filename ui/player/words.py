@@ -1,12 +1,13 @@
 """What pages say of a step: its formula, meaning and code, and a row's largest weights."""
 
 import math
+from collections.abc import Collection, Mapping
 
 import streamlit as st
 
 from attention_core.attention.steps import cell_formula, row_table
 from attention_core.attention.trace import AttentionTrace
-from attention_core.attention.types import Step
+from attention_core.attention.types import Role, Step
 from attention_core.attention.wording import format_count
 from ui.labels import explain
 from ui.layout import figures_table, section
@@ -22,19 +23,19 @@ def show_words(
     query: int,
     name: str,
     key: int | None = None,
-    numbers: str | None = None,
     *,
-    folds_formula: bool = False,
+    formulas: Mapping[str, str] | None = None,
+    folds_formula: Collection[Role] = (),
 ) -> None:
     """Draw the step's heading, shape, formula, meaning, the numbers of one cell, and its code (folded).
 
-    The cell is that of a key, None = of the one that show_step_chart frames under the same name; numbers stand in its
-    place.
+    The cell is that of a key, None = of the one that show_all_numbers frames under the same name; `formulas`, by the
+    names of steps, stand in its place. The formula is folded of steps of these roles.
     """
     with st.container(key="step_words"):
-        show_step_heading(step, folds_formula=folds_formula)
+        show_step_heading(step, folds_formula=step.role in folds_formula)
         key = described_key(trace, head, query, name) if key is None else key
-        if numbers := numbers or cell_formula(trace, step, head, query, key):
+        if numbers := (formulas or {}).get(step.name) or cell_formula(trace, step, head, query, key):
             st.latex(numbers)
         with st.container(key=f"desk_code_{step.name}"):  # the last of the words, see moving_step.js
             expander = st.expander("PyTorch", key=CODE_OPEN, on_change="rerun")

@@ -1,4 +1,4 @@
-// A canvas on which something moves, and a bar below it to play, scrub and save that. What extends it has `seconds` and a
+// A canvas on which something moves, and a bar below it to play and scrub that; `save` makes a file of it. What extends it has `seconds` and a
 // `title`, and draws: the time goes from 0 to 1. In a lecture its letters have so many pixels of the screen.
 import { create, make, onceAFrame, set, whenDarkOrLight } from "./prelude.js";
 
@@ -10,15 +10,18 @@ export class Film {
     this.bar = make(root, "div", "film");
     this.button = make(this.bar, "button", "go");
     this.slider = make(this.bar, "input", { type: "range", min: 0, max: 100, value: 100, "aria-label": says });
-    this.saver = make(this.bar, "button", { class: "go", title: "Save as a film" }, "Film");
     this.button.onclick = () => (this.playing ? this.stop() : this.play());
     this.slider.oninput = () => { this.stop(); this.show(this.slider.value / this.slider.max); };
-    this.saver.onclick = () => this.save();
     this.redraw = onceAFrame(() => this.draw());
     new ResizeObserver(() => { if (root.clientWidth && root.clientWidth !== this.width) this.redraw(); }).observe(root);
     whenDarkOrLight(root, this.redraw);
     this.turn(0);
+    const films = (window.attentionFilms ??= new Set());  // for the menu that saves them, see share.js
+    for (const film of films) if (!film.root.isConnected) films.delete(film);
+    films.add(this);
   }
+
+  get canBeSaved() { return !this.bar.hidden && this.canvas.getClientRects().length > 0; }
 
   // Since when it plays, 0 = it rests.
   turn(playing) {

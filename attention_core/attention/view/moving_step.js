@@ -48,7 +48,6 @@ class Matrix {
   constructor({ shape, whole, low, high, steps, power, role, ink, glow, over, reach: minHigh = 0, n_keys }, codes) {
     [this.n, this.m] = shape;
     const uniform = 1 / (n_keys || whole[1]);
-    this.isEmpty = role === "weights" && codes.every((code) => !code);  // its numbers are to be guessed
     const numberOf = (code) => (code ? low + ((code - 1) / steps) ** power * (high - low) : NaN);
     this.map = (ArrayType, convert) => decodeAll(ArrayType, codes, steps + 2, (code) => convert(numberOf(code)));
     this.values = this.map(Float64Array, (value) => value);
@@ -256,7 +255,6 @@ export class MovingStep extends Film {
     else if (data.kind === "softmax") this.squeeze(area);
     else if (data.kind === "mask") this.fall(area);
     else this.slide(area);
-    if (matrix.isEmpty) this.drawLattice(area);
     if (time === 1 && data.query !== null && matrix.n > 1) this.drawFrame(area, matrix, this.row, null, FRAME_COLOURS.query);
     if (!data.kind && data.column !== null) this.drawFrame(area, matrix, this.row, this.column, this.ink);
     for (const cell of data.framed ?? []) this.drawFrame(area, matrix, ...cell, FRAME_COLOURS.context);
@@ -285,16 +283,6 @@ export class MovingStep extends Film {
           if (hasNumbers) this.drawNumber(matrix, matrix.at(row, column), box);
         });
       }
-    }
-  }
-
-  // The edges of cells that hold nothing yet.
-  drawLattice(area) {
-    const { matrix, pen } = this;
-    [pen.lineWidth, pen.strokeStyle] = [1, EDGES];
-    for (let index = 0; index < matrix.n * matrix.m; index++) {
-      const { x, y, w, h } = this.boxOf(matrix, area, Math.floor(index / matrix.m), index % matrix.m);
-      pen.strokeRect(x, y, w, h);
     }
   }
 
@@ -523,7 +511,7 @@ export class MovingStep extends Film {
   // The colours, from the lowest to the highest number.
   drawBar(y) {
     const { matrix, pen, data } = this, x = data.grid ? 0 : this.area.x, width = Math.min(220, this.width - x - 60);
-    if (data.ink || matrix.isEmpty || width < 60) return;
+    if (data.ink || width < 60) return;
     pen.drawImage(matrix.rampPicture, x, y, width, 8);
     this.write(minus(`${+matrix.low.toPrecision(2)}`), x, y + 16);
     this.write(minus(`${matrix.isCut ? "≥ " : ""}${+matrix.high.toPrecision(2)}`), x + width, y + 16, { align: "right" });
@@ -579,7 +567,7 @@ export class MovingStep extends Film {
   describe(cell) {
     const { data, matrix } = this;
     const value = matrix.at(...cell), prefix = data.shape[0] < data.whole[0] || data.shape[1] < data.whole[1] ? "at most " : "";
-    const noNumber = matrix.isEmpty ? "still hidden" : data.role === "scores" ? "−∞" : "nothing";
+    const noNumber = data.role === "scores" ? "−∞" : "nothing";
     const number = Number.isNaN(value) ? noNumber : prefix + minus(`${+value.toPrecision(3)}`);
     return `${data.rows[cell[0]]} → ${data.columns[cell[1]]}: ${number}`;
   }

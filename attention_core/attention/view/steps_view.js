@@ -14,6 +14,7 @@ export class StepsView {
     this.words = make(body, "div", "words");
     const numbers = make(body, "div", "numbers");
     this.matrix = numbers.view = new MovingStep(numbers);
+    make(this.matrix.bar, "button", { class: "go", title: "Save as a film" }, "Film").onclick = () => this.matrix.save();
     back.onclick = () => this.show(this.now - 1);
     next.onclick = () => this.show(this.now + 1);
     inLine(this.chips, () => {}, (place) => this.show(place));

@@ -408,7 +408,7 @@ def test_notebook_and_saved_picture_are_the_same(steps, monkeypatch, query):
     monkeypatch.setattr("ui.player.picture._moving_step", lambda **arguments: None)
     options = player.StepStyle(query, size=330)
     for step in steps.values():
-        player.show_step_chart(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, lambda _: options, "page")
+        player.show_step_picture(load("pixel-classifier", "cpu").trace(np.eye(28)), step, 0, options, "page")
         assert stable_spec(step_chart(step, query=query, size=330)) == stable_spec(saved[-1]), step.name
     chart, small_chart = (step_chart(steps["weights"], query=3, **size) for size in ({}, {"size": 330}))
     assert stable_spec(chart) != stable_spec(small_chart)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_core.attention.edits import UNIFORM, BlockKeys
-from attention_core.attention.steps import step_of, steps_of
+from attention_core.attention.steps import step_of
 from attention_core.attention.view.pack import step_data
 from attention_core.inference import feature_channels as find
 from attention_core.models.feature_mask import FeatureMask, FeatureMaskConfig
@@ -87,14 +87,3 @@ def test_answer_after_an_edit_is_the_one_that_the_whole_network_gives(model, pic
     answer = step_of(model.trace(picture, edit), "output").value()[0]
     torch.testing.assert_close(model.answer(trace, edit), answer)
     assert float(model.answer(trace, edit).sum()) == pytest.approx(1, abs=1e-5)
-
-
-def test_masked_values_are_a_step_of_their_own_and_sum_to_the_context(model, picture, trace):
-    names = [step.name for step in steps_of(trace)]
-    assert names.index("weights") + 1 == names.index("masked") == names.index("context") - 1
-    masked = step_of(trace, "masked")
-    assert masked.shape == (25, 11)
-    torch.testing.assert_close(masked.value().sum(0), trace.context()[0])
-    torch.testing.assert_close(masked.value(0, slice(2, 5), slice(1, 3)), masked.value()[2:5, 1:3])
-    blocked = step_of(trace.replace((BlockKeys((3,)),)), "masked").value()
-    assert not blocked[3].any()

@@ -12,7 +12,6 @@ import torch
 from attention_core.bounds.limits import CHECKPOINT_BYTES
 from attention_core.data.lessons import DIGITS, PAIRS, grammar, short_pairs, small_digits
 from attention_core.files import find_file
-from attention_core.live_training import graphs
 from attention_core.live_training.digits import DigitLesson
 from attention_core.live_training.lesson import (
     ATTENTION,
@@ -35,6 +34,7 @@ from tests.support.traces import of_weights
 DIGIT, SENTENCE = LiveSettings(size="small"), LiveSettings("grammar", "small", score="dot")
 PAIR, TRIPLE = LiveSettings("pairs", "small", score="general"), LiveSettings("triples", "small")
 LOOKUP, GRAPH = LiveSettings("lookup", "small", share=10), LiveSettings("graph", "small")
+EDGES_OF_GRAPH = "AB CD EF GH IJ KL AE AI BF BK CE CL DG EJ FI GK HL HJ"
 
 
 def advanced(run: LiveRun, n: int) -> LiveRun:
@@ -57,7 +57,7 @@ def test_a_training_goes_on_with_the_same_numbers_and_its_script_prints_them(set
     assert again.step == straight.step == 3
     assert told(again) == told(straight)
     assert len({frame.step for frame in straight.frames}) == len(straight.frames) > 2
-    given = {DIGIT: small_digits()[1].images[0] / 255, TRIPLE: "1 2 3 4", GRAPH: graphs.EDGES}.get(
+    given = {DIGIT: small_digits()[1].images[0] / 255, TRIPLE: "1 2 3 4", GRAPH: EDGES_OF_GRAPH}.get(
         settings, "the red car hides a mouse"
     )
     looks = [run.look(run.frames[-1], given) for run in (again, straight)]
@@ -123,7 +123,7 @@ def test_only_attention_finds_the_neighbour_of_a_colour_and_only_along_edges():
     assert set(np.flatnonzero(look.weights[1])) == {0, 10}, "B sees A and K alone"
     assert not look.weights[3].any()
     assert run.lesson.remark("ab, A-C bk KL aa xy").startswith("No edge leads to D, E, F, G, H, I, J:")
-    assert run.lesson.remark(graphs.EDGES) == without.lesson.remark("ab") == "", "without edges all are asked"
+    assert run.lesson.remark(EDGES_OF_GRAPH) == without.lesson.remark("ab") == "", "without edges all are asked"
     assert (without.look(without.frames[-1], "ab").weights > 0).all()
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention_core.attention.edits import UNIFORM, BlockKeys, DropHead, HeadRef, PatternFrom
+from attention_core.attention.edits import UNIFORM, BlockKeys, DropHead
 from attention_core.attention.steps import step_of
 from attention_core.data.drawing import draw_paths
 from attention_core.data.presets import coloured_digits, digit_strokes, number_strokes
@@ -361,35 +361,3 @@ def test_of_questions_of_two_steps_every_look_has_a_place_of_its_own_and_is_judg
     judged = judge_answering(Looker(), torch.zeros(1, 4, 64, 64), asked, [0, 0], corners[None], "dot")
     assert judged["accuracy_by_kind"] == {"digit two steps away": 1, "nothing two steps away": 0}
     assert judged["peak_inside_by_look"] == {"look 1": 1, "look 2": 0, "look 3": 1}
-
-
-COPY = HeadRef("", "another drawing")
-
-
-@torch.inference_mode()
-def test_a_reader_that_looks_as_in_another_picture_is_handed_what_those_weights_give(reader):
-    picture, other = rand(2, 48, 192)
-    rows = reader.read(other, goes_on=True).trace.weights()
-    assert len(rows) == reader.config.max_looks
-    found = reader.read(picture, edits=(PatternFrom(0, COPY, rows),))
-    regions, state, wanted = reader.encode(picture[None])[0], reader.start[None], []
-    for row in rows[: len(found.probabilities)]:
-        glimpse = row[None] @ regions
-        state = reader.cell(glimpse, state)
-        wanted.append(reader.classify(torch.cat((glimpse, state), -1)).softmax(-1))
-    assert_close(found.probabilities, torch.cat(wanted), atol=1e-5, rtol=0)
-    assert_close(found.trace.weights(), rows[: len(wanted)], atol=1e-5, rtol=0)
-
-
-def test_each_look_at_a_scene_has_its_own_row_of_another_scene(answerer):
-    picture, other = rand(2, 4, 64, 64)
-    words = question_words(QUESTIONS[1])
-    rows = answerer.explain(other, words).weights()
-    assert rows.shape == (3, 257)
-    found = answerer.explain(picture, words, edits=(PatternFrom(0, COPY, rows),))
-    assert_close(found.weights(), rows, atol=1e-5, rtol=0)
-    with torch.inference_mode():
-        encoded = answerer.encode_pictures(picture[None])
-        question = answerer.encode_questions(torch.tensor([numbers_of(words)]))
-        wanted = answerer.reason(encoded, question, "dot", fixed_weights=rows[None, None]).logits[0].softmax(-1)
-    assert_close(found.probabilities, wanted, atol=1e-5, rtol=0)

@@ -16,7 +16,6 @@ from tests.support.app import (
     covering_strokes,
     data_of,
     draw_strokes,
-    frames,
     html_of,
     leave_and_return,
     open_tab,
@@ -59,7 +58,7 @@ def test_arrival_shows_a_drawing_a_question_and_an_answer(page):
     assert not page.error
     assert answers(page)[0] in ANSWERS
     assert len(chips(page)) == 4
-    assert [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "count", "forbid")] == [0, 1, 0]
+    assert [len(open_tab(page, tab).get("vega_lite_chart")) for tab in ("steps", "forbid")] == [0, 0]
     open_tab(page, "steps")
     for step, grid in {"picture": [64, 64], "key": [16, 16], "query": None, "scaled": [16, 16]}.items():
         assert data_of(set_fields(page, step=step), "ask_moving_step")["steps"][step]["grid"] == grid
@@ -259,25 +258,6 @@ def test_a_model_that_may_look_at_no_place_counts_nothing(page):
     assert "changed under *Try*; as learned: **4**" in text_of(page)
 
 
-def test_it_looks_as_in_a_ready_scene_look_by_look(page):
-    open_tab(page, "try")
-    page.pills(key=f"{NAME}_region_copy").set_value("Five colours").run()
-    assert answers(page) == ["7"], "the scene that is there"
-    page.pills(key=f"{NAME}_region_copy").set_value("Threes").run()
-    assert page.checkbox(key=f"{NAME}_edit_1").label == "It looks as it does in the ready drawing Threes"
-    assert answers(page) != ["7"]
-    assert "changed under *Try*; as learned: **7**" in text_of(page)
-    asks(page, "which digit is below the one right of the blue one?")  # three looks, each with its own pattern
-    assert "Not applied" not in text_of(page)
-
-
-def test_counting_is_measured_on_this_drawing(page):
-    assert "how many digits are there?" in text_of(open_tab(page, "count"))
-    page.button(key=f"{NAME}_preset_Four red").click().run()
-    assert "how many red digits are there?" in text_of(page)
-    assert "5 of 5 counts are right" in text_of(page)
-
-
 def test_drawing_and_question_survive_going_to_another_page(page):
     draw(page, scene_strokes(SCENES["Threes"], SIDE))
     assert page.query_params["scene"] in ("drawn", ["drawn"])
@@ -369,17 +349,6 @@ def test_the_verdict_goes_with_what_was_asked_about(page):
     assert page.success
     asks(page, "how many digits?")
     assert not page.success
-
-
-def test_what_counting_says_of_the_weights_is_what_its_chart_shows(page):
-    page.button(key=f"{NAME}_preset_Four red").click().run()
-    told = re.search(
-        r"What those two get of the last look, with 0: ([\d.]+%); 4: ([\d.]+%)", text_of(open_tab(page, "count"))
-    )
-    lines = next(frame for frame in frames(page) if "matching" in frame and "weight" in frame)
-    of_both = lines[(lines["part"] == "empty key and bare paper") & (lines["look"] == "look 2")]
-    shown = dict(zip(of_both["matching"], of_both["weight"], strict=True))
-    assert [*told.groups()] == [percent(shown[n]) for n in (0, 4)]
 
 
 def test_on_dark_paper_the_black_digits_of_a_scene_are_white(page, monkeypatch):

@@ -67,11 +67,6 @@ def test_arrival_shows_a_digit_in_clutter_its_mask_and_the_answer(page):
     assert "misreads 2.6% of digits in clutter; trained without attention it is almost as good: 2.9%." in text_of(page)
 
 
-def test_the_largest_weight_is_guessed_in_the_drawing(page):
-    set_fields(page, tab="steps", step="weights", step_guess=True)
-    assert "Click: where in the picture is the largest number" in text_of(page)
-
-
 def test_surprise_is_guessed_and_says_what_came_out(page):
     page.button(key=f"{NAME}_try").click().run()
     assert page.session_state[f"{NAME}_tried"] == "ask"
@@ -157,7 +152,7 @@ def test_steps_go_forth_and_back_and_stop_at_the_ends(page):
         assert page.latex
         assert page.code
         steps.append(page.session_state[f"{NAME}_step"])
-    assert steps == ["picture", "key", "query", "scores", "weights", "masked", "context", "output"]
+    assert steps == ["picture", "key", "query", "scores", "weights", "context", "output"]
     page.button(key=f"{NAME}_step_previous").click().run()
     assert page.session_state[f"{NAME}_step"] == "context"
 
@@ -169,7 +164,7 @@ def test_a_photograph_is_sent_to_a_model_of_the_hub(page):
 
 
 def test_every_step_but_the_answer_is_numbers_that_move(page):
-    for step in ("picture", "key", "query", "scores", "weights", "masked", "context"):
+    for step in ("picture", "key", "query", "scores", "weights", "context"):
         set_fields(page, step=step)
         data = data_of(page, "find_moving_step")
         assert data["now"] == step

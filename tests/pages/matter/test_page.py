@@ -56,12 +56,14 @@ def cut(page, *places):
     return rerun(page)
 
 
-def test_every_preset_is_judged_by_three_models_side_by_side(page):
+def test_every_preset_is_judged_and_told_to_a_second_network(page):
     open_tab(page, "models")
     for number, label in enumerate(PRESETS):
         page.button(key=f"matter_example_{number}").click().run()
         assert not page.error
-        assert html_with(page, 'class="figures"').count("<tr>") == 4
+        assert re.search(
+            r"\*\*the second network\*\* says \*(positive|negative) [\d.]+%\* \([\d.]+% right\)", text_of(page)
+        )
         assert ("positive" in verdict(page)) or ("negative" in verdict(page))
         assert ("Irony was taken" in html_of(page)) == (label == "Irony")
         assert not page.warning
@@ -122,17 +124,6 @@ def test_what_is_said_beside_changed_weights_is_true_of_them(page):
     drawn = data_of(rerun(page), "matter_weighed")
     assert drawn["weights"][1] == 0
     assert drawn["cut"] == [], "words that get nothing are not given back by a click"
-
-
-def test_nothing_tells_the_numbers_that_are_to_be_guessed(page):
-    set_fields(page, tab="steps", step="weights", step_guess=True)
-    assert "still hidden" in html_of(page)
-    hidden = next(one for one in html_of(page).split("</style>") if "tells_" in one)
-    assert "visibility: hidden" in hidden
-    told, drawn = (within(page, f"tells_matter_{part}") for part in ("told", "words"))
-    assert "of the weight" in told
-    assert "matter_weighed" in drawn
-    assert "judgement" in within(page, "tells_matter_answer")
 
 
 def test_the_number_that_was_clicked_is_the_one_that_is_told(page):
@@ -237,12 +228,10 @@ def test_a_set_weight_is_that_of_a_recomputation_from_what_hooks_see(page):
     assert (plain[:2] == plain[2:]).all()
 
 
-def test_every_step_can_be_shown_and_guessed(page):
+def test_every_step_can_be_shown(page):
     set_fields(page, step="embedding")
     seen = step_through(page)
     assert seen == ["embedding", "key", "query", "scores", "weights", "context", "answer"]
-    page.toggle(key="matter_step_guess").set_value(True).run()
-    assert page.button(key="matter_step_reveal")
 
 
 TYPED = {
@@ -309,23 +298,12 @@ def test_an_address_can_carry_a_sentence(app):
     assert open_page(app, PAGE).text_input(key=TEXT).value == "Not bad."
 
 
-def test_a_missing_model_is_told_for_that_model_alone(weights, start_app):
-    for path in weights.glob("sentence-mean*"):
-        path.unlink()
+def test_a_missing_model_is_told_where_it_is_asked(weights, start_app):
+    (weights / "sentence-two-phase.safetensors").unlink()
     page = open_page(start_app(), PAGE, "models")
-    assert html_with(page, 'class="figures"').count("<tr>") == 3
-    assert "sentence-mean" in page.warning[0].value
+    assert "sentence-two-phase" in page.error[0].value
+    assert "positive" in verdict(page)
     (weights / "sentence-attention.safetensors").unlink()
     st.cache_resource.clear()
     leave_and_return(page)
     assert "sentence-attention" in page.error[0].value
-
-
-def test_guess_is_taken_and_compared(page):
-    set_fields(page, step="weights", step_guess=True)
-    assert "you expected" not in text_of(page)
-    page.session_state["matter_step_guessed"] = ("weights", 0, 1)
-    page.button(key="matter_step_reveal").click().run()
-    assert "you expected the largest number at" in text_of(page) + "".join(
-        box.value for box in [*page.info, *page.success]
-    )

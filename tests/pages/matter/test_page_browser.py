@@ -36,14 +36,3 @@ def test_a_new_sentence_is_weighed_and_a_cut_word_changes_the_answer(app_url, pa
     page.get_by_role("button", name="Next", exact=False).first.click()
     page.get_by_text("every query receives the values", exact=False).wait_for()
     page.locator("canvas.moving").wait_for()
-
-
-def test_guessed_numbers_are_hidden_until_they_are_revealed(visit, app_url):
-    page = visit(f"{app_url}/matter?tab=steps&step=weights&guess=1")
-    words, answer = page.get_by_role("button", name="bad, weight"), page.locator(".judgement")
-    page.get_by_text("numbers, still hidden").wait_for()
-    expect(words).to_be_hidden()
-    expect(answer).to_be_hidden()
-    page.get_by_role("button", name="Reveal").click()
-    expect(words).to_be_visible()
-    expect(answer).to_be_visible()

@@ -1,4 +1,4 @@
-"""The digit page without a browser: presets, an empty pad, other drawings, steps, guesses, damaged weights."""
+"""The digit page without a browser: presets, an empty pad, other drawings, steps, damaged weights."""
 
 import json
 import re
@@ -157,17 +157,6 @@ def test_steps_go_forth_and_back_with_formula_and_code_and_stop_at_the_ends(page
     assert len(set(steps)) == len(steps)
     page.button(key=f"{NAME}_step_previous").click().run()
     assert page.session_state[f"{NAME}_step"] == steps[-2]
-
-
-def test_guess_first_hides_the_step_until_it_is_revealed(page):
-    n_charts, n_formulas = len(charts(page)), len(page.latex)
-    page.toggle(key=f"{NAME}_step_guess").set_value(True).run()
-    assert len(charts(page)) < n_charts
-    assert len(page.latex) < n_formulas
-    page.button(key=f"{NAME}_step_reveal").click().run()
-    assert len(charts(page)) == n_charts
-    page.button(key=f"{NAME}_step_next").click().run()
-    assert len(page.latex) < n_formulas  # the next one is hidden again
 
 
 def test_drawing_survives_going_to_another_page_and_stepping(page):

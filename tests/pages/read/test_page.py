@@ -191,20 +191,6 @@ def test_a_region_is_brushed_and_no_look_goes_there(page):
     assert read(page) == "31415"
 
 
-def test_it_looks_as_in_a_ready_drawing_look_by_look(page):
-    open_tab(page, "try")
-    page.pills(key=f"{NAME}_region_copy").set_value("42").run()
-    assert page.checkbox(key=f"{NAME}_edit_0").label == "It looks as it does in the ready drawing 42"
-    assert read_now(page) not in ("", "31415")
-    page.pills(key=f"{NAME}_region_copy").set_value("31415").run()
-    page.checkbox(key=f"{NAME}_edit_0").uncheck().run()
-    assert read_now(page) == "31415", "its own looks"
-    page.checkbox(key=f"{NAME}_edit_0").check().run()
-    page.checkbox(key=f"{NAME}_edit_1").uncheck().run()
-    page.button(key=f"{NAME}_preset_7").click().run()  # of two looks, and perhaps more
-    assert "Not applied" not in "".join(texts(page))
-
-
 def test_drawing_look_region_and_experiment_survive_another_page(page):
     draw(page, "605")
     page.session_state[f"{NAME}_region"] = 100

@@ -9,12 +9,12 @@ import streamlit as st
 from attention_core.device import choose_device
 from attention_core.live_training import live_run
 from attention_core.live_training.digits import DigitLesson
-from attention_core.live_training.lesson import EDGES, POSITION, SCALE, LiveSettings
+from attention_core.live_training.lesson import EDGES, POSITION, LiveSettings
 from attention_core.live_training.live_run import LESSONS, RECORDED, LiveRun
 from attention_core.live_training.sentences import LENGTHS
 from pages.train import training
 from pages.train.training import Training, TrainingStage
-from tests.support.app import data_of, draw_strokes, html_of, html_with, open_page, set_fields, text_of
+from tests.support.app import data_of, draw_strokes, html_of, html_with, open_page, rerun, set_fields, text_of
 from ui.job_queue import queue_of
 
 PAGE = "pages/train/page.py"
@@ -45,13 +45,13 @@ def trained(page, button: str = "train_start"):
 
 
 def put_back(page, content: bytes) -> None:
-    set_fields(page, tab="compare")
+    rerun(page, take_along=True)
     page.file_uploader[0].upload("training.safetensors", content, "application/octet-stream")
     page.run()
 
 
-def film(page, key: str = "train_film") -> dict:
-    return data_of(page, key)
+def film(page) -> dict:
+    return data_of(page, "train_film")
 
 
 def test_it_arrives_with_a_recorded_training_and_one_obvious_button(app, monkeypatch):
@@ -92,7 +92,7 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     monkeypatch.setattr(LESSONS[name].make, "n_steps", 2, raising=False)
     for lesson, (batch_size, *_) in LENGTHS.items():
         monkeypatch.setitem(LENGTHS, lesson, (batch_size, 2, 1))
-    from pages.train.tabs import BREAK_TEXTS, LESSON_BREAK_TEXTS
+    from pages.train.first_screen import LESSON_WORDINGS, WORDINGS
 
     set_fields(page, set_lesson=name)
     assert "never" not in text_of(page).split("\n")[0], "equal weights do well enough in some lessons"
@@ -103,9 +103,9 @@ def test_words_are_those_of_the_lesson_that_is_shown(page, name, monkeypatch):
     assert film(page)["frames"][-1]["says"] == known[-1]
     assert ("of a gradient at first" in text_of(page)) == (name != "triples")
     set_fields(page, tab="break")
-    for broken, says in BREAK_TEXTS.items():
-        if broken in LESSONS[name].broken:
-            assert LESSON_BREAK_TEXTS.get(name, {}).get(broken, says) in text_of(set_fields(page, set_broken=broken))
+    for broken in LESSONS[name].broken:
+        seen = WORDINGS["seen"] | LESSON_WORDINGS[name].get("seen", {})
+        assert seen[broken] in text_of(set_fields(page, set_broken=broken))
     asks = html_of(page)
     if name == "digits":
         assert "ink and position" in asks
@@ -124,23 +124,6 @@ def test_what_is_left_of_a_training_that_was_put_back_is_not_told_as_its_whole_t
     trained(page, "train_go_on")
     assert "Trained." in text_of(page)
     assert "Trained in" not in text_of(page)
-
-
-def test_a_size_that_a_broken_part_brings_is_the_one_that_is_told(page):
-    from pages.train.tabs import _settings_text
-
-    assert _settings_text(LiveSettings(size="small", broken=SCALE)) == "Read digits, do not divide by √d (d = 64)"
-    assert _settings_text(LiveSettings(size="small", seed=3)) == "Read digits, size small, seed 3"
-
-
-def test_two_trainings_stand_beside_each_other(page):
-    trained(page)
-    set_fields(page, set_seed=3)
-    assert [frame["step"] for frame in film(page)["frames"]] == [0], "other settings, another training"
-    trained(page)
-    set_fields(page, tab="compare")
-    assert film(page, "train_film_before")["frames"] != film(page, "train_film_now")["frames"]
-    assert "Read digits, seed 3" in text_of(page)
 
 
 def test_it_can_be_broken(page):
@@ -169,7 +152,7 @@ def test_pause_keeps_what_was_learned(page, monkeypatch):
     assert mine.run.step >= step
     page.run()
     page.button(key="train_stop").click().run()
-    assert (page.session_state["train_training"], page.session_state["train_before"]) == (None, mine)
+    assert page.session_state["train_training"] is None
     assert [frame["step"] for frame in film(page)["frames"]] == [0]
     assert page.button(key="train_start").label == "Start"
 

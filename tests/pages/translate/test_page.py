@@ -113,9 +113,6 @@ def test_the_unrolled_network_follows_words_and_steps(page):
     assert "fed **voiture**, the decoder says **rouge**" in text_of(page)
     for step in step_through(page):
         assert step
-    page.toggle(key="translate_step_guess").set_value(True).run()
-    assert not page.get("vega_lite_chart") or "still hidden" in html_of(page)
-    page.toggle(key="translate_step_guess").set_value(False).run()
     set_fields(page, at=8)
     assert "the decoder says **end**." in text_of(page)
     assert "The next state is fed" not in text_of(page)

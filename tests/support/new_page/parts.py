@@ -12,7 +12,7 @@ from ui.chart import note_picture
 from ui.hosting.bounds import SENTENCE_LETTERS
 from ui.labels import literal
 from ui.layout import bar_rows
-from ui.player import Stepper, export_bar, show_step_chart, show_words, style_at_query
+from ui.player import Stepper, export_bar, show_all_numbers
 from ui.state import Field
 from ui.try_this import TryThis, try_this
 
@@ -64,10 +64,8 @@ def _other_query(trace: AttentionTrace, labels: list[str]) -> TryThis:
 
 
 def show_steps(trace: AttentionTrace) -> None:
-    """Step through the comparison."""
-    if step := STEPS.draw(trace, 0):
-        show_words(trace, step, 0, 0, NAME)
-        show_step_chart(trace, step, 0, style_at_query(trace, 0), NAME, stepper=STEPS)
+    """Draw all the numbers of the comparison."""
+    show_all_numbers(trace, STEPS, NAME)
 
 
 def export(trace: AttentionTrace) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.on_page import CHIP, HEIGHT, SIZES, moving_cell, project, settle
+from tests.support.on_page import CHIP, HEIGHT, SIZES, project, settle
 
 AT_REST = """() => {
   const zoom = document.documentElement.style.getPropertyValue("--zoom");
@@ -141,18 +141,6 @@ def test_arcs_join_their_words_in_lecture_mode(lecture):
       return [path.left >= stage.left - 2, path.right <= stage.right + 2, path.bottom <= stage.bottom + 2];
     }""")
     assert ends == [True, True, True]
-
-
-def test_guess_is_clicked_into_the_empty_matrix(lecture):
-    page = lecture("vectors?tab=steps&step=weights&guess=1&lecture=1")
-    empty = page.locator("[class*=step_empty] canvas")
-    empty.wait_for()
-    place, zoom = moving_cell(empty, 0, 1), empty.evaluate("canvas => canvas.currentCSSZoom")
-    empty.click(position={side: zoom * at for side, at in place.items()})
-    page.wait_for_url("**step_guessed=weights.0.1**")
-    settle(page)
-    page.keyboard.press("r")
-    page.get_by_text("you expected the largest number at").wait_for()
 
 
 def test_full_screen_shows_the_whole_chart(lecture):

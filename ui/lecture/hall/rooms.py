@@ -49,11 +49,7 @@ class HallQuestion:
 
     page: str  # on which page, for people
     text: str  # the question
-    options: tuple[str, ...]  # the words of each answer; of a matrix, row by row
-    columns: int = 0  # of a matrix, so that phones draw one; 0 = the options stand in a list
-    rows: tuple[str, ...] = ()  # the labels of a matrix' rows
-    # a PNG behind the cells of the matrix, as a data URL; its labels are then read aloud only
-    picture: str = ""
+    options: tuple[str, ...]  # the words of each answer
 
     @property
     def fingerprint(self) -> str:
@@ -233,7 +229,7 @@ class Rooms:
         return state
 
     def attendance(self, code: str) -> dict[str, Any]:
-        """Return how many phones have joined and answered, and the tally of a revealed list of options."""
+        """Return how many phones have joined and answered, and the tally of a revealed question."""
         with self._transaction() as database:
             (n_phones,) = database.execute("select count(*) from phones where room = ?", (code,)).fetchone()
             (n_answers,) = database.execute(
@@ -241,7 +237,7 @@ class Rooms:
             ).fetchone()
         state = self.state(code)
         counts = {"options": state["options"], **asdict(self.tally(state["number"]))} if state.get("revealed") else {}
-        return {"present": n_phones, "answered": n_answers, **({} if state.get("columns") else counts)}
+        return {"present": n_phones, "answered": n_answers, **counts}
 
     def tally(self, number: int) -> Tally:
         """Count the answers to the question of this number."""

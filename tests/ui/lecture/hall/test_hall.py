@@ -1,28 +1,21 @@
 """Rooms for a hall's phones: what they are asked, what is counted, what is refused, and who may see what."""
 
 import asyncio
-import base64
-import io
 import json
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-import torch
-from PIL import Image
 from starlette.applications import Starlette
 
-from attention_core.attention.types import Axis
-from attention_core.explain.guess import KeyPicture
 from ui.hosting.bounds import HALL_PHONES, HALL_QUESTIONS
 from ui.lecture.hall import rooms as hall_rooms
 from ui.lecture.hall import routes as hall_routes
 from ui.lecture.hall.rooms import HallQuestion, RoomError, Rooms
 
 COLOURS = HallQuestion("Draw a digit", "Which colour?", ("red", "blue", "green"))
-CELLS = HallQuestion("Three vectors", "Where?", ("a", "b", "a", "b"), 2, ("x", "y"))
+NUMBERS = HallQuestion("Three vectors", "How many?", ("1", "2", "3", "4"))
 PHONES = [f"phone-number-{number:04d}" for number in range(5)]
 
 
@@ -61,11 +54,11 @@ def test_hands_that_were_shown_count_with_the_phones(rooms, room):
 def test_a_question_that_comes_back_keeps_its_answers_and_is_told_once(rooms, room):
     rooms.answer(room, rooms.ask(room, COLOURS), PHONES[0], 1)
     rooms.reveal(room, COLOURS, [1])
-    rooms.answer(room, rooms.ask(room, CELLS), PHONES[0], 3)
+    rooms.answer(room, rooms.ask(room, NUMBERS), PHONES[0], 3)
     assert rooms.ask(room, COLOURS) == 1
     assert rooms.results(room) == [
         {"page": "Draw a digit", "question": "Which colour?", "answers": 1, "right": 1},
-        {"page": "Three vectors", "question": "Where?", "answers": 1, "right": None},
+        {"page": "Three vectors", "question": "How many?", "answers": 1, "right": None},
     ]
 
 
@@ -77,7 +70,7 @@ def test_what_does_not_belong_is_refused(rooms, room):
     rooms.pause(room)
     with pytest.raises(RoomError, match="over"):
         rooms.answer(room, number, PHONES[0], 0)
-    assert rooms.reveal(room, CELLS, [0]) is None, "it was never asked"
+    assert rooms.reveal(room, NUMBERS, [0]) is None, "it was never asked"
 
 
 def test_only_the_lecturers_key_opens_what_is_the_lecturers(rooms):
@@ -106,7 +99,7 @@ def test_a_room_closes_after_three_hours_and_without_its_lecturer(rooms, monkeyp
 def test_rooms_phones_and_questions_are_bounded(rooms, room, monkeypatch):
     for bound, act in (
         (HALL_PHONES, lambda: rooms.join(room, "one-phone-too-many")),
-        (HALL_QUESTIONS, lambda: rooms.ask(room, CELLS)),
+        (HALL_QUESTIONS, lambda: rooms.ask(room, NUMBERS)),
     ):
         monkeypatch.setattr(hall_rooms, next(name for name, one in vars(hall_rooms).items() if one is bound), _Few())
         with pytest.raises(RoomError):
@@ -193,17 +186,6 @@ def test_strangers_get_an_answer_that_says_so(rooms, monkeypatch, method, path, 
     assert words["error"]
 
 
-def test_a_circle_stands_on_every_cell_that_was_guessed():
-    from attention_core.attention.types import Role
-    from attention_core.charts.matrix import guesses_chart
-
-    counts = np.array([[0, 7], [3, 0]])
-    axis = Axis("words", ["a", "b"])
-    chart = guesses_chart(np.array([[0.1, 0.9], [0.5, 0.5]]), counts, axis, axis, Role.WEIGHTS).to_dict()
-    circles = chart["datasets"][chart["layer"][-2]["data"]["name"]]
-    assert [(one["row"], one["col"], one["guesses"]) for one in circles] == [(0, 1, 7), (1, 0, 3)]
-
-
 @pytest.mark.parametrize(
     ("opened", "named", "listens", "network", "leads"),
     [
@@ -253,30 +235,13 @@ def questions(rooms, monkeypatch):
     return questions
 
 
-def weights_of(rows, picture):
-    from attention_core.attention.steps import WEIGHTS
-
-    keys = Axis.picture("pixels", *picture.grid)
-    return WEIGHTS.step(rows, keys, keys)
-
-
-@pytest.mark.parametrize("picture", [None, KeyPicture(np.zeros((12, 12, 3), np.uint8), (12, 12))])
-def test_a_step_in_which_all_numbers_are_alike_asks_nothing(questions, rooms, picture):
-    step = weights_of(torch.full((144, 144), 1 / 144), KeyPicture(np.zeros(0), (12, 12)))
-    questions.ask_hall_for_largest(step, 0, 0, picture)
-    questions.show_hall_guesses(step, 0, 0, picture)
-    assert rooms.results(questions.ROOM.value.code) == []
-
-
-def test_pixels_are_asked_about_in_the_picture_by_parts_that_a_finger_hits(questions, rooms):
-    picture, weights = KeyPicture(np.full((28, 28, 3), 255, np.uint8), (28, 28)), torch.full((784, 784), 1e-3)
-    weights[30, 28 * 9 + 27] = 0.5  # of the third row of parts the last
+def test_a_question_goes_to_the_phones_as_plain_text_and_its_verdict_counts_them(questions, rooms):
     code = questions.ROOM.value.code
-    assert questions.ask_hall_for_largest(weights_of(weights, picture), 0, 30, picture)
+    assert questions.hall_verdict(1) == "", "nothing was asked"
+    questions.ask_hall("Is *this* right?", ["**yes**", "no"])
     state = rooms.state(code)
-    assert (state["columns"], len(state["rows"]), len(state["options"])) == (7, 7, 49)
-    assert len(json.dumps(state)) < 10_000
-    sent_picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(state["picture"].partition(",")[2]))))
-    assert np.argwhere((sent_picture != 255).any(-1)).tolist() == [[1, 2]], "the pixel that asks is blue"
-    questions.show_hall_guesses(weights_of(weights, picture), 0, 30, picture)
-    assert rooms.state(code)["correct"] == (2 * 7 + 6,)
+    assert (state["text"], state["options"]) == ("Is this right?", ["yes", "no"])
+    rooms.join(code, PHONES[0])
+    rooms.answer(code, state["number"], PHONES[0], 1)
+    assert questions.hall_verdict(1) == "**The hall**: 1 of 1 were right, 100%."
+    assert rooms.state(code)["correct"] == (1,)
