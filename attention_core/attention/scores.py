@@ -260,7 +260,7 @@ def register(cls: ScoreClass) -> ScoreClass:
     return cls
 
 
-def same_width(query: Tensor, key: Tensor) -> None:
+def check_same_width(query: Tensor, key: Tensor) -> None:
     """Refuse vectors of different widths, with a ValueError."""
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query and key need the same d_k, got {query.shape[-1]} and {key.shape[-1]}")
@@ -279,7 +279,7 @@ class Dot(Score):
     explanation = "Every query meets every key: one dot product per cell. Large where the two point the same way."
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        same_width(query, key)
+        check_same_width(query, key)
         return query @ key.transpose(-2, -1)
 
     def numbers(self, pair: Pair) -> ScoreDerivation:
@@ -486,7 +486,7 @@ class L2(Score):
     )
 
     def __call__(self, query: Tensor, key: Tensor) -> Tensor:
-        same_width(query, key)
+        check_same_width(query, key)
         return 0 - 0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)  # 0 -: a match scores 0, not -0
 
     def numbers(self, pair: Pair) -> ScoreDerivation:

@@ -346,7 +346,7 @@ def _edit_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
     if "weights" in by_target:
         queries = _query_positions(trace, trace.changed_rows(head, by_target["weights"]))
         normaliser = trace.log_normaliser[head, queries] if trace.has_softmax else None
-        before = trace.unset_weights(trace.scores(head, queries), normaliser, head, queries)
+        before = trace.weights_before_edits(trace.scores(head, queries), normaliser, head, queries)
         named |= _changed_cells(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
     if "context" in by_target:
         queries, before = _query_positions(trace, ALL), trace.weighted_sum(head)

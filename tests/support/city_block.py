@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_core.attention.scores import Score, same_width
+from attention_core.attention.scores import Score, check_same_width
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class CityBlock(Score):
     w: Tensor
 
     def __call__(self, query, key):
-        same_width(query, key)
+        check_same_width(query, key)
         return -((query.unsqueeze(-2) - key.unsqueeze(-3)).abs() @ self.w)
 
     @classmethod
