@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.key_pairs import distinct_pairs_mask, not_self_mask, pair_axis, pair_products
-from attention_core.attention.steps import affine, projection_origins, projections
+from attention_core.attention.steps import affine_parameters, projection_origins, projection_steps
 from attention_core.attention.trace import Prediction, TracedModel, trace_first_item
 from attention_core.attention.types import Axis, Role, Story, Text, always
 from attention_core.data.match3 import MAX_NUMBERS, MIN_NUMBERS, MODULUS
@@ -150,12 +150,12 @@ class Match3Head(TracedModel):
         words = [str(number) for number in numbers]
         queries, single = Axis("numbers", words), Axis("others", [*words, "nobody"])
         circles = [f"{function} {wave}" for function in ("cos", "sin") for wave in range(1, N_WAVES + 1)]
-        named = affine(Q=self.query, K=self.key, V=self.value)
+        named = affine_parameters(Q=self.query, K=self.key, V=self.value)
         before = (
             VECTORS.step(
                 everyone, single, Axis("cosines and sines", [*circles, "nobody"]), vectors=self.vectors, numbers=numbers
             ),
-            *projections(
+            *projection_steps(
                 vectors,
                 (queries, single, single),
                 code="$name = $x @ W_$letter + b_$letter",

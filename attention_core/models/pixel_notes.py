@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.scores import ScaledDot
-from attention_core.attention.steps import projection_origins, projections
+from attention_core.attention.steps import projection_origins, projection_steps
 from attention_core.attention.trace import Prediction, TracedModel, trace_first_item
 from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.models.pixel_classifier import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
@@ -136,7 +136,7 @@ class PixelNotes(PixelControl, TracedModel):
         tokens = self.tokens(image[None])[0]
         steps_before = (
             NOTES_EMBEDDING.filled(**blanks).step(tokens, pixels, e=self.ink, position=self.position),
-            *projections(
+            *projection_steps(
                 vectors,
                 [pixels] * 3,
                 formula="$letter = X W_$letter",

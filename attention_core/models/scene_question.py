@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import BatchWeights, Edit, Edits, PatternFrom
 from attention_core.attention.scores import Additive, ScaledDot, Score
-from attention_core.attention.steps import affine
+from attention_core.attention.steps import affine_parameters
 from attention_core.attention.trace import AttentionTrace, trace_first_item
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS, numbers_of
@@ -208,7 +208,7 @@ class SceneEncoder(RegionEncoder):
     def named(self) -> dict[str, Any]:
         """Return the values that the code of encoder_steps names, except the picture."""
         empty = {"empty_key": self.empty_key[None], "empty_value": self.empty_value[None]}
-        return {"cnn": self.features, "place": self.positions, **affine(K=self.key, V=self.value), **empty}
+        return {"cnn": self.features, "place": self.positions, **affine_parameters(K=self.key, V=self.value), **empty}
 
 
 class SceneQuestion(SceneEncoder):

@@ -27,5 +27,5 @@ class CityBlock(Score):
         return -((query.unsqueeze(-2) - key.unsqueeze(-3)).abs() @ self.w)
 
     @classmethod
-    def plain_parameters(cls, d_q, d_k, n_keys, hidden=None):
+    def plain_parameters(cls, d_q, d_k, n_keys, n_hidden=None):
         return {"w": torch.ones(d_q, dtype=torch.float64)}
