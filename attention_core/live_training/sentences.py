@@ -59,7 +59,7 @@ class SentenceLesson(lesson.Lesson, TranslationTask):
     def models(self) -> dict[str, nn.Module]:
         d = OFFERS[self.settings.lesson].size[self.settings.size]
         scorings = {lesson.ATTENTION: self.settings.score, lesson.UNIFORM: "mean", lesson.WITHOUT: "none"}
-        size = partial(TranslatorConfig, d_embedding=d, d_state=2 * d, d_additive=d, n_pieces=len(self._numbers))
+        size = partial(TranslatorConfig, d_embedding=d, d_state=2 * d, d_additive=d, vocabulary_size=len(self._numbers))
         kind = WordByWord if self.settings.broken == lesson.POSITION else Translator
         dropout = DROPOUT[self.settings.lesson]
         return {name: kind(size(scoring, dropout=dropout)) for name, scoring in scorings.items()}

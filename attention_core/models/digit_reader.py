@@ -81,7 +81,7 @@ class DigitReading(NamedTuple):
     """What was read in one picture."""
 
     digits: str  # what was read, without the end
-    finished: bool  # whether the end token came
+    is_finished: bool  # whether the end token came
     probabilities: Tensor  # (n_looks, 11) after each look
     states: Tensor  # (n_looks + 1, d_state): the start, then the state after each look
     trace: AttentionTrace  # one query per look

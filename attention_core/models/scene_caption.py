@@ -81,7 +81,7 @@ class Caption(NamedTuple):
     """What was written about one drawing."""
 
     words: tuple[str, ...]  # as they were said, without the end
-    finished: bool  # whether the end came
+    is_finished: bool  # whether the end came
     probabilities: Tensor  # (n_looks, N_WORDS) after each look
     trace: AttentionTrace  # one query per look: the glances, the words, the end
 

@@ -136,8 +136,8 @@ def test_the_reader_stops_at_the_end_token_and_at_the_latest_after_its_most_look
         bias[END] = -100
         endless = reader.read(picture)
         bias.copy_(before)
-    assert (ended.digits, ended.finished, len(ended.probabilities)) == ("", True, 1)
-    assert (len(endless.digits), endless.finished) == (reader.config.max_looks, False)
+    assert (ended.digits, ended.is_finished, len(ended.probabilities)) == ("", True, 1)
+    assert (len(endless.digits), endless.is_finished) == (reader.config.max_looks, False)
 
 
 @pytest.mark.parametrize("scoring", SCORINGS)

@@ -113,7 +113,7 @@ def test_the_trace_equals_the_forward_pass_and_its_steps_follow_from_each_other(
     states = step_of(caption.trace, "state").value()
     assert states.shape == (n_looks, model.config.d_state)
     assert len(caption.trace.story.query_axis) == n_looks
-    assert caption.finished or n_looks == model.config.n_glances + model.config.max_words
+    assert caption.is_finished or n_looks == model.config.n_glances + model.config.max_words
 
 
 def test_words_given_are_those_fed_back(model):
