@@ -51,7 +51,7 @@ class TranslationTask:
         self.batches = ShuffledBatches(lambda generator: epoch_of_batches(self.pairs, generator), seed)
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        batch = Batch([self.pairs[index] for index in self.batches.at(progress.step)], self.device)
+        batch = Batch([self.pairs[index] for index in self.batches.at(progress.batch)], self.device)
         translator = cast(TiedTranslator, model)
         features = translator.features(batch.source, batch.fed)
         is_piece = batch.next_pieces != PAD

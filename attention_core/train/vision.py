@@ -165,11 +165,11 @@ class SceneTask:
         self._number, self._glyphs = -1, self._test
 
     def loss(self, model: nn.Module, progress: TrainingProgress, generator: torch.Generator) -> Tensor:
-        number = progress.step // POOL_BATCHES
+        number = progress.batch // POOL_BATCHES
         if number != self._number:
             pool = torch.Generator().manual_seed(self._seed * 104_729 + number)
             self._number, self._glyphs = number, glyphs_of(self._bent(pool))
-        cpu = torch.Generator().manual_seed(generator.initial_seed() + progress.step)  # scenes are composed on the CPU
+        cpu = torch.Generator().manual_seed(generator.initial_seed() + progress.batch)  # scenes are composed on the CPU
         return self._loss(model, self._glyphs, cpu, progress, self._device)
 
     def figures(self, model: nn.Module) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def describe(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: T
 
     Half of the drawings have digits of two kinds only, so that some are described together.
     """
-    if progress.step == 0 and model.config.sees_beforehand:  # type: ignore[union-attr]
+    if progress.batch == 0 and model.config.sees_beforehand:  # type: ignore[union-attr]
         start_encoder(model)
     halves = (glyphs, _two_kinds(glyphs, cpu))
     counts = (1, MAX_CAPTION_DIGITS)
