@@ -178,13 +178,13 @@ def reading_subject(model: DigitReader, picture: Tensor) -> Subject:
 
 
 @_with_plain_tensors
-def question_subject(model: SceneQuestion, picture: Tensor, question_numbers: Sequence[int]) -> Subject:
+def question_subject(model: SceneQuestion, picture: Tensor, word_ids: Sequence[int]) -> Subject:
     """Return the subject of a question about a picture (4, 64, 64); a unit is a region, erased as a key.
 
     Scores are dot products. The gradient is of the regions' keys and values, side by side. The empty key stays.
     """
     encoded = model.encode_pictures(picture[None])
-    question = model.encode_questions(torch.tensor([list(question_numbers)], device=picture.device))
+    question = model.encode_questions(torch.tensor([list(word_ids)], device=picture.device))
     inputs, width = torch.cat(encoded, -1)[0], encoded[0].shape[2]
 
     def predict(features: Tensor, mask: Tensor | None = None, fixed_weights: Tensor | None = None) -> Tensor:

@@ -19,9 +19,9 @@ from attention_core.data.questions import (
     Question,
     QuestionKind,
     format_question,
-    numbers_of,
     pad_questions,
     question_words,
+    word_ids_of,
 )
 from attention_core.data.scene_questions import BESIDE, TWO_STEPS, SceneDigit, answer
 from attention_core.data.scenes import ASK_SIDE
@@ -59,7 +59,7 @@ def answer_for_many(
     without ink.
     """
     batch = torch.stack(list(pictures)).to(model.row.device)
-    word_ids = torch.tensor([numbers_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
+    word_ids = torch.tensor([word_ids_of(question_words(text))], device=model.row.device).expand(len(pictures), -1)
     output = model(batch, word_ids)
     bare = F.max_pool2d(batch[:, 0], ASK_SIDE // model.grid[0]).flatten(1) < MIN_INK
     answers = [ANSWERS[number] for number in output.logits.argmax(1).tolist()]
@@ -78,7 +78,7 @@ def read_digits(
     if not pictures:
         return []
     questions = [format_question(Question(QuestionKind.DIGIT_OF_COLOUR, colour=colour)) for colour, _ in boxes]
-    word_ids = pad_questions([numbers_of(question_words(text)) for text in questions])
+    word_ids = pad_questions([word_ids_of(question_words(text)) for text in questions])
     answers = model(torch.stack(list(pictures)).to(model.row.device), word_ids.to(model.row.device)).logits.argmax(1)
     return [
         SceneDigit(ANSWERS[number], colour, (left + right) / 2, (top + bottom) / 2)

@@ -15,7 +15,7 @@ from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine_parameters
 from attention_core.attention.trace import AttentionTrace, trace_first_item
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
-from attention_core.data.questions import ANSWERS, FIRST_WORD, WORDS, numbers_of
+from attention_core.data.questions import ANSWERS, FIRST_WORD_ID, WORDS, word_ids_of
 from attention_core.data.scenes import ASK_SIDE
 from attention_core.models.features import (
     Layer,
@@ -229,7 +229,7 @@ class SceneQuestion(SceneEncoder):
         super().__init__(config.side, config.layers, config.d_k)
         self.config = config
         d_word, d_k = config.d_word, config.d_k
-        self.embedding = nn.Embedding(FIRST_WORD + len(WORDS), d_word, padding_idx=0)
+        self.embedding = nn.Embedding(FIRST_WORD_ID + len(WORDS), d_word, padding_idx=0)
         self.encoder = nn.GRU(d_word, d_word // 2, batch_first=True, bidirectional=True)
         self.word_query = nn.ModuleList([nn.Linear(d_k, d_word) for _ in range(config.n_looks)])
         self.query = nn.ModuleDict(
@@ -347,7 +347,7 @@ class SceneQuestion(SceneEncoder):
         device = self.row.device
         picture = torch.as_tensor(picture, dtype=torch.float32, device=device)
         encoded = self.encode_pictures(picture[None])
-        question = self.encode_questions(torch.tensor([numbers_of(words)], device=device))
+        question = self.encode_questions(torch.tensor([word_ids_of(words)], device=device))
         steps = list(self._steps(encoded, question, scoring, edits))
         probabilities = self._answer(steps)[0].softmax(-1)
         score, named = self.score(scoring), {"picture": picture, **self.named(), "answer": self.answer}

@@ -16,7 +16,7 @@ from attention_core.data import scene_captions as captions
 from attention_core.data.canvases import coloured_input
 from attention_core.data.drawing import load_trajectories, stroke_digits
 from attention_core.data.mnist import Digits, augment, load_mnist
-from attention_core.data.questions import ANSWERS, numbers_of, pad_questions, question_words
+from attention_core.data.questions import ANSWERS, pad_questions, question_words, word_ids_of
 from attention_core.data.scene_questions import items_of, random_question_or_count
 from attention_core.data.scenes import (
     MAX_DIGITS,
@@ -236,8 +236,8 @@ def ask(model: nn.Module, glyphs: Glyphs, cpu: torch.Generator, progress: Traini
         for items_of_scene in items
         for _ in range(N_QUESTIONS * len(SCORINGS))
     ]
-    question_numbers = [numbers_of(_with_unknown(question_words(question.text), rng)) for question in examples]
-    words = pad_questions(question_numbers).to(device)
+    word_ids = [word_ids_of(_with_unknown(question_words(question.text), rng)) for question in examples]
+    words = pad_questions(word_ids).to(device)
     targets = torch.tensor([ANSWERS.index(question.answer) for question in examples], device=device)
     region_targets = regions_of(drawings, [question.looks for question in examples], model.grid).to(device)  # type: ignore[arg-type]
     return model.training_loss(pictures, words, targets, SCENE_SMOOTHING, region_targets, _nudge(progress))  # type: ignore[operator]
@@ -279,7 +279,7 @@ def _two_kinds(glyphs: Glyphs, generator: torch.Generator) -> Glyphs:
 
 def caption_inputs_and_targets(descriptions: list[captions.SceneDescription], n_glances: int) -> tuple[Tensor, Tensor]:
     """Return the words before each look (n, n_glances + longest) and after it (n, 1 + longest), -1 after the end."""
-    numbers = [captions.numbers_of(description.words) for description in descriptions]
+    numbers = [captions.word_ids_of(description.words) for description in descriptions]
     inputs = [torch.tensor([captions.START] * n_glances + ids) for ids in numbers]
     targets = [torch.tensor([*ids, captions.END]) for ids in numbers]
     return pad_sequence(inputs, True, captions.END), pad_sequence(targets, True, -1)

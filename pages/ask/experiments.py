@@ -20,7 +20,7 @@ from attention_core.data.questions import (
     QuestionKind,
     answer_in_words,
     format_question,
-    numbers_of,
+    word_ids_of,
 )
 from attention_core.data.scene_captions import sentence
 from attention_core.device import to_array
@@ -240,7 +240,7 @@ def export_look(drawing: PadScene, question: Question, answer: SceneAnswer) -> N
 
 def ask_doubts(drawing: PadScene, words: Sequence[str], answer: SceneAnswer) -> Tab:
     """Return the section on a question about a drawing: regions of the feature map are erased."""
-    subject = partial(subject_of, subjects.question_subject, MODEL, drawing.picture, numbers_of(words))
+    subject = partial(subject_of, subjects.question_subject, MODEL, drawing.picture, word_ids_of(words))
     over = KeysInPicture(drawing.canvas, answer.looks[0].story.key_axis.picture_grid)
     key = to_array(drawing.picture).tobytes(), *words
     return faithfulness_tab(NAME, MODEL, key, subject, "regions", over)

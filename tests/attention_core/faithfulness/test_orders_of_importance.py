@@ -15,7 +15,7 @@ from attention_core.attention.steps import step_of
 from attention_core.data.match3 import FIRST_NUMBERS
 from attention_core.data.mnist import load_mnist
 from attention_core.data.pieces import START, UNKNOWN
-from attention_core.data.questions import numbers_of
+from attention_core.data.questions import word_ids_of
 from attention_core.evaluate.__main__ import main
 from attention_core.evaluate.faithfulness import INPUTS, SEED, WITHOUT
 from attention_core.explain.heads import divergence
@@ -233,7 +233,7 @@ def subject_of(name: str) -> Subject:
         picture[10:38, 40:44] = picture[10:38, 100:104] = 1
         return subjects.reading_subject(model, picture)
     if name == "scene-question":
-        return subjects.question_subject(model, picture_of_a_digit(), numbers_of(["what", "is", "red"]))
+        return subjects.question_subject(model, picture_of_a_digit(), word_ids_of(["what", "is", "red"]))
     if name == "scene-caption":
         return subjects.caption_subject(model, picture_of_a_digit())
     if name == "language-recurrent":
