@@ -11,15 +11,7 @@ from huggingface_hub import constants
 from attention_core.bounds.limits import Bound
 from attention_core.hub import catalogue as finding
 from attention_core.hub import model as room
-from attention_core.hub.catalogue import (
-    PACKAGE,
-    SUGGESTIONS,
-    clean_name,
-    fetch,
-    find_local,
-    local_models,
-    look_up_model,
-)
+from attention_core.hub.catalogue import PACKAGE, SUGGESTIONS, fetch, find_local, local_models, look_up_model
 from attention_core.hub.load import load_pretrained
 from attention_core.hub.model import ModelError, ModelKind
 from attention_core.hub.run import run, text_inputs
@@ -175,8 +167,8 @@ def test_names_that_no_model_has_are_told_without_asking(hub, name, said):
 
 
 def test_the_address_of_a_page_is_a_name():
-    assert clean_name("https://hub.example/org/model/tree/main") == "org/model"
-    assert clean_name(" org/model ") == "org/model"
+    assert finding.clean_name("https://hub.example/org/model/tree/main") == "org/model"
+    assert finding.clean_name(" org/model ") == "org/model"
 
 
 @pytest.mark.parametrize(
