@@ -84,7 +84,7 @@ def _patches(model: Any, data: str | None, device: str, n: int) -> Iterator[attr
 
 
 def _parties(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:
-    return (subjects.party_subject(model, numbers, 0) for numbers in fresh_sequences(n, SEED).numbers.tolist())
+    return (subjects.match3_subject(model, numbers, 0) for numbers in fresh_sequences(n, SEED).numbers.tolist())
 
 
 def _next_words(model: Any, data: str | None, device: str, n: int) -> Iterator[attribution.Subject]:

@@ -282,6 +282,6 @@ def party_doubts(numbers: Sequence[int], query: int) -> Tab:
     head, names = HEAD.value, NAMES[: len(numbers)]
 
     def subject() -> Subject:
-        return subjects.party_subject(model_or_stop(HEADS[head]), numbers, query, names)
+        return subjects.match3_subject(model_or_stop(HEADS[head]), numbers, query, names)
 
     return faithfulness_tab(NAME, HEADS[head], (tuple(numbers), query), subject, "guests")
