@@ -54,8 +54,7 @@ def trace_to_frame(trace: AttentionTrace, head: int = 0, rows: Rows = ALL, cols:
     import pandas as pd
 
     story = trace.story
-    queries = to_array(torch.arange(trace.n_queries, device=trace.query.device)[rows])
-    keys = to_array(torch.arange(trace.n_keys, device=trace.query.device)[cols])
+    queries, keys = map(to_array, trace.positions(rows, cols))
     query_texts, key_texts = (axis.full_labels or axis.labels for axis in (story.query_axis, story.key_axis))
     query_of_cell, key_of_cell = np.repeat(queries, len(keys)), np.tile(keys, len(queries))
     return pd.DataFrame(

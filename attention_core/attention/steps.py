@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from attention_core.attention.scores import ScaledDot, Score, VectorPair, format_latex
 from attention_core.attention.trace import BEFORE_ALL_EDITS, AttentionTrace, finite_normaliser, upcast_half
 from attention_core.attention.types import (
-    ALL,
     NO_ORIGIN,
     Axis,
     Compute,
@@ -340,23 +339,19 @@ def _edit_values(trace: AttentionTrace, head: int) -> dict[str, Any]:
     named: dict[str, Any] = {"order": order, "factor": trace.score_multiplier(head)}
     by_target = {target: [edit for edit in edits if edit.target_in(trace) == target] for target in _edit_targets(trace)}
     if "scores" in by_target:
-        queries = _query_positions(trace, trace.changed_rows(head, by_target["scores"]))
+        queries, _ = trace.positions(trace.changed_rows(head, by_target["scores"]))
         before = trace.score_tile(head, queries, before=BEFORE_ALL_EDITS)
         named |= _changed_cells(("rows", "columns", "edited"), queries, before, trace.scores(head, queries))
     if "weights" in by_target:
-        queries = _query_positions(trace, trace.changed_rows(head, by_target["weights"]))
+        queries, _ = trace.positions(trace.changed_rows(head, by_target["weights"]))
         normaliser = trace.log_normaliser[head, queries] if trace.has_softmax else None
         before = trace.weights_before_edits(trace.scores(head, queries), normaliser, head, queries)
         named |= _changed_cells(("set_rows", "set_columns", "new"), queries, before, trace.weights(head, queries))
     if "context" in by_target:
-        queries, before = _query_positions(trace, ALL), trace.weighted_sum(head)
+        (queries, _), before = trace.positions(), trace.weighted_sum(head)
         after = trace.edited_context(head, before)
         named |= _changed_cells(("context_rows", "context_columns", "taken"), queries, before, after)
     return named
-
-
-def _query_positions(trace: AttentionTrace, rows: Rows) -> Tensor:
-    return torch.arange(trace.n_queries, device=trace.query.device)[rows]
 
 
 def _changed_cells(names: tuple[str, str, str], queries: Tensor, before: Tensor, after: Tensor) -> dict[str, Tensor]:

@@ -134,7 +134,7 @@ class AttentionScores:
             return tile
         if (factor := self.score_multiplier(head)) != 1:
             tile = tile * factor
-        queries, keys = self._positions(rows, cols)
+        queries, keys = self.positions(rows, cols)
         for edit in edits:
             if edit.apply_order < before:
                 edit.change_scores(self, head, queries, keys, tile)
@@ -159,7 +159,7 @@ class AttentionScores:
         edits = [edit for edit in self.ordered_edits if edit.apply_order < before and edit.applies_to(head)]
         if tile is None and not edits:
             return None
-        queries, keys = self._positions(rows, cols)
+        queries, keys = self.positions(rows, cols)
         for edit in edits:
             hidden = edit.hidden(self, head, queries, keys)
             if hidden is not None:
@@ -184,7 +184,7 @@ class AttentionScores:
         tile = None if self.mask is None else self.mask_of_head(head)[rows][:, cols].to(self.query.device)
         if not self.is_causal:
             return tile
-        queries, keys = self._positions(rows, cols)
+        queries, keys = self.positions(rows, cols)
         past = keys <= queries[:, None]
         if self.window is not None:
             past &= keys > queries[:, None] - self.window
@@ -250,7 +250,7 @@ class AttentionScores:
     def apply_weight_edits(self, weights: Tensor, head: int, rows: Rows, cols: Rows = ALL) -> Tensor:
         """Change weights in place by the edits that set weights after the softmax; return the same tensor."""
         if self.edits:
-            queries, keys = self._positions(rows, cols)
+            queries, keys = self.positions(rows, cols)
             for edit in self.ordered_edits:
                 if edit.applies_to(head):
                     edit.change_weights(self, head, queries, keys, weights)
@@ -263,7 +263,8 @@ class AttentionScores:
                 context = edit.context(head, context)
         return context
 
-    def _positions(self, rows: Rows, cols: Rows) -> tuple[Tensor, Tensor]:
+    def positions(self, rows: Rows = ALL, cols: Rows = ALL) -> tuple[Tensor, Tensor]:
+        """Return the indices of the queries and of the keys of a tile, int64 (n_rows,) and (n_cols,)."""
         device = self.query.device
         return torch.arange(self.n_queries, device=device)[rows], torch.arange(self.n_keys, device=device)[cols]
 
@@ -447,7 +448,7 @@ class TracedModel(nn.Module):
             return self(item[None], edits=edits, trace=True).traces[0]
 
 
-def trace_first_item(
+def item_trace(
     query: Tensor, key: Tensor, value: Tensor, output: AttentionOutput, story: Story, **attributes: Any
 ) -> AttentionTrace:
     """Return the trace of a batch's first item, of query, key and value (batch, n_heads, n, d) and attend's output."""

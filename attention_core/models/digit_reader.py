@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import Additive
-from attention_core.attention.trace import AttentionTrace, trace_first_item
+from attention_core.attention.trace import AttentionTrace, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, change
 from attention_core.data.scenes import MAX_DIGITS, READ_SIZE
 from attention_core.models.features import (
@@ -176,7 +176,7 @@ class DigitReader(RegionEncoder):
         output = AttentionOutput(torch.cat(glimpses)[None, None])
         story = self._story(picture, regions[0], all_states, answers.softmax(-1))
         came = restrict_queries(edits, 0, len(logits))
-        trace = trace_first_item(query, key, key, output, story, score=self.score(), edits=came)
+        trace = item_trace(query, key, key, output, story, score=self.score(), edits=came)
         digits = "".join(str(digit) for digit in classes if digit != END)
         return DigitReading(digits, classes[-1] == END, answers.softmax(-1), all_states, trace)
 

@@ -12,7 +12,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits
 from attention_core.attention.key_pairs import distinct_pairs_mask, not_self_mask, pair_axis, pair_products
 from attention_core.attention.steps import affine_parameters, projection_origins, projection_steps
-from attention_core.attention.trace import Prediction, TracedModel, trace_first_item
+from attention_core.attention.trace import Prediction, TracedModel, item_trace
 from attention_core.attention.types import Axis, Role, Story, Text, always
 from attention_core.data.match3 import MAX_NUMBERS, MIN_NUMBERS, MODULUS
 from attention_core.models.registry import register
@@ -140,7 +140,7 @@ class Match3Head(TracedModel):
             return Prediction(logits)
         vectors = tuple(tensor[0, 0] for tensor in (query, *single))
         story = self._story(numbers[0].tolist(), everyone[0], vectors, logits[0])
-        return Prediction(logits, (trace_first_item(query, key, value, attended, story, mask=mask, edits=edits),))
+        return Prediction(logits, (item_trace(query, key, value, attended, story, mask=mask, edits=edits),))
 
     def allowed(self, n: int) -> Tensor:
         """Return what each of n numbers may look at, (n, n + 1), or pairs of it, (n, n + 1, n + 1); nobody is last."""

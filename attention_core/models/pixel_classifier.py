@@ -16,7 +16,7 @@ from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.positions import cell_positions
 from attention_core.attention.rotations import plane_waves, rotate
 from attention_core.attention.steps import affine_parameters, projection_origins, projection_steps
-from attention_core.attention.trace import Prediction, TracedModel, trace_first_item
+from attention_core.attention.trace import Prediction, TracedModel, item_trace
 from attention_core.attention.types import NO_ORIGIN, Axis, Role, Step, Story, Text, always, change
 from attention_core.models.registry import register
 
@@ -243,7 +243,7 @@ class PixelClassifier(TracedModel):
             return Prediction(logits)
         after = attended.context[0, 0], collected[0], hidden[0], logits[0]
         story = self._story(images[0], positions, tokens[0], (query[0], key[0], value[0]), after)
-        return Prediction(logits, (trace_first_item(query, key, value, attended, story, edits=edits),))
+        return Prediction(logits, (item_trace(query, key, value, attended, story, edits=edits),))
 
     def read(self, context: Tensor) -> Prediction:
         """Answer from what every pixel of a picture of 28 x 28 has collected, (batch, n, d_k)."""

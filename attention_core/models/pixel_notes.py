@@ -14,7 +14,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, refuse_edits
 from attention_core.attention.scores import ScaledDot
 from attention_core.attention.steps import projection_origins, projection_steps
-from attention_core.attention.trace import Prediction, TracedModel, trace_first_item
+from attention_core.attention.trace import Prediction, TracedModel, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Story
 from attention_core.models.pixel_classifier import NOTES_CLASS, NOTES_EMBEDDING, pixel_story
 from attention_core.models.registry import register
@@ -119,7 +119,7 @@ class PixelNotes(PixelControl, TracedModel):
             return prediction
         story = self._story(images[0], (query[0], key[0], value[0]), prediction.logits[0])
         settings = {"score": score, "has_softmax": self.has_softmax, "edits": edits}
-        return prediction._replace(traces=(trace_first_item(query, key, value, output, story, **settings),))
+        return prediction._replace(traces=(item_trace(query, key, value, output, story, **settings),))
 
     def _story(self, image: Tensor, vectors: tuple[Tensor, ...], logits: Tensor) -> Story:
         pixels = Axis.picture("pixels", *image.shape)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
-from attention_core.attention.trace import AttentionTrace, trace_first_item
+from attention_core.attention.trace import AttentionTrace, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text
 from attention_core.data.scene_captions import END, START, WORDS, decode_caption
 from attention_core.data.scenes import ASK_SIDE
@@ -183,8 +183,7 @@ class SceneCaption(SceneEncoder):
             ),
         )
         key, value = (tensor[:, None] for tensor in encoded)
-        output = AttentionOutput(context[None, None])
-        trace = trace_first_item(query[None, None], key, value, output, story, edits=edits)
+        trace = item_trace(query[None, None], key, value, AttentionOutput(context[None, None]), story, edits=edits)
         return Caption(decode_caption(utterance), utterance[-1] == END, logits.softmax(-1), trace)
 
     def trace(self, picture: Tensor, edits: Edits = ()) -> AttentionTrace:

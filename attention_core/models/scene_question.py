@@ -13,7 +13,7 @@ from attention_core.attention.attend import attend
 from attention_core.attention.edits import BatchWeights, Edit, Edits, PatternFrom
 from attention_core.attention.scores import Additive, ScaledDot, Score
 from attention_core.attention.steps import affine_parameters
-from attention_core.attention.trace import AttentionTrace, trace_first_item
+from attention_core.attention.trace import AttentionTrace, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.questions import ANSWERS, FIRST_WORD_ID, WORDS, word_ids_of
 from attention_core.data.scenes import ASK_SIDE
@@ -113,7 +113,7 @@ def region_trace(
         steps_after=(answer_step(steps, probabilities, named),) if number == len(steps) - 1 else (),
     )
     step_edits = _edits_of_step(edits, number)
-    return trace_first_item(step.query, key[None], value[None], step.output, story, score=score, edits=step_edits)
+    return item_trace(step.query, key[None], value[None], step.output, story, score=score, edits=step_edits)
 
 
 def answer_step(steps: Sequence[ReasoningStep], probabilities: Tensor, named: Mapping[str, Any]) -> Step:
@@ -152,7 +152,7 @@ def word_trace(steps: Sequence[ReasoningStep], number: int, labels: Sequence[str
         query_axis=Axis("queries", [f"look {number + 1}"]),
         key_axis=Axis("words", list(labels)),
     )
-    return trace_first_item(step.word_query, states[None], states[None], step.word_output, story)
+    return item_trace(step.word_query, states[None], states[None], step.word_output, story)
 
 
 LAYERS = (Layer(32, 2), Layer(48), Layer(64, 2), Layer(96), Layer(96), Layer(96, dilation=2))

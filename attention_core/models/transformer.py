@@ -16,7 +16,7 @@ from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.inside_torch import with_buffers
 from attention_core.attention.positions import sinusoidal
 from attention_core.attention.steps import projection_steps
-from attention_core.attention.trace import AttentionTrace, Prediction, trace_first_item
+from attention_core.attention.trace import AttentionTrace, Prediction, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Story, Text, always
 from attention_core.data.pieces import PAD, VOCABULARY_SIZE
 from attention_core.models.registry import register
@@ -151,9 +151,7 @@ def layer_trace(
         ),
     )
     mask = None if activations.mask is None else activations.mask[0]
-    return trace_first_item(
-        activations.query, memory.key, memory.value, activations.attended, story, mask=mask, edits=edits
-    )
+    return item_trace(activations.query, memory.key, memory.value, activations.attended, story, mask=mask, edits=edits)
 
 
 MAX_POSITIONS = 256

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attention_core.attention.attend import attend
 from attention_core.attention.edits import Edits, restrict_queries
 from attention_core.attention.scores import SCORES, Dot, ScaledDot, Score
-from attention_core.attention.trace import AttentionTrace, Prediction, trace_first_item
+from attention_core.attention.trace import AttentionTrace, Prediction, item_trace
 from attention_core.attention.types import AttentionOutput, Axis, Role, Step, Story, Text
 from attention_core.data.pieces import END, PAD, START, VOCABULARY_SIZE, load_vocabulary, strip_space_mark
 from attention_core.models.registry import register
@@ -340,7 +340,7 @@ class Translator(TiedTranslator):
             return Prediction(logits)
         story = self._story(source, target, labels, encoding, (states[0], features[0], logits[0]))
         query, key = states[:, None], self.keys(encoding)[:, None]
-        trace = trace_first_item(query, key, key, attended, story, score=self.score(), edits=edits)
+        trace = item_trace(query, key, key, attended, story, score=self.score(), edits=edits)
         return Prediction(logits, (trace,))
 
     def _story(

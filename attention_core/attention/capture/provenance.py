@@ -310,10 +310,6 @@ class WeighedLayout(NamedTuple):
         return cls(softmax, Layout.of(left), Layout.of(right), Layout.of(out), block.offset, queries, leading)
 
     @property
-    def sizes(self) -> list[int]:
-        return [dim.n for dim in self.leading]
-
-    @property
     def has_single_head_axis(self) -> bool:
         """Whether the softmax has a dimension for heads, and that has length 1."""
         query = self.queries[0].dimension if self.queries else self.softmax.dimension - 1
@@ -321,10 +317,9 @@ class WeighedLayout(NamedTuple):
         return len(sizes) > 1 and sizes[-1] == 1
 
     def usual_order(self, n_items: int) -> Order:
-        n_dimensions = len(self.softmax.layout.shape)
         if self.has_single_head_axis:
             return Order(tuple(SubAxis(axis, dim.n, 1) for axis, dim in enumerate(self.leading)))
-        return usual_order(self.sizes, n_items if n_dimensions < 4 else 0)
+        return usual_order([dim.n for dim in self.leading], n_items if len(self.softmax.layout.shape) < 4 else 0)
 
     def context(self) -> Block:
         """Return the whole product, (*axes before the queries, query, d)."""

@@ -140,7 +140,7 @@ class _FunctionMode(TorchFunctionMode):
         if func is _MULTI_HEAD:
             self._record_multi_head(*args, **kwargs)
         else:
-            self._written_out.record_fused(output, *args, **kwargs)
+            self._written_out.on_fused(output, *args, **kwargs)
         return output
 
     def _record_multi_head(self, *args: Any, **kwargs: Any) -> None:

@@ -86,7 +86,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
                 self._follow(func, args, kwargs, result)
         return result
 
-    def record_fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
+    def on_fused(self, context: Any, *args: Any, **kwargs: Any) -> None:
         """Record a call of fused attention that gave this context, and follow that."""
         arguments = dict(zip(("query", "key"), args, strict=False)) | kwargs
         sides = self.sources.sides(arguments["query"], arguments["key"])
@@ -152,8 +152,7 @@ class WrittenOut(inside_torch.TorchDispatchMode):
             if not self._n_ignoring:
                 arguments = dict(zip(inside_torch.argument_names(func), args, strict=False)) | kwargs
                 arguments["attn_mask"] = arguments.get("attn_mask", arguments.get("attn_bias"))
-                known = {name: arguments[name] for name in operations.OF_FUSED if name in arguments}
-                self.record_fused(result[0], **known)
+                self.on_fused(result[0], **{name: arguments[name] for name in operations.OF_FUSED if name in arguments})
         elif getattr(func, "_name", "") == FLEX:
             self._flex(args, kwargs, result[0])
         elif self._origins:
