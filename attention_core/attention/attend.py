@@ -130,7 +130,7 @@ def _recompute_rows(output: AttentionOutput, index: int, attention: AttentionSco
     """Recompute the rows that other edits change, in the item at this index; its value is (n_heads, n_keys, d_v)."""
     edits = [edit for edit in attention.ordered_edits if not _fits_kernels(edit)]
     for head in range(attention.n_heads):
-        for rows, weights, normaliser in attention.row_blocks(head, attention.changed_rows(head, edits)):
+        for rows, weights, normaliser in attention.weight_blocks(head, attention.changed_rows(head, edits)):
             output.context[index, head, rows] = (weights @ upcast_half(value[head])).to(value.dtype)
             if output.log_normaliser is not None:
                 output.log_normaliser[index, head, rows] = normaliser.to(output.log_normaliser)
@@ -165,7 +165,7 @@ def context_in_blocks(attention: AttentionScores, value: Tensor) -> Tensor:
     """
     context = attention.query.new_empty(*attention.query.shape[:2], value.shape[-1])
     for head in range(attention.n_heads):
-        for rows, weights, _ in attention.row_blocks(head):
+        for rows, weights, _ in attention.weight_blocks(head):
             context[head, rows] = weights @ value[head]
     return context
 

@@ -211,7 +211,7 @@ class AttentionScores:
         sinks = self.sinks.expand(self.query.shape[:2])[head, rows]
         return torch.logaddexp(log_normaliser, sinks.to(log_normaliser))
 
-    def row_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
+    def weight_blocks(self, head: int, rows: Rows = ALL) -> Iterator[tuple[Rows, Tensor, Tensor]]:
         """Yield (rows, weights, log-normalisers) in blocks of these rows, ALL or a sequence, over all keys.
 
         A query that sees no key has weights of 0. Without a softmax the log-normalisers mean nothing.
