@@ -117,7 +117,7 @@ class Atlas:
         yield 1.0
 
     @property
-    def survey_share(self) -> float:
+    def surveyed(self) -> float:
         """The share of the survey that is done, from 0 to 1."""
         return self._survey.share
 

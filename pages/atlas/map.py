@@ -86,7 +86,7 @@ def draw_map(shared: SharedAtlas, title: str, is_surveying: bool) -> None:
         "levels": atlas.n_levels,
         "tile": TILE,
         "masks": atlas.has_mask,
-        "surveyed": atlas.survey_share,
+        "surveyed": atlas.surveyed,
         "running": is_surveying,
         "guessing": TRY_STAGE[NAME].value == GUESSING,
         "uniform": 1 / (atlas.trace.window or atlas.n_keys),
@@ -283,7 +283,7 @@ def draw_survey(shared: SharedAtlas) -> None:
         st.rerun()  # the whole page, without this clock
     with heavy_run():
         shared.survey()
-    share = shared.atlas.survey_share
+    share = shared.atlas.surveyed
     progress_text = f"Surveyed: {percent(share)}"
     if shared.seconds and share:
         progress_text += f", about {shared.seconds * (1 - share) / share:,.0f} s to go"

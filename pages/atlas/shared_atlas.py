@@ -60,7 +60,7 @@ class SharedAtlas:
             if (headers and time.monotonic() > until) or not self._is_ready(index, until):
                 later.append(key)
                 continue
-            surveyed = self.atlas.survey_share  # before the tile is made: it may show more, never less
+            surveyed = self.atlas.surveyed  # before the tile is made: it may show more, never less
             try:
                 packed, n_rows_surveyed = self._tile(index)
             except IndexError:  # no such tile
@@ -112,7 +112,7 @@ class SharedAtlas:
                 if time.monotonic() - began > (PORTION if seconds is None else seconds):
                     break
         self.seconds += time.monotonic() - began
-        return self.atlas.survey_share
+        return self.atlas.surveyed
 
     @contextmanager
     def _computing(self) -> Iterator[None]:

@@ -188,7 +188,7 @@ def test_a_survey_can_be_left_and_gone_on_with(monkeypatch):
     assert np.isnan(whole(atlas, 7)[-1]).all()
     assert not np.isnan(whole(atlas, 4)).any()
     assert not atlas.is_surveyed
-    assert atlas.survey_share == shares[-1]
+    assert atlas.surveyed == shares[-1]
     shares += list(atlas.survey())
     assert shares == sorted(shares)
     assert shares[-1] == 1
@@ -204,7 +204,7 @@ def test_a_survey_that_a_fault_ended_begins_its_band_anew(monkeypatch):
     monkeypatch.setattr(cells.Cells, "log2_weights", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         list(atlas.survey())
-    assert shares[0] < 1 / 3 < atlas.survey_share < 1
+    assert shares[0] < 1 / 3 < atlas.surveyed < 1
     monkeypatch.setattr(cells.Cells, "log2_weights", bits)
     assert list(atlas.survey())[-1] == 1
     assert_survey(atlas, dense(trace, 0))
