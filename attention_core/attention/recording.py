@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LATEX_ESCAPES = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}  # of signs that a backslash does not escape
+FORMAT = "attention-recording 1"
+TENSOR_NAMES = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
+REQUIRED_NAMES = ("query", "key", "value")
+METADATA_NAMES = ("note", "model", "text")  # of all traces together; older files lack some
+DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 CROSS_NAMES = ("cross", "encoder_attn", "encdec", "enc_dec", "src_attn", "context_att")
 """What models call the attention of a decoder to its encoder, for recordings that do not know where keys come from."""
 
@@ -440,13 +445,6 @@ def _head_row(head: HeadRecord) -> dict[str, Any]:
         "most_received": trace.story.key_axis.labels[top_key],
         "received": float(summary.received[top_key]),
     }
-
-
-FORMAT = "attention-recording 1"
-TENSOR_NAMES = ("query", "key", "value", "mask", "bias", "sinks", "normaliser")
-REQUIRED_NAMES = ("query", "key", "value")
-METADATA_NAMES = ("note", "model", "text")  # of all traces together; older files lack some
-DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool)}
 
 
 def _trace_entry(trace: AttentionTrace) -> dict[str, Any]:
