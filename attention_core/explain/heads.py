@@ -205,33 +205,38 @@ def head_numbers(
     Rows are positions of queries, int64 (n_rows,); special is bool (..., n_keys); n_visible counts the keys that each
     row may see, None = those with a weight above 0; patches are those of a picture, in which distances are measured.
     """
-    n_keys, total = weights.shape[-1], weights.sum(-1)
     n_visible = (weights > 0).sum(-1) if n_visible is None else n_visible
-    seeing, choosing, undefined = n_visible > 0, n_visible > 1, weights.new_full(weights.shape[:-2], math.nan)
+    seeing, choosing = n_visible > 0, n_visible > 1
     entropy = (-torch.xlogy(weights, weights.abs()).sum(-1) / math.log(2)).clamp_min(0)  # weights may be signed
-
-    def mean(values: Tensor, is_counted: Tensor) -> Tensor:
-        return (values * is_counted).sum(-1) / is_counted.sum(-1)
-
+    relative = _mean(entropy / n_visible.clamp_min(2).log2(), choosing)
+    undefined = weights.new_full(weights.shape[:-2], math.nan)
     distance, near_shares, counts_first = undefined, [undefined] * 3, choosing
     if is_self:
-        keys, start = torch.arange(n_keys, device=weights.device), 0 if patches is None else patches.n_prefix
-        width = n_keys if patches is None else patches.grid[1]
-        points = [torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)]
-        distances = torch.cdist(points[0], points[1], compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
-        on_patches = weights[..., start:]
-        has_distance = seeing & (rows >= start) & (on_patches.sum(-1) > 1e-12)
-        distance = mean((on_patches * distances).sum(-1) / on_patches.sum(-1).clamp_min(1e-12), has_distance)
-        counts_first = choosing & (rows > 0)
+        distance, counts_first = _mean_distance(weights, rows, seeing, patches), choosing & (rows > 0)
         for index, offset in enumerate((0, -1, 1)):
-            shifted = (rows + offset).clamp(0, n_keys - 1)
+            shifted = (rows + offset).clamp(0, weights.shape[-1] - 1)
             on_shifted = weights.gather(-1, shifted[:, None].expand(*weights.shape[:-1], 1))[..., 0]
-            near_shares[index] = mean(on_shifted, choosing & (shifted == rows + offset))
-    unspent = (1 - total).masked_fill((1 - total).abs() < 1e-4, 0)
-    on_special = mean((weights * special[..., None, :]).sum(-1), choosing).masked_fill(~special.any(-1), math.nan)
-    relative, first = mean(entropy / n_visible.clamp_min(2).log2(), choosing), mean(weights[..., 0], counts_first)
-    columns = [mean(entropy, seeing), relative, distance, first, *near_shares, on_special, mean(unspent, choosing)]
-    return torch.stack(columns, -1)
+            near_shares[index] = _mean(on_shifted, choosing & (shifted == rows + offset))
+    on_special = _mean((weights * special[..., None, :]).sum(-1), choosing).masked_fill(~special.any(-1), math.nan)
+    unspent = 1 - weights.sum(-1)
+    unspent = _mean(unspent.masked_fill(unspent.abs() < 1e-4, 0), choosing)
+    first = _mean(weights[..., 0], counts_first)
+    return torch.stack([_mean(entropy, seeing), relative, distance, first, *near_shares, on_special, unspent], -1)
+
+
+def _mean(values: Tensor, is_counted: Tensor) -> Tensor:
+    return (values * is_counted).sum(-1) / is_counted.sum(-1)
+
+
+def _mean_distance(weights: Tensor, rows: Tensor, seeing: Tensor, patches: PatchGrid | None) -> Tensor:
+    """Return the mean distance of a HeadSummary, see head_numbers, over the rows that see a key."""
+    keys, start = torch.arange(weights.shape[-1], device=weights.device), 0 if patches is None else patches.n_prefix
+    width = len(keys) if patches is None else patches.grid[1]
+    points = [torch.stack((n // width, n % width), -1).float() for n in (rows - start, keys - start)]
+    distances = torch.cdist(points[0], points[1], compute_mode="donot_use_mm_for_euclid_dist")[:, start:]
+    on_patches, sums = weights[..., start:], weights[..., start:].sum(-1)
+    has_distance = seeing & (rows >= start) & (sums > 1e-12)
+    return _mean((on_patches * distances).sum(-1) / sums.clamp_min(1e-12), has_distance)
 
 
 def summarise(

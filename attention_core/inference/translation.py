@@ -171,9 +171,7 @@ def translate_together(
     """Return the best translations of sentences with the same number of pieces, in one beam search."""
     ids = torch.stack([source.ids for source in sources]).to(device_of(model))
     best = [hypotheses[0] for hypotheses in beam_search(model, ids, width, prefix)]
-    return [
-        translation_of(hypothesis.ids, [math.exp(log) for log in hypothesis.log_probabilities]) for hypothesis in best
-    ]
+    return [translation_of(hypothesis.ids, [*map(math.exp, hypothesis.log_probabilities)]) for hypothesis in best]
 
 
 def forced_translation(

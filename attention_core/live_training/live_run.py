@@ -163,8 +163,8 @@ class LiveRun:
                 f"This file has more than {CHECKPOINT_BYTES.millions} MB: no training here makes such a one."
             )
         try:
-            n_bytes = int.from_bytes(content[:8], "little")  # of the header, which safetensors.torch does not hand out
-            metadata = read_json(content[8 : 8 + n_bytes])["__metadata__"]
+            header = content[8 : 8 + int.from_bytes(content[:8], "little")]  # which safetensors.torch keeps to itself
+            metadata = read_json(header)["__metadata__"]
             run = cls(_parse_settings(metadata["settings"]))
             run._resume(metadata, safetensors.torch.load(content))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, SafetensorError) as error:
