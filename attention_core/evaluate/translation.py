@@ -171,7 +171,7 @@ def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> floa
     from sacrebleu.metrics import BLEU  # which the app does without
 
     streams = [*zip_longest(*references)]  # the first reference of each sentence, the second one or None, and so on
-    return round(BLEU(lowercase=True).corpus_score(list(hypotheses), streams).score, 2)  # type: ignore[arg-type]
+    return round(BLEU(lowercase=True).corpus_score(list(hypotheses), streams).score, 2)
 
 
 def evaluate_bleu(model: CanTranslate, pairs: Sequence[Pair]) -> dict[str, Any]:
